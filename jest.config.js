@@ -1,0 +1,29 @@
+/**
+ * Three projects, so that a unit test never waits for a database:
+ * `unit` has no I/O, `int` gets real PostgreSQL and RabbitMQ from its global set-up, `system` (tests/) drives whole stacks.
+ * ESM throughout: `npm test` starts Node with --experimental-vm-modules, which jest needs for that.
+ */
+const shared = {
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { parser: { syntax: 'typescript' }, target: 'es2024' }, module: { type: 'es6' } },
+    ],
+  },
+  testEnvironment: 'node',
+  modulePathIgnorePatterns: ['<rootDir>/.local/'],
+};
+
+const backends = {
+  globalSetup: '<rootDir>/packages/testkit/src/global-setup.ts',
+  globalTeardown: '<rootDir>/packages/testkit/src/global-teardown.ts',
+};
+
+export default {
+  projects: [
+    { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/**/*.unit.test.ts'] },
+    { ...shared, ...backends, displayName: 'int', testMatch: ['<rootDir>/{packages,services,infra}/**/*.int.test.ts'] },
+    { ...shared, displayName: 'system', testMatch: ['<rootDir>/tests/**/*.test.ts'] },
+  ],
+};

@@ -1,0 +1,57 @@
+import { createHash } from 'node:crypto';
+import { decodeBase58, encodeBase58, getAddress, toBeHex } from 'ethers';
+
+export type AddressFamily = 'evm' | 'tron';
+
+export type ParsedAddress = {
+  family: AddressFamily;
+  /** The canonical spelling: EIP-55 checksummed for EVM, base58check for Tron. */
+  address: string;
+  /** The 20 bytes that event topics carry: 0x and 40 lowercase hex characters, for both families. */
+  hex: string;
+};
+
+const TRON_VERSION = 0x41;
+const TRON_LENGTH = 34;
+
+/**
+ * Reads a wallet address as a person or a node writes it.
+ * @returns null when it is neither an EVM address (mixed case must satisfy EIP-55) nor a Tron base58check address.
+ */
+export function parseAddress(text: string): ParsedAddress | null {
+  if (/^0x[0-9a-fA-F]{40}$/.test(text)) return parseEvm(text);
+  if (text.length === TRON_LENGTH && text.startsWith('T')) return parseTron(text);
+  return null;
+}
+
+/** Writes 20 bytes of hex (with 0x) in the canonical spelling of its family. */
+export function addressFromHex(family: AddressFamily, hex: string): string {
+  if (family === 'evm') return getAddress(hex.toLowerCase());
+  const payload = Buffer.concat([Buffer.of(TRON_VERSION), Buffer.from(hex.slice(2), 'hex')]);
+  return encodeBase58(Buffer.concat([payload, checksum(payload)]));
+}
+
+function parseEvm(text: string): ParsedAddress | null {
+  const digits = text.slice(2);
+  const lower = digits.toLowerCase();
+  const address = getAddress(`0x${lower}`);
+  const isMixedCase = digits !== lower && digits !== digits.toUpperCase();
+  if (isMixedCase && address !== text) return null;
+  return { family: 'evm', address, hex: `0x${lower}` };
+}
+
+function parseTron(text: string): ParsedAddress | null {
+  if (!/^[1-9A-HJ-NP-Za-km-z]+$/.test(text)) return null;
+  const number = decodeBase58(text);
+  if (number >= 1n << 200n) return null;
+  const bytes = Buffer.from(toBeHex(number, 25).slice(2), 'hex');
+  const payload = bytes.subarray(0, 21);
+  if (payload[0] !== TRON_VERSION || !checksum(payload).equals(bytes.subarray(21))) return null;
+  return { family: 'tron', address: text, hex: `0x${payload.subarray(1).toString('hex')}` };
+}
+
+/** Base58check: the first four bytes of a double SHA-256. */
+function checksum(payload: Buffer): Buffer {
+  const once = createHash('sha256').update(payload).digest();
+  return createHash('sha256').update(once).digest().subarray(0, 4);
+}

@@ -1,0 +1,36 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+export type IdPrefix = 'pay' | 'mer' | 'evt' | 'whk';
+export type SecretPrefix = 'qk' | 'qr' | 'whsec';
+
+/**
+ * A new public id: the prefix, an underscore and 32 lowercase hex characters.
+ * Underneath it is a UUIDv7 (RFC 9562): ids made later sort later, which keeps index pages local.
+ */
+export function newId(prefix: IdPrefix, now: Date = new Date()): string {
+  const bytes = randomBytes(16);
+  bytes.writeUIntBE(now.getTime(), 0, 6);
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
+  return `${prefix}_${bytes.toString('hex')}`;
+}
+
+/** Whether the text has the form of such an id. It says nothing about whether the thing exists. */
+export function isId(prefix: IdPrefix, text: string): boolean {
+  return text.length === prefix.length + 33 && text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(-32));
+}
+
+/** A new credential: `qk` API key, `qr` rotation secret, `whsec` webhook signing key; 256 random bits in base64url. */
+export function newSecret(prefix: SecretPrefix): string {
+  return `${prefix}_${randomBytes(32).toString('base64url')}`;
+}
+
+/** The last segment of a payment_url: 256 random bits in base64url, 43 characters, unrelated to the payment's id. */
+export function newPublicToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** 32 bytes. Credentials and public tokens are looked up by this, so that no index holds one in clear. */
+export function sha256(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
+}

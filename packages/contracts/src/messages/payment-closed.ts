@@ -1,0 +1,26 @@
+import { defineMessage } from '../message.ts';
+import { fields } from './fields.ts';
+
+/** A payment no longer waits. Said by payments, heard by chain-watcher, which stops watching after a grace period. */
+export type PaymentClosed = {
+  payment_id: string;
+  merchant_id: string;
+  network: string;
+  recipient: string;
+  status: 'PAID' | 'EXPIRED' | 'CANCELLED';
+  closed_at: string;
+};
+
+export const PaymentClosed = defineMessage<PaymentClosed>({
+  name: 'PaymentClosed',
+  version: 1,
+  said_by: 'payments',
+  properties: {
+    payment_id: fields.paymentId,
+    merchant_id: fields.merchantId,
+    network: fields.network,
+    recipient: fields.address,
+    status: { type: 'string', enum: ['PAID', 'EXPIRED', 'CANCELLED'] },
+    closed_at: fields.timestamp,
+  },
+});

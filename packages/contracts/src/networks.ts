@@ -1,0 +1,96 @@
+import { parseAddress, type AddressFamily } from './address.ts';
+import { AMOUNT_DECIMALS } from './amount.ts';
+import { compileSchema, describeErrors } from './schema.ts';
+
+/** One blockchain on which payments can be received, as written in the networks file. */
+export type Network = {
+  /** Short lowercase name, used in the API, e.g. "ethereum". */
+  id: string;
+  family: AddressFamily;
+  chain_id: number;
+  /** Ethereum JSON-RPC endpoints, best first. `${NAME}` stands for an environment variable, which only chain-watcher fills in. */
+  rpc_urls: string[];
+  /** Canonical address of the USDT contract. */
+  usdt_contract: string;
+  /** Decimals of that contract: 6 nearly everywhere, 18 on BNB Chain. */
+  decimals: number;
+  /** A transfer in block B is confirmed when head − B + 1 reaches this number. */
+  confirmations: number;
+  /** `finalized` also waits until the chain itself calls the block final. */
+  finality: 'confirmations' | 'finalized';
+  /** Milliseconds between two looks at the head. */
+  poll_interval_ms: number;
+  /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
+  explorer_transaction_url: string | null;
+  /** The network of an EVM address when a payment names none. At most one network has it. */
+  default_evm?: boolean;
+};
+
+const schema = {
+  type: 'array',
+  minItems: 1,
+  maxItems: 64,
+  items: {
+    type: 'object',
+    additionalProperties: false,
+    required: [
+      'id',
+      'family',
+      'chain_id',
+      'rpc_urls',
+      'usdt_contract',
+      'decimals',
+      'confirmations',
+      'finality',
+      'poll_interval_ms',
+      'explorer_transaction_url',
+    ],
+    properties: {
+      id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
+      family: { enum: ['evm', 'tron'] },
+      chain_id: { type: 'integer', minimum: 1 },
+      rpc_urls: { type: 'array', maxItems: 16, items: { type: 'string', minLength: 1 } },
+      usdt_contract: { type: 'string' },
+      decimals: { type: 'integer', minimum: AMOUNT_DECIMALS, maximum: 36 },
+      confirmations: { type: 'integer', minimum: 1, maximum: 100_000 },
+      finality: { enum: ['confirmations', 'finalized'] },
+      poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
+      explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
+      default_evm: { type: 'boolean' },
+    },
+  },
+};
+
+const validate = compileSchema<Network[]>(schema);
+
+/**
+ * Checks a parsed networks file and keeps what is switched on: a network without RPC URLs is left out.
+ * @throws Error that lists every problem of the file at once.
+ */
+export function parseNetworks(json: unknown): Network[] {
+  if (!validate(json)) throw new Error(`networks: ${describeErrors(validate.errors)}`);
+  const problems = [...addressProblems(json), ...duplicates(json)];
+  const enabled = json.filter((network) => network.rpc_urls.length > 0);
+  const defaults = enabled.filter((network) => network.default_evm === true);
+  if (defaults.length > 1) problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
+  if (defaults.some((network) => network.family !== 'evm')) problems.push('default_evm belongs to an EVM network');
+  if (problems.length > 0) throw new Error(`networks: ${problems.join('; ')}`);
+  return enabled;
+}
+
+/** The network of an address whose payment names none: the default EVM network (or the only one), or the only Tron network. */
+export function defaultNetwork(networks: readonly Network[], family: AddressFamily): Network | null {
+  const candidates = networks.filter((network) => network.family === family);
+  return candidates.find((network) => network.default_evm === true) ?? candidates[0] ?? null;
+}
+
+function addressProblems(networks: readonly Network[]): string[] {
+  return networks
+    .filter((network) => parseAddress(network.usdt_contract)?.family !== network.family)
+    .map((network) => `${network.id}: usdt_contract is no ${network.family} address`);
+}
+
+function duplicates(networks: readonly Network[]): string[] {
+  const ids = networks.map((network) => network.id);
+  return ids.filter((id, position) => ids.indexOf(id) !== position).map((id) => `${id} stands there twice`);
+}

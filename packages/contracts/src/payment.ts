@@ -1,0 +1,67 @@
+/** PENDING and CHECKING are unfinished; the other three are final, save that money which came in time still turns EXPIRED and CANCELLED into PAID. */
+export type PaymentStatus = 'PENDING' | 'CHECKING' | 'PAID' | 'EXPIRED' | 'CANCELLED';
+
+export const paymentStatuses = [
+  'PENDING',
+  'CHECKING',
+  'PAID',
+  'EXPIRED',
+  'CANCELLED',
+] as const satisfies readonly PaymentStatus[];
+
+/** What a merchant reads of the transfer that pays a payment. */
+export type PaymentTransaction = {
+  /** 64 lowercase hex characters, no 0x. */
+  transaction_id: string;
+  /** Position of the event in the receipt's full log list, from 0. */
+  transaction_event_index: number;
+  block_number: number;
+  confirmations: number;
+  confirmations_required: number;
+};
+
+/** The body of a creation, of a successful cancel, and of each item of a list. Moments are RFC 3339 UTC with milliseconds. */
+export type Payment = {
+  payment_id: string;
+  payment_url: string;
+  status: PaymentStatus;
+  /** Decimal text, kept as the merchant sent it. */
+  amount: string;
+  currency: 'USDT';
+  network: string;
+  merchant_wallet: string;
+  description: string;
+  created_at: string;
+  expires_at: string;
+  paid_at: string | null;
+  cancelled_at: string | null;
+  transaction: PaymentTransaction | null;
+};
+
+/** Why a transfer to the wallet of a payment does not pay it. */
+export type UnmatchedReason = 'underpaid' | 'overpaid' | 'late' | 'after_cancel' | 'duplicate';
+
+export type UnmatchedTransfer = {
+  transaction_id: string;
+  transaction_event_index: number;
+  /** Decimal text in USDT. */
+  amount: string;
+  block_timestamp: string;
+  reason: UnmatchedReason;
+};
+
+export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[] };
+
+/** All that a public token reveals. `transaction_id` is there once the payment is PAID. */
+export type PublicPayment = Pick<
+  Payment,
+  'status' | 'amount' | 'currency' | 'network' | 'merchant_wallet' | 'description' | 'expires_at'
+> & { transaction_id?: string };
+
+/** A creation after validation: canonical wallet, description in Unicode NFC, network decided. Two bodies are the same when these are. */
+export type CreationRequest = {
+  amount: string;
+  merchant_wallet: string;
+  description: string;
+  network: string;
+};

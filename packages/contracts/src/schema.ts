@@ -1,0 +1,17 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
+
+/** One ajv for every schema of the contracts: all problems are collected, and a misspelt keyword is an error. */
+const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true });
+
+/**
+ * Compiles a JSON Schema (draft 2020-12) into a check.
+ * @throws when the schema itself is wrong, which a unit test notices at once.
+ */
+export function compileSchema<T>(schema: object): ValidateFunction<T> {
+  return ajv.compile<T>(schema);
+}
+
+/** Says every problem in one line: "/amount must match pattern …; / must have required property 'network'". */
+export function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
+  return (errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message ?? 'is invalid'}`).join('; ');
+}
