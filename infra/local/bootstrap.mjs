@@ -1,0 +1,125 @@
+/**
+ * The door of every npm command. It runs on any Node from 20 on with nothing installed, so it uses only what Node brings:
+ * it installs the pinned pnpm's choice of dependencies (Node 24 among them) when they are missing or out of date,
+ * generates the Prisma clients, and hands over to Node 24.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const node24 = join(root, 'node_modules', '.bin', 'node');
+const stamp = join(root, 'node_modules', '.quittance-installed');
+
+const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
+const lint = [bin('eslint/bin/eslint.js'), '--max-warnings', '0', '.'];
+
+/** What each command runs under Node 24, step after step; words from the command line go to the last step. */
+const commands = {
+  start: [['infra/local/commands/start.ts']],
+  stop: [['infra/local/commands/stop.ts']],
+  reset: [['infra/local/commands/reset.ts']],
+  pay: [['infra/local/commands/pay.ts']],
+  ops: [['packages/ops/src/main.ts']],
+  test: [jest],
+  lint: [lint],
+  format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
+  check: [
+    [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+    lint,
+    [bin('typescript/bin/tsc'), '-p', '.'],
+    [bin('knip/bin/knip.js')],
+    jest,
+  ],
+};
+
+await main(process.argv[2], process.argv.slice(3));
+
+async function main(command, words) {
+  refuseOldNode();
+  const steps = commands[command];
+  if (steps === undefined) fail(`unknown command "${command ?? ''}"; there are: ${Object.keys(commands).join(', ')}`);
+  if (command === 'stop' || command === 'reset') leaveIfNothingInstalled(command);
+  else install();
+  for (const [position, step] of steps.entries()) {
+    const code = await run(position === steps.length - 1 ? [...step, ...words] : step);
+    if (code !== 0) process.exit(code);
+  }
+}
+
+function refuseOldNode() {
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major < 20) fail(`Node ${process.versions.node} is too old: this needs Node 20 or newer (it brings its own Node 24).`);
+}
+
+function leaveIfNothingInstalled(command) {
+  if (existsSync(node24)) return;
+  console.log(`Nothing to ${command}: nothing was ever started here.`);
+  process.exit(0);
+}
+
+/** Installs and generates unless the last time was with these very files. */
+function install() {
+  const wanted = fingerprint();
+  if (existsSync(stamp) && existsSync(node24) && readFileSync(stamp, 'utf8') === wanted) return;
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const started = Date.now();
+  console.error(`Installing dependencies with ${packageManager} (a minute or so the first time) …`);
+  // npm sets settings for its children that pnpm would warn about; pnpm reads the files it needs itself.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_config_(?!registry|cache)/i.test(name)));
+  const options = { cwd: root, env: { ...env, CI: 'true' }, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
+  const result = spawnSync('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], options);
+  if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed beside Node.`);
+  if (result.status !== 0) fail(`installing dependencies failed:\n${result.stdout}${result.stderr}`);
+  for (const service of prismaServices()) generate(service);
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, wanted);
+  console.error(`Dependencies are installed (${((Date.now() - started) / 1000).toFixed(0)} s).`);
+}
+
+/** Prisma's generator needs no engine; pointing it at this Node keeps it from downloading one. */
+function generate(service) {
+  const prisma = join(service, 'node_modules', 'prisma', 'build', 'index.js');
+  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: node24, PRISMA_HIDE_UPDATE_MESSAGE: '1', CHECKPOINT_DISABLE: '1' };
+  const result = spawnSync(node24, [prisma, 'generate'], { cwd: service, env, encoding: 'utf8' });
+  if (result.status !== 0) fail(`prisma generate failed in ${service}:\n${result.stdout}${result.stderr}`);
+}
+
+function prismaServices() {
+  const services = join(root, 'services');
+  return readdirSync(services)
+    .map((name) => join(services, name))
+    .filter((service) => existsSync(join(service, 'prisma', 'schema.prisma')));
+}
+
+function fingerprint() {
+  const hash = createHash('sha256');
+  const files = ['package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'].map((name) => join(root, name));
+  for (const service of prismaServices()) files.push(join(service, 'prisma', 'schema.prisma'));
+  for (const file of files) hash.update(readFileSync(file));
+  return hash.digest('hex');
+}
+
+/** Runs one step and passes signals on; the step decides how it ends. */
+function run(words) {
+  const child = spawn(node24, words, { cwd: root, stdio: 'inherit' });
+  // Ctrl-C reaches the whole foreground group, the child included; only a signal sent to this process alone must be passed on.
+  process.on('SIGINT', () => {});
+  process.on('SIGTERM', () => child.kill('SIGTERM'));
+  process.on('SIGHUP', () => child.kill('SIGTERM'));
+  return new Promise((resolve) => {
+    child.on('error', (error) => fail(`Node 24 could not be started: ${error.message}`));
+    child.on('exit', (code, signal) => resolve(code ?? (signal === 'SIGINT' ? 130 : 1)));
+  });
+}
+
+function bin(path) {
+  return join(root, 'node_modules', path);
+}
+
+function fail(message) {
+  console.error(`quittance: ${message}`);
+  process.exit(1);
+}
