@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createPayment } from './demo-merchant.ts';
+import { payOnChain } from './pay.ts';
+import { StackError } from './directory.ts';
+import type { StackFile } from './stack-file.ts';
+
+const payments = 5;
+const patienceMs = 60_000;
+const pollMs = 10;
+
+type Say = (line: string) => void;
+
+/** Where the first payment of the demo can be looked at, and what the way took. */
+export type DemoResult = {
+  payment_url: string;
+  /** Milliseconds from the confirming block being visible to the webhook received, smallest first. */
+  latenciesMs: number[];
+};
+
+/**
+ * Takes a few real payments all the way, one after the other: created through the public API, paid on the chain, watched to PAID,
+ * its webhook received and its signature verified. The first one is told step by step.
+ * @throws StackError when a step does not happen within a minute.
+ */
+export async function runDemo(stack: StackFile, confirmations: number, say: Say): Promise<DemoResult> {
+  const heads = watchHeads(stack.chain.rpc_url);
+  try {
+    const latenciesMs: number[] = [];
+    let firstUrl = '';
+    for (let number = 1; number <= payments; number += 1) {
+      const silent: Say = () => undefined;
+      const { paymentUrl, latencyMs } = await onePayment(stack, confirmations, heads, number === 1 ? say : silent);
+      if (number === 1) firstUrl = paymentUrl;
+      latenciesMs.push(latencyMs);
+    }
+    return { payment_url: firstUrl, latenciesMs: latenciesMs.sort((a, b) => a - b) };
+  } finally {
+    heads.stop();
+  }
+}
+
+async function onePayment(stack: StackFile, confirmations: number, heads: Heads, say: Say) {
+  const amount = `${(5 + Math.random() * 90).toFixed(6)}`;
+  const payment = await createPayment(stack.edge_url, stack.merchant, { amount, description: 'Demo: one cup of coffee' });
+  say(`created    ${payment.payment_id} over ${amount} USDT`);
+  say(`checkout   ${payment.payment_url}`);
+  const transfer = await payOnChain(stack.chain, stack.merchant.wallet, amount);
+  say(`paid       transaction ${transfer.transactionHash} in block ${transfer.blockNumber}`);
+  await statusReaches(stack, payment.payment_url, 'PAID', say);
+  const event = await webhookOf(stack, payment.payment_id);
+  if (!event.verified) throw new StackError(`The webhook of ${payment.payment_id} came with a wrong signature.`);
+  say(`webhook    ${String(event.body.event_id)} received, signature verified`);
+  const confirmedBlock = transfer.blockNumber + confirmations - 1;
+  return { paymentUrl: payment.payment_url, latencyMs: Date.parse(event.received_at) - heads.visibleAt(confirmedBlock) };
+}
+
+async function statusReaches(stack: StackFile, paymentUrl: string, wanted: string, say: Say): Promise<void> {
+  const token = paymentUrl.slice(paymentUrl.lastIndexOf('/') + 1);
+  let last = '';
+  await until(`${paymentUrl} to become ${wanted}`, async () => {
+    const answer = await fetch(`${stack.gateway_url}/api/v1/payments/${token}`);
+    const { status } = (await answer.json()) as { status?: string };
+    if (status !== undefined && status !== last) say(`status     ${(last = status)}`);
+    await delay(500);
+    return last === wanted ? true : null;
+  });
+}
+
+type ReceivedEvent = { received_at: string; body: { event_id?: string; payment_id?: string }; verified: boolean };
+
+function webhookOf(stack: StackFile, paymentId: string): Promise<ReceivedEvent> {
+  return until(`the webhook of ${paymentId}`, async () => {
+    const answer = await fetch(stack.receiver.events_url);
+    const { events } = (await answer.json()) as { events: ReceivedEvent[] };
+    return events.find(({ body }) => body.payment_id === paymentId) ?? null;
+  });
+}
+
+async function until<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  const deadline = Date.now() + patienceMs;
+  while (Date.now() < deadline) {
+    const found = await look();
+    if (found !== null) return found;
+    await delay(pollMs);
+  }
+  throw new StackError(`Waited ${patienceMs / 1_000} s in vain for ${what}. The logs may tell why.`);
+}
+
+type Heads = { visibleAt(block: number): number; stop(): void };
+
+/** Notes when each block became visible to a client of the chain. */
+function watchHeads(rpcUrl: string): Heads {
+  const seen = new Map<number, number>();
+  const stopping = new AbortController();
+  const request = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
+  const options = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request) };
+  const watch = async (): Promise<void> => {
+    while (!stopping.signal.aborted) {
+      const answer = await fetch(rpcUrl, options);
+      const { result } = (await answer.json()) as { result: string };
+      if (!seen.has(Number(result))) seen.set(Number(result), Date.now());
+      await delay(pollMs);
+    }
+  };
+  watch().catch(() => stopping.abort());
+  return { visibleAt: (block) => seen.get(block) ?? Number.NaN, stop: () => stopping.abort() };
+}

@@ -1,0 +1,77 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The checkout this file belongs to. */
+export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..');
+
+/** Where everything the local stack keeps is found: absolute paths below `.local` (or the directory a test chose). */
+export type StackDirectory = ReturnType<typeof stackDirectory>;
+
+export function stackDirectory(root: string = join(repositoryRoot, '.local')) {
+  return {
+    root,
+    logs: join(root, 'logs'),
+    postgres: join(root, 'postgres'),
+    rabbitmq: join(root, 'rabbitmq'),
+    nginx: join(root, 'nginx'),
+    chain: join(root, 'chain'),
+    certificates: join(root, 'certificates'),
+    /** Unpacked programs; shared by every stack of the checkout, because they never change. */
+    tools: join(repositoryRoot, '.local', 'tools'),
+    stackFile: join(root, 'stack.json'),
+    /** Which process runs what, so that a new start can end what a killed stack left behind. */
+    pids: join(root, 'pids'),
+    secretsFile: join(root, 'secrets.json'),
+    merchantFile: join(root, 'merchant.json'),
+    networksFile: join(root, 'networks.json'),
+  };
+}
+
+/** Made once and kept, so that a stack started again finds its own data readable. */
+export type Secrets = { internal_token: string; webhook_encryption_key: string; database_password: string };
+
+export async function readOrMakeSecrets(directory: StackDirectory): Promise<Secrets> {
+  const kept = await readJson<Secrets>(directory.secretsFile);
+  if (kept !== null) return kept;
+  const secrets = {
+    internal_token: randomBytes(32).toString('hex'),
+    webhook_encryption_key: randomBytes(32).toString('base64'),
+    database_password: randomBytes(24).toString('hex'),
+  };
+  await writePrivateJson(directory.secretsFile, secrets);
+  return secrets;
+}
+
+/**
+ * @returns the parsed file, or null when there is none.
+ * @throws StackError for a file that is no JSON, naming the way out.
+ */
+export async function readJson<T>(file: string): Promise<T | null> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw new StackError(`${file} cannot be read (${(error as Error).message}). \`npm run reset\` forgets all local data.`);
+  }
+  try {
+    return JSON.parse(text) as T;
+  } catch {
+    throw new StackError(`${file} is damaged. \`npm run reset\` forgets all local data and makes a new start possible.`);
+  }
+}
+
+/** Replaces the file in one step, readable by its owner only. */
+export async function writePrivateJson(file: string, value: unknown): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const next = `${file}.${process.pid}.next`;
+  await writeFile(next, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600 });
+  await rename(next, file);
+}
+
+/** Something a person can mend; shown without a stack trace. */
+export class StackError extends Error {
+  override readonly name = 'StackError';
+}

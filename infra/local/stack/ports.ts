@@ -1,0 +1,73 @@
+import { createServer } from 'node:net';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { StackError } from './directory.ts';
+
+export const maxReplicas = 10;
+const defaultPortBase = 8080;
+
+/** Every port of one stack, all counted from PORT_BASE so that two checkouts can run side by side. */
+export type Ports = {
+  edge: number;
+  postgres: number;
+  amqp: number;
+  management: number;
+  distribution: number;
+  epmd: number;
+  chain: number;
+  receiver: number;
+  receiverControl: number;
+  /** Where the replicas of a service listen. */
+  replicas: Record<ServiceName, number[]>;
+  /** Where the balancer in front of a service with several replicas listens. */
+  balancers: Record<ServiceName, number>;
+};
+
+/** @throws StackError when PORT_BASE is no port or leaves no room above it. */
+export function portBase(env: NodeJS.ProcessEnv): number {
+  const text = env['PORT_BASE'] ?? String(defaultPortBase);
+  const base = Number(text);
+  const highest = 65_535 - 200;
+  if (!/^\d+$/.test(text) || base < 1024 || base > highest) {
+    throw new StackError(`PORT_BASE must be a whole number from 1024 to ${highest}, not "${text}".`);
+  }
+  return base;
+}
+
+export function portPlan(base: number, replicas: number): Ports {
+  const perService = <T>(plan: (position: number) => T) =>
+    Object.fromEntries(serviceNames.map((name, position) => [name, plan(position)])) as Record<ServiceName, T>;
+  return {
+    edge: base,
+    postgres: base + 2,
+    amqp: base + 3,
+    management: base + 4,
+    distribution: base + 5,
+    epmd: base + 6,
+    chain: base + 7,
+    receiver: base + 8,
+    receiverControl: base + 9,
+    replicas: perService((position) => {
+      return Array.from({ length: replicas }, (_, replica) => base + 20 + position * maxReplicas + replica);
+    }),
+    balancers: perService((position) => base + 10 + position),
+  };
+}
+
+/** @throws StackError that names the first taken port and what it was wanted for. */
+export async function refuseTakenPorts(wanted: { port: number; what: string }[]): Promise<void> {
+  for (const { port, what } of wanted) {
+    if (await isFree(port)) continue;
+    throw new StackError(
+      `Port ${port} (wanted for ${what}) is taken by another program. Stop that program, or choose other ports with PORT_BASE, ` +
+        `for example: PORT_BASE=${port < 40_000 ? 18_080 : 8_080} npm start`,
+    );
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', () => resolve(false));
+    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
+  });
+}

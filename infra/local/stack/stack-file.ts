@@ -1,0 +1,46 @@
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { readJson, StackError, type StackDirectory } from './directory.ts';
+
+/** `.local/stack.json`: all that another program needs to use the running stack. It holds secrets, so its mode is 0600. */
+export type StackFile = {
+  /** The public door, through nginx. */
+  edge_url: string;
+  gateway_url: string;
+  services: Record<ServiceName, { url: string; replicas: { url: string; pid: number }[] }>;
+  internal_token: string;
+  /** Superuser, database `quittance`. */
+  postgres_url: string;
+  amqp_url: string;
+  management_url: string | null;
+  chain: {
+    network: string;
+    rpc_url: string;
+    chain_id: number;
+    token: string;
+    decimals: number;
+    payer_address: string;
+    payer_private_key: string;
+  };
+  merchant: DemoMerchant;
+  receiver: { url: string; events_url: string };
+  /** Paths of the certificate authority's PEM files. */
+  ca: { cert: string; key: string };
+  logs: string;
+};
+
+export type DemoMerchant = {
+  merchant_id: string;
+  api_key: string;
+  rotation_secret: string;
+  webhook_url: string;
+  signing_key: string;
+  key_id: string;
+  wallet: string;
+};
+
+/** @throws StackError when no stack is running. */
+export async function readStackFile(directory: StackDirectory): Promise<StackFile> {
+  const stack = await readJson<StackFile>(directory.stackFile);
+  if (stack === null) throw new StackError('The local stack is not running. Start it with `npm start` (or `npm start -- --detach`).');
+  return stack;
+}
