@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { createPayment } from './demo-merchant.ts';
 import { payOnChain } from './pay.ts';
 import { StackError } from './directory.ts';
@@ -10,9 +11,17 @@ const pollMs = 10;
 
 type Say = (line: string) => void;
 
-/** Where the first payment of the demo can be looked at, and what the way took. */
+/** The first payment of the demo, finished, and what the way took. */
 export type DemoResult = {
-  payment_url: string;
+  first: {
+    payment_id: string;
+    payment_url: string;
+    amount: string;
+    merchant_wallet: string;
+    transaction_id: string;
+    transaction_event_index: number;
+    event_id: string;
+  };
   /** Milliseconds from the confirming block being visible to the webhook received, smallest first. */
   latenciesMs: number[];
 };
@@ -25,15 +34,12 @@ export type DemoResult = {
 export async function runDemo(stack: StackFile, confirmations: number, say: Say): Promise<DemoResult> {
   const heads = watchHeads(stack.chain.rpc_url);
   try {
-    const latenciesMs: number[] = [];
-    let firstUrl = '';
-    for (let number = 1; number <= payments; number += 1) {
-      const silent: Say = () => undefined;
-      const { paymentUrl, latencyMs } = await onePayment(stack, confirmations, heads, number === 1 ? say : silent);
-      if (number === 1) firstUrl = paymentUrl;
-      latenciesMs.push(latencyMs);
+    const { payment: first, latencyMs } = await onePayment(stack, confirmations, heads, say);
+    const latenciesMs = [latencyMs];
+    while (latenciesMs.length < payments) {
+      latenciesMs.push((await onePayment(stack, confirmations, heads, () => undefined)).latencyMs);
     }
-    return { payment_url: firstUrl, latenciesMs: latenciesMs.sort((a, b) => a - b) };
+    return { first, latenciesMs: latenciesMs.sort((a, b) => a - b) };
   } finally {
     heads.stop();
   }
@@ -49,9 +55,13 @@ async function onePayment(stack: StackFile, confirmations: number, heads: Heads,
   await statusReaches(stack, payment.payment_url, 'PAID', say);
   const event = await webhookOf(stack, payment.payment_id);
   if (!event.verified) throw new StackError(`The webhook of ${payment.payment_id} came with a wrong signature.`);
-  say(`webhook    ${String(event.body.event_id)} received, signature verified`);
+  say(`webhook    ${event.body.event_id} received, signature verified`);
   const confirmedBlock = transfer.blockNumber + confirmations - 1;
-  return { paymentUrl: payment.payment_url, latencyMs: Date.parse(event.received_at) - heads.visibleAt(confirmedBlock) };
+  const { transaction_id, transaction_event_index, event_id } = event.body;
+  return {
+    payment: { ...payment, amount, merchant_wallet: stack.merchant.wallet, transaction_id, transaction_event_index, event_id },
+    latencyMs: Date.parse(event.received_at) - heads.visibleAt(confirmedBlock),
+  };
 }
 
 async function statusReaches(stack: StackFile, paymentUrl: string, wanted: string, say: Say): Promise<void> {
@@ -66,7 +76,7 @@ async function statusReaches(stack: StackFile, paymentUrl: string, wanted: strin
   });
 }
 
-type ReceivedEvent = { received_at: string; body: { event_id?: string; payment_id?: string }; verified: boolean };
+type ReceivedEvent = { received_at: string; body: WebhookEvent; verified: boolean };
 
 function webhookOf(stack: StackFile, paymentId: string): Promise<ReceivedEvent> {
   return until(`the webhook of ${paymentId}`, async () => {

@@ -1,4 +1,3 @@
-import { createServer } from 'node:net';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { StackError } from './directory.ts';
 
@@ -51,23 +50,4 @@ export function portPlan(base: number, replicas: number): Ports {
     }),
     balancers: perService((position) => base + 10 + position),
   };
-}
-
-/** @throws StackError that names the first taken port and what it was wanted for. */
-export async function refuseTakenPorts(wanted: { port: number; what: string }[]): Promise<void> {
-  for (const { port, what } of wanted) {
-    if (await isFree(port)) continue;
-    throw new StackError(
-      `Port ${port} (wanted for ${what}) is taken by another program. Stop that program, or choose other ports with PORT_BASE, ` +
-        `for example: PORT_BASE=${port < 40_000 ? 18_080 : 8_080} npm start`,
-    );
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const probe = createServer();
-    probe.once('error', () => resolve(false));
-    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () => probe.close(() => resolve(true)));
-  });
 }

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startChild, type Child } from '../backends/child.ts';
 import { endOrphan, writePidFile } from '../backends/orphans.ts';
+import { requireFreePort } from '../backends/ports.ts';
 import { repositoryRoot, StackError } from './directory.ts';
 
 const readyTimeoutMs = 30_000;
@@ -49,6 +50,7 @@ export class ServiceProcess {
   async start(): Promise<void> {
     this.#isWanted = true;
     await endOrphan(this.#pidFile, this.#entryFile);
+    await requireFreePort(this.#options.port, this.#title);
     await this.#spawn();
     await this.#untilReady();
   }

@@ -1,0 +1,142 @@
+import { spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+
+/** A process that this one started and answers for. */
+export type Child = {
+  pid: number;
+  /** Resolves when the process has ended, for whatever reason, with that reason as a sentence. Never rejects. */
+  exited: Promise<string>;
+  running(): boolean;
+  /** Asks politely with the stop signal, and kills what is left of the process group after the grace period. */
+  stop(): Promise<void>;
+  /** Ends the whole process group at once, as a power cut would (SIGKILL). */
+  kill(): Promise<void>;
+};
+
+export type ChildOptions = {
+  /** How the process is called in messages to people. */
+  name: string;
+  command: string;
+  args: string[];
+  /** Both outputs are appended here. */
+  logFile: string;
+  env?: NodeJS.ProcessEnv;
+  cwd?: string;
+  uid?: number;
+  gid?: number;
+  stopSignal?: NodeJS.Signals;
+  graceMs?: number;
+  /** Removed when this process dies without having stopped the child: for data that nobody will want again. */
+  temporaryDirectory?: string;
+};
+
+const maxLogBytes = 10_000_000;
+
+/**
+ * Starts a long-running process in its own process group, so that a Ctrl-C in the terminal reaches only us and we
+ * decide the order in which things stop. The child never outlives us: see `leash`.
+ * @throws Error when the command cannot be run at all; an early exit shows in `exited`.
+ */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const child = await spawnDetached(options);
+  const pid = child.pid!;
+  const exited = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(`${options.name} ended ${signal ? `on ${signal}` : `with exit code ${code}`}`));
+  });
+  const letGo = leash(pid, options);
+  const running = () => child.exitCode === null && child.signalCode === null;
+  void exited.then(() => {
+    signalGroup(pid, 'SIGKILL');
+    letGo();
+  });
+
+  return {
+    pid,
+    exited,
+    running,
+    stop: async () => {
+      if (running()) {
+        child.kill(options.stopSignal ?? 'SIGTERM');
+        const deadline = setTimeout(() => signalGroup(pid, 'SIGKILL'), options.graceMs ?? 10_000);
+        await exited;
+        clearTimeout(deadline);
+      }
+    },
+    kill: async () => {
+      if (running()) {
+        signalGroup(pid, 'SIGKILL');
+        await exited;
+      }
+    },
+  };
+}
+
+/** The last lines of a log that are worth showing when a process did not come up. */
+export function lastLines(logFile: string, count = 8): string {
+  try {
+    return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+  } catch {
+    return '(no log)';
+  }
+}
+
+async function spawnDetached(options: ChildOptions): Promise<ChildProcess> {
+  const log = openLog(options.logFile);
+  try {
+    const child = spawn(options.command, options.args, {
+      detached: true,
+      stdio: ['ignore', log, log],
+      cwd: options.cwd ?? '/',
+      env: options.env ?? process.env,
+      ...(options.uid === undefined ? {} : { uid: options.uid }),
+      ...(options.gid === undefined ? {} : { gid: options.gid }),
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', (error) => reject(new Error(`${options.name} cannot be started: ${error.message}`)));
+    });
+    return child;
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Appends, and moves a log that has grown too large aside first, so that logs are bounded by twice that size. */
+function openLog(logFile: string): number {
+  if ((statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > maxLogBytes) renameSync(logFile, `${logFile}.1`);
+  return openSync(logFile, 'a', 0o600);
+}
+
+/**
+ * Ties the child's life to ours by a shell that waits for the end of its input, which the system closes when we die,
+ * even by kill -9. It works without any help of the child, on Linux and macOS alike.
+ * @returns the function that lets the child go, for when it has ended.
+ */
+function leash(pid: number, { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: ChildOptions): () => void {
+  const script = `
+    while read -r _; do :; done
+    kill -s "$2" "$1"; left="$3"
+    while [ "$left" -gt 0 ] && kill -0 "$1"; do sleep 0.1; left=$((left - 1)); done
+    kill -s KILL -- "-$1"
+    [ -z "$4" ] || rm -rf -- "$4"`;
+  const args = [String(pid), stopSignal.replace('SIG', ''), String(Math.ceil(graceMs / 100)), temporaryDirectory];
+  const shell = spawn('/bin/sh', ['-c', script, 'leash', ...args], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+    cwd: '/',
+  });
+  shell.on('error', () => undefined);
+  shell.unref();
+  const input = shell.stdin as typeof shell.stdin & { unref?: () => void };
+  input.unref?.();
+  return () => shell.kill('SIGKILL');
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // The group is gone already.
+  }
+}

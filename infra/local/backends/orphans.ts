@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+/** Whether a process with this id exists (a zombie counts as gone: it holds nothing any more). */
+export async function isAlive(pid: number): Promise<boolean> {
+  return (await commandLine(pid)) !== '';
+}
+
+/** The full command line of a process, or '' when there is none. */
+export async function commandLine(pid: number): Promise<string> {
+  if (process.platform === 'linux') {
+    const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return bytes.replaceAll('\0', ' ').trim();
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return stdout.trim();
+}
+
+/** Remembers which process works on a directory, so that the next start can end it should it be left over. */
+export async function writePidFile(pidFile: string, pid: number): Promise<void> {
+  await writeFile(pidFile, `${pid}\n`);
+}
+
+/**
+ * Ends the process that an earlier run left behind, and only that one: a recycled process id is recognised by its
+ * command line, which must contain `mark` (the directory that the process was started on).
+ */
+export async function endOrphan(pidFile: string, mark: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+  const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
+  if (pid > 1 && pid !== process.pid && (await commandLine(pid)).includes(mark)) {
+    await endProcess(pid, signal, 10_000);
+  }
+  await rm(pidFile, { force: true });
+}
+
+async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {
+  const deadline = Date.now() + graceMs;
+  trySignal(pid, signal);
+  while (await isAlive(pid)) {
+    if (Date.now() > deadline) trySignal(pid, 'SIGKILL');
+    await delay(50);
+  }
+}
+
+function trySignal(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

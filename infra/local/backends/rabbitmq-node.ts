@@ -1,0 +1,96 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, realpathSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { rabbitmqPrograms } from './rabbitmq-programs.ts';
+import type { RabbitmqPrograms } from './rabbitmq-programs.ts';
+
+export type RabbitmqPorts = { amqp: number; management: number; distribution: number; epmd: number };
+
+/** A node's files on disk and everything that is needed to start it or to talk to it. */
+export type RabbitmqNode = {
+  programs: RabbitmqPrograms;
+  env: NodeJS.ProcessEnv;
+  url: string;
+  managementUrl: string | null;
+  pidFiles: { server: string; epmd: string };
+};
+
+/** Writes the node's configuration anew (ports may have moved) and keeps its cookie, user and data. */
+export async function prepareNode(options: { directory: string; toolsDirectory: string; ports: RabbitmqPorts }): Promise<RabbitmqNode> {
+  const { directory, ports } = options;
+  const programs = await rabbitmqPrograms(options.toolsDirectory);
+  await mkdir(join(directory, 'data'), { recursive: true });
+  await secretFile(join(directory, '.erlang.cookie'));
+  const password = await secretFile(join(directory, 'password'));
+  const management = hasManagement(programs);
+  await writeFile(join(directory, 'enabled_plugins'), management ? '[rabbitmq_management].\n' : '[].\n');
+  await writeFile(join(directory, 'empty.conf'), '');
+  await rm(join(directory, 'rabbitmq.conf'), { force: true });
+  await writeFile(join(directory, 'rabbitmq.conf'), configuration(ports, password, management), { mode: 0o600 });
+
+  const credentials = `${user}:${password}@127.0.0.1`;
+  return {
+    programs,
+    env: { ...environment(directory, ports), ...programs.env },
+    url: `amqp://${credentials}:${ports.amqp}`,
+    managementUrl: management ? `http://${credentials}:${ports.management}` : null,
+    pidFiles: { server: join(directory, 'server.pid'), epmd: join(directory, 'epmd.pid') },
+  };
+}
+
+const user = 'quittance';
+
+function configuration(ports: RabbitmqPorts, password: string, management: boolean): string {
+  const lines = [
+    `listeners.tcp.local = 127.0.0.1:${ports.amqp}`,
+    // The user is made together with the data; later starts find it there.
+    `default_user = ${user}`,
+    `default_pass = ${password}`,
+    'log.console = true',
+    'log.console.level = info',
+    'log.file = false',
+  ];
+  if (management) lines.push('management.tcp.ip = 127.0.0.1', `management.tcp.port = ${ports.management}`);
+  return `${lines.join('\n')}\n`;
+}
+
+/** Nothing of the machine's own RabbitMQ settings may reach this node, and no name may meet another node's. */
+function environment(directory: string, ports: RabbitmqPorts): NodeJS.ProcessEnv {
+  const loopbackOnly = '-start_epmd false -kernel inet_dist_use_interface {127,0,0,1}';
+  return {
+    HOME: directory,
+    LANG: 'C.UTF-8',
+    ERL_EPMD_PORT: String(ports.epmd),
+    ERL_CRASH_DUMP: join(directory, 'erl_crash.dump'),
+    RABBITMQ_ALLOW_INPUT: '1',
+    RABBITMQ_NODENAME: `quittance-${createHash('sha256').update(directory).digest('hex').slice(0, 12)}@localhost`,
+    RABBITMQ_DIST_PORT: String(ports.distribution),
+    RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: loopbackOnly,
+    RABBITMQ_CTL_ERL_ARGS: loopbackOnly,
+    RABBITMQ_CONF_ENV_FILE: join(directory, 'empty.conf'),
+    RABBITMQ_CONFIG_FILE: join(directory, 'rabbitmq.conf'),
+    RABBITMQ_CONFIG_FILES: join(directory, 'no-conf.d'),
+    RABBITMQ_ADVANCED_CONFIG_FILE: join(directory, 'advanced.config'),
+    RABBITMQ_ENABLED_PLUGINS_FILE: join(directory, 'enabled_plugins'),
+    RABBITMQ_GENERATED_CONFIG_DIR: join(directory, 'generated'),
+    RABBITMQ_MNESIA_BASE: join(directory, 'data'),
+    RABBITMQ_LOG_BASE: join(directory, 'log'),
+    RABBITMQ_LOGS: '-',
+    RABBITMQ_PID_FILE: join(directory, 'broker.pid'),
+  };
+}
+
+/** The plugin is part of every distribution we know, but a packager may leave it out. */
+function hasManagement({ server }: RabbitmqPrograms): boolean {
+  const plugins = join(dirname(dirname(realpathSync(server))), 'plugins');
+  return readdirSync(plugins).some((name) => name.startsWith('rabbitmq_management-'));
+}
+
+async function secretFile(file: string): Promise<string> {
+  const stored = await readFile(file, 'utf8').catch(() => '');
+  if (stored) return stored;
+  const secret = randomBytes(24).toString('hex');
+  await writeFile(file, secret, { mode: 0o400 });
+  return secret;
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { get } from 'node:http';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { lastLines, startChild } from './child.ts';
+import { endOrphan, writePidFile } from './orphans.ts';
+import { requireFreePort } from './ports.ts';
+import { prepareNode } from './rabbitmq-node.ts';
+import type { Child } from './child.ts';
+import type { RabbitmqNode, RabbitmqPorts } from './rabbitmq-node.ts';
+
+export type Rabbitmq = Omit<Child, 'running'> & {
+  /** amqp://user:password@127.0.0.1:port, virtual host `/`. */
+  url: string;
+  /** http://user:password@127.0.0.1:port of the management API, null when the plugin is not there. */
+  managementUrl: string | null;
+  /** Stops the broker inside its living Erlang VM, so that clients are refused; for tests of outages. */
+  stopApp(): Promise<void>;
+  startApp(): Promise<void>;
+  /** `rabbitmqctl <args>` on this node. */
+  control(...args: string[]): Promise<string>;
+};
+
+export type RabbitmqOptions = {
+  /** Everything of this node: data, logs, cookie, configuration. */
+  directory: string;
+  /** Where unpacked programs are shared between nodes. */
+  toolsDirectory: string;
+  ports: RabbitmqPorts;
+  logFile: string;
+  /** Removed when this process dies without stopping the node. */
+  temporaryDirectory?: string;
+};
+
+/**
+ * A private RabbitMQ node that shares nothing with any other on the machine: its own name, ports, cookie, data and
+ * port mapper (epmd), all on 127.0.0.1. Data survives a kill -9; the user and password are made once and kept.
+ * @throws Error naming a taken port, a missing program, or the broker's own complaint.
+ */
+export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq> {
+  const { directory, ports, logFile } = options;
+  const node = await prepareNode(options);
+  await endOrphan(node.pidFiles.server, directory);
+  await endOrphan(node.pidFiles.epmd, `-port ${ports.epmd} `);
+  for (const [purpose, port] of Object.entries(ports)) await requireFreePort(port, `RabbitMQ (${purpose})`);
+
+  const epmd = await startEpmd(options, node);
+  const server = await startServer(options, node);
+  void server.exited.then(() => epmd.kill());
+  const refusal = await Promise.race([server.exited, untilReady(ports.amqp, node.managementUrl)]);
+  if (refusal !== null) {
+    await server.stop();
+    throw new Error(`${refusal} before it was ready on ${directory}:\n${lastLines(logFile)}\n\`npm run reset\` forgets all local data.`);
+  }
+  return {
+    url: node.url,
+    managementUrl: node.managementUrl,
+    pid: server.pid,
+    exited: server.exited,
+    stop: () => server.stop().finally(() => epmd.stop()),
+    kill: () => server.kill().finally(() => epmd.kill()),
+    control: (...args) => control(node, args),
+    stopApp: async () => void (await control(node, ['stop_app'])),
+    startApp: async () => void (await control(node, ['start_app'])),
+  };
+}
+
+/** Erlang would start a port mapper by itself, as a daemon that outlives the node; ours is there first and is our child. */
+async function startEpmd(options: RabbitmqOptions, node: RabbitmqNode): Promise<Child> {
+  const args = ['-port', String(options.ports.epmd), '-address', '127.0.0.1'];
+  const epmd = await startChild({ ...childDefaults(options, node), name: 'epmd', command: node.programs.epmd, args });
+  await writePidFile(node.pidFiles.epmd, epmd.pid);
+  while (epmd.running() && !(await accepts(options.ports.epmd))) await delay(10);
+  return epmd;
+}
+
+async function startServer(options: RabbitmqOptions, node: RabbitmqNode): Promise<Child> {
+  const server = await startChild({
+    ...childDefaults(options, node),
+    name: 'RabbitMQ',
+    command: node.programs.server,
+    // The second flag means nothing to Erlang. It marks the process as working on this directory.
+    args: ['-noinput', '-quittance_directory', options.directory],
+    graceMs: 30_000,
+  });
+  await writePidFile(node.pidFiles.server, server.pid);
+  return server;
+}
+
+function childDefaults({ logFile, directory, temporaryDirectory }: RabbitmqOptions, { env }: RabbitmqNode) {
+  return { logFile, env, cwd: directory, ...(temporaryDirectory ? { temporaryDirectory } : {}) };
+}
+
+/** The plugins come up before the broker listens, but not by promise: so both are asked. */
+async function untilReady(amqpPort: number, managementUrl: string | null): Promise<null | string> {
+  const deadline = Date.now() + 90_000;
+  while (Date.now() < deadline) {
+    if ((await accepts(amqpPort)) && (managementUrl === null || (await answers(managementUrl)))) return null;
+    await delay(50);
+  }
+  return 'RabbitMQ did not listen within 90 seconds and was stopped';
+}
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    socket.once('connect', () => socket.destroy());
+  });
+}
+
+/** Without keep-alive: an open connection would hold up the plugin's stop for five seconds. */
+function answers(managementUrl: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(`${managementUrl}/api/whoami`, { agent: false, timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('error', () => resolve(false)).on('timeout', () => request.destroy());
+  });
+}
+
+async function control({ programs, env }: RabbitmqNode, args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(programs.control, args, { env, cwd: '/', timeout: 60_000 });
+  return stdout;
+}

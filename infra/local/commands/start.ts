@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, InvalidArgumentError } from 'commander';
+import { command } from '../stack/command.ts';
+import { runDemo } from '../stack/demo.ts';
+import { createPayment } from '../stack/demo-merchant.ts';
+import { stackDirectory, StackError, type StackDirectory } from '../stack/directory.ts';
+import { maxReplicas, portBase } from '../stack/ports.ts';
+import { claimStack, releaseStack } from '../stack/running.ts';
+import { startStack, type Stack } from '../stack/stack.ts';
+import { demoSummary, stackSummary } from '../stack/summary.ts';
+
+type Flags = { detach?: boolean; quietDemo?: boolean; demo: boolean; replicas: number };
+
+await command(async () => {
+  const flags = readFlags();
+  const directory = stackDirectory();
+  mkdirSync(directory.logs, { recursive: true, mode: 0o700 });
+  await (flags.detach === true ? startDetached(directory) : runHere(directory, flags));
+});
+
+function readFlags(): Flags {
+  return new Command('npm start --')
+    .description('Starts the whole system on this machine and takes one payment all the way.')
+    .option('--detach', 'return when everything is ready; `npm stop` ends it')
+    .option('--quiet-demo', 'run the demo payment without telling its steps')
+    .option('--no-demo', 'start without the demo payment')
+    .option('--replicas <count>', 'that many of each service', replicaCount, 1)
+    .allowExcessArguments(false)
+    .parse()
+    .opts<Flags>();
+}
+
+function replicaCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || count < 1 || count > maxReplicas) {
+    throw new InvalidArgumentError(`It must be a whole number from 1 to ${maxReplicas}.`);
+  }
+  return count;
+}
+
+async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
+  await claimStack(directory);
+  const stopping = stopSignal();
+  try {
+    const options = { directory, portBase: portBase(process.env), replicas: flags.replicas, environment: process.env };
+    const stack = await startStack({ ...options, say, stopping });
+    try {
+      if (flags.demo) await showDemo(stack, flags);
+      say(await summaryWithLink(stack));
+      tellParent({ ready: true });
+      const reason = await Promise.race([stack.failed, aborted(stopping)]);
+      if (reason !== null) throw new StackError(`${reason}. The stack has stopped; its data is kept.`);
+    } finally {
+      say('Stopping …');
+      await stack.stop();
+    }
+    say('Stopped. Data is kept in .local; `npm start` goes on from there, `npm run reset` forgets it.');
+  } finally {
+    await releaseStack(directory);
+  }
+}
+
+async function showDemo(stack: Stack, flags: Flags): Promise<void> {
+  const quiet = flags.quietDemo === true;
+  say(quiet ? 'Running the demo payment …' : '\nOne payment, all the way:');
+  const result = await runDemo(stack.file, stack.confirmations, quiet ? () => undefined : (line) => say(`  ${line}`));
+  say(demoSummary(result));
+}
+
+/** A payment that is still open, so that the first thing to try is one command away. */
+async function summaryWithLink(stack: Stack): Promise<string> {
+  const amount = (1 + Math.random() * 8).toFixed(6);
+  const open = await createPayment(stack.file.edge_url, stack.file.merchant, { amount, description: 'A payment to try' });
+  return stackSummary(stack.file, open.payment_url);
+}
+
+/** Ctrl-C and SIGTERM end the stack in order; a second Ctrl-C ends it at once. */
+function stopSignal(): AbortSignal {
+  const controller = new AbortController();
+  const stop = (): void => {
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+  return controller.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null);
+    signal.addEventListener('abort', () => resolve(null), { once: true });
+  });
+}
+
+type ToParent = { line?: string; ready?: boolean };
+
+function tellParent(message: ToParent): void {
+  if (process.connected) process.send?.(message);
+}
+
+function say(line: string): void {
+  console.log(line);
+  tellParent({ line });
+}
+
+/** Runs this very command in the background, shows what it says, and returns when it is ready. */
+async function startDetached(directory: StackDirectory): Promise<void> {
+  const log = openSync(join(directory.logs, 'stack.log'), 'a', 0o600);
+  const words = process.argv.slice(2).filter((word) => word !== '--detach');
+  const child = spawn(process.execPath, [fileURLToPath(import.meta.url), ...words], {
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  closeSync(log);
+  process.once('SIGINT', () => child.kill('SIGTERM'));
+  process.once('SIGTERM', () => child.kill('SIGTERM'));
+  await new Promise<void>((resolve, reject) => {
+    child.on('message', ({ line, ready }: ToParent) => {
+      if (line !== undefined) console.log(line);
+      if (ready === true) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new StackError(`the stack did not start (exit code ${String(code)}); see ${join(directory.logs, 'stack.log')}`)));
+  });
+  child.disconnect();
+  child.unref();
+  console.log('It runs in the background; `npm stop` ends it.');
+}

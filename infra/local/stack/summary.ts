@@ -1,0 +1,34 @@
+import type { DemoResult } from './demo.ts';
+import type { StackFile } from './stack-file.ts';
+
+/** What the demo's payments came to, with the time from the confirming block to the webhook. */
+export function demoSummary({ first, latenciesMs }: DemoResult): string {
+  const p50 = latenciesMs[Math.floor((latenciesMs.length - 1) / 2)] ?? Number.NaN;
+  return `
+The payment is finished: ${first.payment_id}
+  amount        ${first.amount} USDT, paid to ${first.merchant_wallet}
+  transaction   ${first.transaction_id} (event ${first.transaction_event_index})
+  webhook       ${first.event_id}, signature verified by the receiver
+  status        PAID  ${first.payment_url}
+  time          from the confirming block being visible to the webhook received:
+                p50 ${Math.round(p50)} ms over ${latenciesMs.length} payments (${latenciesMs.map(Math.round).join(', ')})`;
+}
+
+/** What a person can do with the running stack. */
+export function stackSummary(stack: StackFile, openPaymentUrl: string): string {
+  const { merchant } = stack;
+  return `
+Quittance is running.
+  checkout      ${openPaymentUrl}
+  pay it        npm run pay -- ${openPaymentUrl} --wait
+  API           ${stack.edge_url}/api/v1   (X-API-Key: ${merchant.api_key})
+  create one    curl -s ${stack.edge_url}/api/v1/payments -H 'X-API-Key: ${merchant.api_key}' \\
+                  -H "Idempotency-Key: $(date +%s)" -H 'Content-Type: application/json' \\
+                  -d '{"amount":"4.20","merchant_wallet":"${merchant.wallet}","description":"Tea"}'
+  operator      npm run ops -- merchant list
+  webhooks      ${stack.receiver.events_url}   (what the merchant's endpoint received)
+  RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}
+  PostgreSQL    ${stack.postgres_url}
+  all of it     .local/stack.json, logs in ${stack.logs}
+Ctrl-C stops it; data is kept. \`npm run reset\` forgets it.`;
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { LocalChain } from '../support/local-chain.ts';
+import { Shop } from '../support/shop.ts';
+
+const patience = { timeoutMs: 60_000 };
+
+describe('one payment, from creation to the verified webhook', () => {
+  let stack: JourneyStack;
+  let chain: LocalChain;
+
+  beforeAll(async () => {
+    stack = await journeyStack();
+    chain = new LocalChain(stack.file.chain.rpc_url);
+  }, 180_000);
+
+  afterAll(() => stack.close(), 60_000);
+
+  /** Waits until the payment is PAID and its webhook was received, and looks at everything a merchant can see of it. */
+  async function expectPaidOnce(shop: Shop, paymentId: string, amount: string): Promise<void> {
+    const paid = await eventually(async () => {
+      const details = await shop.details(paymentId);
+      expect(details.status).toBe('PAID');
+      return details;
+    }, patience);
+    const received = await eventually(async () => {
+      const events = (await shop.webhooks()).filter(({ body }) => body.payment_id === paymentId);
+      expect(events).not.toHaveLength(0);
+      return events;
+    }, patience);
+    await eventually(async () => {
+      expect(await shop.deliveries(paymentId)).toMatchObject([{ status: 'delivered', error_category: null }]);
+    }, patience);
+    expect(received.every(({ verified }) => verified)).toBe(true);
+    expect(new Set(received.map(({ body }) => body.event_id)).size).toBe(1);
+    expect(received[0]!.body).toEqual({
+      event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+      payment_id: paymentId,
+      status: 'PAID',
+      expected_amount: amount,
+      transaction_id: paid.transaction!.transaction_id,
+      transaction_event_index: paid.transaction!.transaction_event_index,
+      description: paid.description,
+    });
+  }
+
+  test('the customer pays, the merchant sees CHECKING, then PAID, and gets one signed webhook', async () => {
+    const shop = await Shop.open(stack);
+    const created = await shop.create('10.50');
+    expect(created.status).toBe(201);
+    expect(created.body).toMatchObject({ status: 'PENDING', amount: '10.50', currency: 'USDT', network: 'local' });
+
+    const seen = await chain.withMiningStopped(async () => {
+      const transfer = await shop.pay('10.5');
+      await eventually(async () => {
+        expect((await shop.details(created.body.payment_id)).status).toBe('CHECKING');
+      }, patience);
+      return transfer;
+    });
+
+    await expectPaidOnce(shop, created.body.payment_id, '10.50');
+    expect(await shop.webhooks()).toHaveLength(1);
+    const details = await shop.details(created.body.payment_id);
+    expect(details.transaction).toMatchObject({ transaction_id: seen.transactionHash.slice(2), block_number: seen.blockNumber });
+    expect(await shop.limits()).toMatchObject({ requests_used: 1, daily_used: 1, creation_allowed: true });
+  }, 120_000);
+
+  test('the checkout page follows the payment', async () => {
+    const shop = await Shop.open(stack);
+    const { body: payment } = await shop.create('7.25');
+    const waiting = await fetch(payment.payment_url);
+    expect(waiting.status).toBe(200);
+    expect(await waiting.text()).toContain('7.25');
+    await shop.pay('7.25');
+    await expectPaidOnce(shop, payment.payment_id, '7.25');
+    const token = payment.payment_url.split('/').pop()!;
+    expect((await shop.call('GET', `/payments/${token}`)).body).toMatchObject({ status: 'PAID', amount: '7.25' });
+  }, 120_000);
+
+  test('every service is killed once on the way and the payment arrives all the same', async () => {
+    const shop = await Shop.open(stack);
+    const kill = async (name: string): Promise<void> => {
+      await Promise.all(stack.services.filter((service) => service.name === name).map((service) => service.kill()));
+    };
+    const idempotencyKey = randomUUID();
+    await kill('payments');
+    await kill('quota');
+    const created = await eventually(async () => {
+      const answer = await shop.create('21.000001', idempotencyKey);
+      expect(answer.status).toBe(201);
+      return answer.body;
+    }, patience);
+    await kill('chain-watcher');
+    await shop.pay('21.000001');
+    await kill('payments');
+    await kill('api-gateway');
+    await eventually(async () => {
+      expect((await shop.details(created.payment_id)).status).not.toBe('PENDING');
+    }, patience);
+    await kill('webhook-dispatcher');
+    await expectPaidOnce(shop, created.payment_id, '21.000001');
+    const replay = await shop.create('21.000001', idempotencyKey);
+    expect(replay.body).toEqual(created);
+    expect((await shop.limits()).lifetime_requests_used).toBe(1);
+  }, 180_000);
+
+  test('a payment created while the broker is down is answered 201 and goes its whole way once the broker is back', async () => {
+    const shop = await Shop.open(stack);
+    await stack.backends.broker!.stopApp();
+    const created = [];
+    try {
+      for (const amount of ['30.01', '30.02', '30.03']) created.push(await shop.create(amount));
+      expect(created.map(({ status }) => status)).toEqual([201, 201, 201]);
+      for (const { body } of created) await shop.pay(body.amount);
+    } finally {
+      await stack.backends.broker!.startApp();
+    }
+    for (const { body } of created) await expectPaidOnce(shop, body.payment_id, body.amount);
+    expect(await shop.webhooks()).toHaveLength(3);
+  }, 180_000);
+
+  test('a reorganisation that drops the transfer brings the payment back to PENDING, and paying again settles it once', async () => {
+    const shop = await Shop.open(stack);
+    const { body: payment } = await shop.create('44.4');
+    await chain.withMiningStopped(async () => {
+      await shop.pay('44.4');
+      await eventually(async () => {
+        expect((await shop.details(payment.payment_id)).status).toBe('CHECKING');
+      }, patience);
+      await chain.dropLastBlock();
+      await eventually(async () => {
+        expect((await shop.details(payment.payment_id)).status).toBe('PENDING');
+      }, patience);
+    });
+    expect(await shop.webhooks()).toEqual([]);
+    await shop.pay('44.4');
+    await expectPaidOnce(shop, payment.payment_id, '44.4');
+    expect(await shop.webhooks()).toHaveLength(1);
+  }, 180_000);
+});

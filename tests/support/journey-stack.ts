@@ -1,0 +1,49 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { requireFreePort } from '@quittance/local-stack/backends/ports.ts';
+import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { portPlan } from '@quittance/local-stack/stack/ports.ts';
+import { startStack, type Stack } from '@quittance/local-stack/stack/stack.ts';
+
+export type JourneyStack = Stack & { close(): Promise<void> };
+
+/** A whole stack of its own for one test file, as `npm start` brings it up, with data that is thrown away. */
+export async function journeyStack(options: { replicas?: number; settings?: Record<string, string> } = {}): Promise<JourneyStack> {
+  const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
+  const lines: string[] = [];
+  const remove = () => rm(directory.root, { recursive: true, force: true });
+  try {
+    const stack = await startStack({
+      directory,
+      portBase: await freePortBase(options.replicas ?? 1),
+      replicas: options.replicas ?? 1,
+      environment: { ...process.env, NODE_ENV: 'development', NODE_OPTIONS: '', ...options.settings },
+      say: (line) => lines.push(line),
+    });
+    const close = async (): Promise<void> => {
+      await stack.stop();
+      await remove();
+    };
+    return { ...stack, close };
+  } catch (error) {
+    // The directory stays, because its logs say why.
+    throw new Error(`the stack in ${directory.root} did not start after:\n${lines.join('\n')}`, { cause: error });
+  }
+}
+
+/** A base above which every port of the plan is free at this moment. */
+async function freePortBase(replicas: number): Promise<number> {
+  const attempts = 50;
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const base = 20_000 + 100 * Math.floor(Math.random() * 120);
+    const { replicas: services, balancers, ...single } = portPlan(base, replicas);
+    const ports = [...Object.values(single), ...Object.values(balancers), ...Object.values(services).flat()];
+    const isFree = await Promise.all(ports.map((port) => requireFreePort(port, 'a test'))).then(
+      () => true,
+      () => false,
+    );
+    if (isFree) return base;
+  }
+  throw new Error('found no free range of ports');
+}
