@@ -1,0 +1,37 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a route is given: the request without the framework. */
+export type RouteRequest = {
+  method: string;
+  /** Without the query, still percent-encoded. */
+  path: string;
+  /** Decoded path parameters, by the names in the route's path. */
+  params: Record<string, string>;
+  query: URLSearchParams;
+  headers: IncomingHttpHeaders;
+  /** Name, value, name, value, … as received: shows a header that was sent twice. */
+  rawHeaders: string[];
+  requestId: string;
+  /**
+   * Reads the body, however it is framed, and buffers `maxBytes` at most. When it is longer, `tooLarge` is true and `bytes` empty.
+   * @throws RequestAborted when the client goes away before the end.
+   */
+  readBody(maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }>;
+};
+
+/**
+ * What a route answers. An object is sent as JSON; a Buffer byte for byte, as JSON unless `headers` says otherwise; a string as
+ * plain text unless `headers` says otherwise.
+ */
+export type Reply = { status: number; body?: unknown; headers?: Record<string, string> };
+
+export type Handle = (request: RouteRequest) => Promise<Reply> | Reply;
+
+export type Route = { method: Method; path: string; handle: Handle };
+
+/** One way in: `path` may hold `:parameters`. A GET route answers HEAD as well. */
+export function route(definition: Route): Route {
+  return definition;
+}

@@ -1,0 +1,213 @@
+import { createServer, type Server, type ServerResponse, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from '@jest/globals';
+
+import { withRequestId } from '@quittance/runtime/logger.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+
+import { ServiceUnavailable, createServiceClient, type ServiceClient } from '../src/client.ts';
+
+const closing: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closing.splice(0)) close();
+});
+
+/** The other service, answering as told and remembering what it was asked. */
+async function startOwner(answer: (request: IncomingMessage, response: ServerResponse, count: number) => void) {
+  const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
+  const server: Server = createServer((request, response) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+    request.on('end', () => {
+      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body });
+      answer(request, response, requests.length);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.push(() => server.close().closeAllConnections());
+  return { server, requests, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function clientOf(baseUrl: string, timeoutMs = 5_000) {
+  const metrics = createMetrics({ service: 'test', processMetrics: false });
+  const client = createServiceClient({
+    name: 'payments',
+    baseUrl,
+    internalToken: 'token',
+    timeoutMs,
+    logger: testLogger,
+    metrics,
+  });
+  closing.push(() => client.close());
+  return Object.assign(client, { metrics });
+}
+
+const failure = (client: ServiceClient, request: Parameters<ServiceClient['request']>[0]) =>
+  client.request(request).then(
+    () => null,
+    (error: unknown) => error,
+  );
+
+describe('a request', () => {
+  test('carries the token, the request id, the query and JSON, and brings back status, headers and exact bytes', async () => {
+    const owner = await startOwner((_request, response) => {
+      response.writeHead(201, { 'x-extra': 'yes' }).end('{"amount": "1.50"}');
+    });
+    const client = clientOf(owner.url);
+    const response = await withRequestId('req-1', () =>
+      client.request({
+        method: 'POST',
+        path: '/internal/v1/x/a%2Fb',
+        query: { status: 'PAID', cursor: 'a&b' },
+        json: { a: 1 },
+        headers: { 'x-more': 'm' },
+      }),
+    );
+    expect(response).toMatchObject({ status: 201, headers: { 'x-extra': 'yes' } });
+    expect(response.body.toString()).toBe('{"amount": "1.50"}');
+    expect(owner.requests).toEqual([
+      {
+        method: 'POST',
+        url: '/internal/v1/x/a%2Fb?status=PAID&cursor=a%26b',
+        headers: expect.objectContaining({
+          'x-internal-token': 'token',
+          'x-request-id': 'req-1',
+          'x-more': 'm',
+          'content-type': 'application/json',
+        }),
+        body: '{"a":1}',
+      },
+    ]);
+  });
+
+  test.each([200, 204, 302, 400, 401, 404, 409, 422, 429])('answered %i is returned', async (status) => {
+    const owner = await startOwner((_request, response) => response.writeHead(status, { location: '/x' }).end());
+    expect((await clientOf(owner.url).request({ method: 'GET', path: '/' })).status).toBe(status);
+    expect(owner.requests).toHaveLength(1);
+  });
+
+  test.each([500, 502, 503])('answered %i means unavailable, and is not repeated', async (status) => {
+    const owner = await startOwner((_request, response) => response.writeHead(status).end());
+    expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toMatchObject({
+      name: 'ServiceUnavailable',
+      status: 503,
+      message: 'payments is unavailable',
+      cause: new Error(`it answered ${status}`),
+    });
+    expect(owner.requests).toHaveLength(1);
+  });
+
+  test('that finds nobody means unavailable', async () => {
+    const owner = await startOwner(() => undefined);
+    owner.server.close();
+    expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+  });
+
+  test('that gets no answer, or half of one, ends at its deadline', async () => {
+    const owner = await startOwner((_request, response, count) => {
+      if (count === 2) response.writeHead(200, { 'content-length': '100' }).write('half');
+    });
+    const client = clientOf(owner.url, 100);
+    expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+    expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+    expect(owner.requests).toHaveLength(2);
+  });
+
+  test('whose answer is too large means unavailable', async () => {
+    const owner = await startOwner((_request, response) => {
+      response.writeHead(200);
+      const chunk = Buffer.alloc(65_536);
+      const more = () => {
+        while (!response.destroyed && response.write(chunk));
+      };
+      response.on('drain', more);
+      more();
+    });
+    expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+  });
+
+  test.each(['x', '/a/../b', '/a b', '/é', '/a?b=1', '/a#b', '/a\\b', '/a/%2e%2e/b'])(
+    'with the path %p is refused before it is sent',
+    async (path) => {
+      const owner = await startOwner((_request, response) => response.end());
+      expect(await failure(clientOf(owner.url), { method: 'GET', path })).toMatchObject({ name: 'TypeError' });
+      expect(owner.requests).toEqual([]);
+    },
+  );
+});
+
+describe('a connection that breaks', () => {
+  const breakFirst = (request: IncomingMessage, response: ServerResponse, count: number) =>
+    count === 1 ? request.socket.resetAndDestroy() : response.end('ok');
+
+  test('is tried once more when the request may be repeated', async () => {
+    const owner = await startOwner(breakFirst);
+    const client = clientOf(owner.url);
+    expect((await client.request({ method: 'GET', path: '/' })).body.toString()).toBe('ok');
+    expect(owner.requests).toHaveLength(2);
+  });
+
+  test('is not tried again when it may not', async () => {
+    const owner = await startOwner(breakFirst);
+    expect(await failure(clientOf(owner.url), { method: 'POST', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+    expect(owner.requests).toHaveLength(1);
+  });
+
+  test('is tried once more for a POST that says it may be repeated', async () => {
+    const owner = await startOwner(breakFirst);
+    const client = clientOf(owner.url);
+    expect((await client.request({ method: 'POST', path: '/', json: { a: 1 }, idempotent: true })).status).toBe(200);
+    expect(owner.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
+  });
+
+  test('is not tried a third time', async () => {
+    const owner = await startOwner((request) => request.socket.resetAndDestroy());
+    expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
+    expect(owner.requests).toHaveLength(2);
+  });
+});
+
+describe('the breaker', () => {
+  test('opens after repeated failures, asks nobody while open, and closes once the service is back', async () => {
+    let broken = true;
+    const owner = await startOwner((_request, response) => response.writeHead(broken ? 503 : 200).end());
+    const client = clientOf(owner.url);
+    for (let i = 0; i < 10; i += 1) await failure(client, { method: 'GET', path: '/' });
+    const asked = owner.requests.length;
+    const shed = await failure(client, { method: 'GET', path: '/' });
+    expect(shed).toBeInstanceOf(ServiceUnavailable);
+    expect((shed as Error).cause).toMatchObject({ code: 'EOPENBREAKER' });
+    expect(owner.requests).toHaveLength(asked);
+    expect((await client.metrics.render()).text).toContain(
+      'http_client_breaker_open{client="payments",service="test"} 1',
+    );
+
+    broken = false;
+    await eventually(() => client.request({ method: 'GET', path: '/' }));
+    expect((await client.metrics.render()).text).toContain(
+      'http_client_breaker_open{client="payments",service="test"} 0',
+    );
+  });
+
+  test('does not mind answers below 500', async () => {
+    const owner = await startOwner((_request, response) => response.writeHead(409).end());
+    const client = clientOf(owner.url);
+    for (let i = 0; i < 30; i += 1) expect((await client.request({ method: 'POST', path: '/' })).status).toBe(409);
+  });
+});
+
+test('calls are measured by client, method and status', async () => {
+  const owner = await startOwner((_request, response, count) => response.writeHead(count === 1 ? 200 : 500).end());
+  const client = clientOf(owner.url);
+  await client.request({ method: 'GET', path: '/' });
+  await failure(client, { method: 'GET', path: '/' });
+  owner.server.close().closeAllConnections();
+  await failure(client, { method: 'GET', path: '/' });
+  const { text } = await client.metrics.render();
+  for (const status of ['200', '500', 'error']) {
+    const count = `http_client_request_duration_seconds_count\\{.*client="payments",method="GET",status="${status}"\\} 1`;
+    expect(text).toMatch(new RegExp(count));
+  }
+});

@@ -1,0 +1,129 @@
+/**
+ * True when the database could not be asked or could not answer now, so that the same request may succeed later: the caller
+ * answers 503, or tries again. True for network errors, time limits (ours and the server's), a server that is starting,
+ * stopping, full or read-only, and for deadlocks and serialization failures that were retried in vain.
+ * False for everything that would fail again: constraint violations, wrong SQL, missing rights.
+ * Looks through `cause`, AggregateErrors and what Prisma wraps around a driver's error.
+ */
+export function isUnavailable(error: unknown): boolean {
+  return chain(error).some((link) => {
+    const code = codeOf(link);
+    if (code !== null) return isUnavailableCode(code);
+    const { kind, message } = link as { kind?: string; message?: string };
+    return adapterKinds.has(kind ?? '') || driverMessages.has(message ?? '');
+  });
+}
+
+/** @param constraint name of the unique constraint or index; without it, any matches. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return chain(error).some(
+    (link) =>
+      codeOf(link) === '23505' &&
+      (constraint === undefined || (link as { constraint?: unknown }).constraint === constraint),
+  );
+}
+
+/** The server gave up this transaction for another one's sake: the same transaction may well succeed when run again. */
+export function isRetryable(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === '40001' || code === '40P01';
+}
+
+/**
+ * Whether a connection can be used again, after a rollback, once this error came out of a transaction. Yes for errors the
+ * server reported and survived, and for errors that have nothing to do with the database. No when the connection is gone,
+ * silent, or talks to a server that has become read-only.
+ */
+export function leavesConnectionUsable(error: unknown): boolean {
+  const survives = ['55P03', '57014', '40001', '40P01', '53100', '53200'];
+  return !isUnavailable(error) || survives.includes(codeOf(error) ?? '');
+}
+
+/** SQLSTATE classes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const unavailableClasses = [
+  '08', // connection exception
+  '28', // invalid authorization: the service cannot log in
+  '53', // insufficient resources: disk full, out of memory, too many connections
+  '57', // operator intervention: shutdown, crash, starting up, query cancelled by a time limit
+  '58', // system error: I/O
+];
+const unavailableStates = new Set([
+  '25006', // read-only transaction: a standby, or a primary that was demoted
+  '25P03', // idle in transaction for too long
+  '25P04', // transaction for too long
+  '3D000', // the database does not exist (yet)
+  '40001', // serialization failure
+  '40003', // statement completion unknown
+  '40P01', // deadlock
+  '55P03', // lock not available in time
+]);
+const networkCodes = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'EHOSTDOWN',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'EADDRNOTAVAIL',
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'ERR_SOCKET_CLOSED',
+  'ERR_SOCKET_CONNECTION_TIMEOUT',
+  'ERR_STREAM_DESTROYED',
+]);
+/** Prisma's own codes for the same conditions, https://www.prisma.io/docs/orm/reference/error-reference */
+const prismaCodes = new Set(['P1000', 'P1001', 'P1002', 'P1003', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
+/** What Prisma's driver adapter makes of a network error; a raw query carries nothing else. */
+const adapterKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
+/** What pg and pg-pool say without any code. */
+const driverMessages = new Set([
+  'Connection terminated',
+  'Connection terminated unexpectedly',
+  'Connection terminated due to connection timeout',
+  'timeout exceeded when trying to connect',
+  'timeout expired',
+  'Query read timeout',
+  'Client has encountered a connection error and is not queryable',
+  'Client was closed and is not queryable',
+  'Cannot use a pool after calling end on the pool',
+]);
+
+function isUnavailableCode(code: string): boolean {
+  if (networkCodes.has(code) || prismaCodes.has(code) || unavailableStates.has(code)) return true;
+  // A SQLSTATE has five characters; so have 'EPIPE' and Prisma's codes, but none of those begins with a class above.
+  return code.length === 5 && unavailableClasses.includes(code.slice(0, 2));
+}
+
+/** The error and what it was made from, outermost first; bounded, because an error may refer to itself. */
+function chain(error: unknown): object[] {
+  const links: object[] = [];
+  const queue = [error];
+  while (queue.length > 0 && links.length < 20) {
+    const link = queue.shift();
+    if (typeof link !== 'object' || link === null || links.includes(link)) continue;
+    links.push(link);
+    const { cause, errors, meta } = link as {
+      cause?: unknown;
+      errors?: unknown;
+      meta?: { driverAdapterError?: unknown };
+    };
+    queue.push(cause, meta?.driverAdapterError, ...(Array.isArray(errors) ? (errors as unknown[]) : []));
+  }
+  return links;
+}
+
+/** An error's code, wherever pg, Node, Prisma's client or its driver adapter put it. */
+function codeOf(error: unknown): string | null {
+  if (typeof error !== 'object' || error === null) return null;
+  const { code, errorCode, originalCode } = error as { code?: unknown; errorCode?: unknown; originalCode?: unknown };
+  for (const candidate of [originalCode, code, errorCode]) if (typeof candidate === 'string') return candidate;
+  return null;
+}

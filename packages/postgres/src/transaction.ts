@@ -1,0 +1,87 @@
+import type { PoolClient } from 'pg';
+
+import { isRetryable, leavesConnectionUsable } from './errors.ts';
+import type { Pool, Queryable } from './pool.ts';
+
+/** An open database transaction. It cannot be used once transaction() has settled. */
+export type Transaction = Queryable & {
+  /** Runs `hook` right after the commit, never after a rollback. For waking things up; it must not throw. */
+  afterCommit(hook: () => void): void;
+};
+
+/** A deadlock's victim or a serialization failure is tried this often in all. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
+ * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
+ * three times in all: keep everything but statements out of it.
+ * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
+ * the commit, of which nobody knows whether it took effect: the caller answers 503 and a retry must be idempotent.
+ */
+export async function transaction<T>(pool: Pool, run: (tx: Transaction) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await runOnce(pool, run);
+    } catch (error) {
+      if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function runOnce<T>(pool: Pool, run: (tx: Transaction) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  const hooks: (() => void)[] = [];
+  let ended = false;
+  const tx: Transaction = {
+    query(text, values) {
+      // A statement that somebody forgot to await would otherwise run inside the connection's next transaction.
+      if (ended) return Promise.reject(new Error('this transaction has ended'));
+      return client.query(text, values);
+    },
+    afterCommit: (hook) => void hooks.push(hook),
+  };
+  let result: T;
+  try {
+    await client.query('begin');
+    result = await run(tx);
+    ended = true;
+    await commit(client);
+  } catch (error) {
+    ended = true;
+    await rollBack(client, error);
+    throw error;
+  }
+  client.release();
+  for (const hook of hooks) runHook(hook);
+  return result;
+}
+
+/** PostgreSQL answers COMMIT with ROLLBACK, not with an error, when a statement failed and `run` went on regardless. */
+async function commit(client: PoolClient): Promise<void> {
+  const { command } = await client.query('commit');
+  if (command !== 'COMMIT') throw new Error('the transaction was rolled back because one of its statements had failed');
+}
+
+/** Gives the connection back clean, or closes it when its state is in doubt. */
+async function rollBack(client: PoolClient, cause: unknown): Promise<void> {
+  if (!leavesConnectionUsable(cause)) {
+    client.release(true);
+    return;
+  }
+  try {
+    await client.query('rollback');
+    client.release();
+  } catch {
+    client.release(true);
+  }
+}
+
+/** The data is committed: a hook that throws must not make it look otherwise. */
+function runHook(hook: () => void): void {
+  try {
+    hook();
+  } catch (error) {
+    process.emitWarning(`an afterCommit hook failed: ${error instanceof Error ? error.stack : String(error)}`);
+  }
+}

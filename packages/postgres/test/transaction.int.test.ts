@@ -1,0 +1,174 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+
+import { isUnavailable, isUniqueViolation } from '../src/errors.ts';
+import { createPool, type Pool } from '../src/pool.ts';
+import { transaction, type Transaction } from '../src/transaction.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await testDatabase({ schema: 'shop', migrations: [] });
+  pool = createPool({ url: database.url, schema: 'shop', max: 3, logger: testLogger, applicationName: 'test' });
+  await pool.query(
+    'create table items (name text constraint items_name unique deferrable, stock int not null default 0)',
+  );
+});
+beforeEach(async () => {
+  await pool.query('truncate items');
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const names = async () =>
+  (await pool.query<{ name: string }>('select name from items order by name')).rows.map((r) => r.name);
+
+const backendOf = async (tx: Transaction) =>
+  (await tx.query<{ pid: number }>('select pg_backend_pid() as pid')).rows[0]?.pid;
+
+/** What `run` threw. */
+async function errorOf(run: Promise<unknown>): Promise<unknown> {
+  return run.then(
+    () => new Error('nothing was thrown'),
+    (error: unknown) => error,
+  );
+}
+
+describe('a transaction', () => {
+  test('that ends well is committed, and only then its hooks run', async () => {
+    const seen: string[][] = [];
+    const result = await transaction(pool, async (tx) => {
+      tx.afterCommit(() => seen.push(['hook']));
+      await tx.query(`insert into items values ('a')`);
+      seen.push(await names());
+      return 'done';
+    });
+    expect(result).toBe('done');
+    expect(seen).toEqual([[], ['hook']]);
+    expect(await names()).toEqual(['a']);
+  });
+
+  test('that throws leaves nothing, runs no hook and gives its connection back', async () => {
+    let hooked = false;
+    const failing = transaction(pool, async (tx) => {
+      tx.afterCommit(() => void (hooked = true));
+      await tx.query(`insert into items values ('a')`);
+      throw new RangeError('changed my mind');
+    });
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(hooked).toBe(false);
+    expect(await names()).toEqual([]);
+    expect(pool.totalCount - pool.idleCount).toBe(0);
+  });
+
+  test('in which a failed statement was ignored is not taken for committed', async () => {
+    const failing = transaction(pool, async (tx) => {
+      await tx.query(`insert into items values ('a')`);
+      await errorOf(tx.query('select 1/0'));
+    });
+    await expect(failing).rejects.toThrow('rolled back');
+    expect(await names()).toEqual([]);
+  });
+
+  test('whose commit the database refuses reports why', async () => {
+    const failing = transaction(pool, async (tx) => {
+      await tx.query('set constraints all deferred');
+      await tx.query(`insert into items values ('a'), ('a')`);
+    });
+    expect(isUniqueViolation(await errorOf(failing), 'items_name')).toBe(true);
+    expect(await names()).toEqual([]);
+  });
+
+  test('cannot be used after its end', async () => {
+    const leaked = await transaction(pool, (tx) => Promise.resolve(tx));
+    await expect(leaked.query(`insert into items values ('late')`)).rejects.toThrow('has ended');
+    expect(await names()).toEqual([]);
+  });
+
+  test('that loses its connection between two statements is an unavailability, and the pool recovers', async () => {
+    const failing = transaction(pool, async (tx) => {
+      const pid = await backendOf(tx);
+      await tx.query(`insert into items values ('a')`);
+      await pool.query('select pg_terminate_backend($1, 5000)', [pid]);
+    });
+    expect(isUnavailable(await errorOf(failing))).toBe(true);
+    expect(await names()).toEqual([]);
+  });
+
+  test('that loses its connection during a statement is an unavailability, and the connection is not used again', async () => {
+    const failing = transaction(pool, (tx) => tx.query('select pg_terminate_backend(pg_backend_pid())'));
+    expect(isUnavailable(await errorOf(failing))).toBe(true);
+    expect(await names()).toEqual([]);
+  });
+
+  test('that waits too long for a lock is an unavailability, and its connection stays', async () => {
+    await pool.query(`insert into items values ('a')`);
+    const failing = transaction(pool, async (holder) => {
+      await holder.query('update items set stock = 1');
+      await transaction(pool, async (waiter) => {
+        await waiter.query(`set local lock_timeout = '50ms'`);
+        await waiter.query('update items set stock = 2');
+      });
+    });
+    expect(await errorOf(failing)).toMatchObject({ code: '55P03' });
+    expect(isUnavailable(await errorOf(failing))).toBe(true);
+  });
+
+  test('chosen as the victim of a deadlock is run again', async () => {
+    await pool.query(`insert into items values ('a'), ('b')`);
+    const bothHoldOne = barrier(2);
+    let attempts = 0;
+    const lockInOrder = (first: string, second: string) =>
+      transaction(pool, async (tx) => {
+        attempts += 1;
+        await tx.query('update items set stock = stock + 1 where name = $1', [first]);
+        await bothHoldOne();
+        // The server looks for a deadlock once a statement has waited this long; the lock wait must not end first.
+        await tx.query(`set local lock_timeout = '30s'`);
+        await tx.query('update items set stock = stock + 1 where name = $1', [second]);
+      });
+    await Promise.all([lockInOrder('a', 'b'), lockInOrder('b', 'a')]);
+    expect(attempts).toBe(3);
+    const { rows } = await pool.query<{ stock: number }>('select stock from items');
+    expect(rows).toEqual([{ stock: 2 }, { stock: 2 }]);
+  });
+
+  test('that can never be serialized is given up after three attempts', async () => {
+    let attempts = 0;
+    const failing = transaction(pool, async (tx) => {
+      attempts += 1;
+      await tx.query(`do $$ begin raise exception using errcode = '40001', message = 'conflict'; end $$`);
+    });
+    expect(isUnavailable(await errorOf(failing))).toBe(true);
+    expect(attempts).toBe(3);
+  });
+
+  test('with a hook that throws is committed all the same, and its other hooks run', async () => {
+    let hooked = false;
+    await transaction(pool, async (tx) => {
+      tx.afterCommit(() => {
+        throw new Error('this hook fails on purpose');
+      });
+      tx.afterCommit(() => void (hooked = true));
+      await tx.query(`insert into items values ('a')`);
+    });
+    expect(hooked).toBe(true);
+    expect(await names()).toEqual(['a']);
+  });
+});
+
+/** Lets the first `parties` callers through together, and every later one at once. */
+function barrier(parties: number): () => Promise<void> {
+  const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+  let arrived = 0;
+  return () => {
+    arrived += 1;
+    if (arrived === parties) resolve();
+    return promise;
+  };
+}

@@ -1,0 +1,68 @@
+import type { Logger } from './logger.ts';
+
+/** Longest a process may take to close; orchestrators usually kill after 30 s. */
+const STOP_TIMEOUT_MS = 25_000;
+
+/** What a service has opened and must close, newest first. */
+export type Lifecycle = {
+  /** Registers something to close on stop. Registered while stopping, it is closed at once. */
+  onStop(name: string, close: () => Promise<void> | void): void;
+  /** Aborted as soon as stopping begins: loops end, /readyz turns 503. */
+  stopping: AbortSignal;
+  /** Closes everything in reverse order of registration; a repeated call waits for the same stop. */
+  stop(reason: string): Promise<void>;
+};
+
+/** @returns the lifecycle and `stopped`, which settles after a stop with whether everything closed, without error, in time. */
+export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logger: Logger; timeoutMs?: number }): {
+  lifecycle: Lifecycle;
+  stopped: Promise<{ clean: boolean }>;
+} {
+  const closers: { name: string; close: () => Promise<void> | void }[] = [];
+  const controller = new AbortController();
+  const { promise: stopped, resolve: reportStopped } = Promise.withResolvers<{ clean: boolean }>();
+  let stop: Promise<void> | null = null;
+  let clean = true;
+  let closing = '';
+
+  async function closeAll(): Promise<void> {
+    for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
+      closing = closer.name;
+      try {
+        await closer.close();
+      } catch (error) {
+        clean = false;
+        logger.error({ error, closing }, 'closing failed');
+      }
+    }
+  }
+
+  async function stopWithin(reason: string): Promise<void> {
+    logger.info({ reason }, 'stopping');
+    controller.abort(new Error(`stopping: ${reason}`));
+    const deadline = Promise.withResolvers<'late'>();
+    const timer = setTimeout(() => deadline.resolve('late'), timeoutMs);
+    const outcome = await Promise.race([closeAll(), deadline.promise]);
+    clearTimeout(timer);
+    if (outcome === 'late') {
+      clean = false;
+      logger.error({ closing, left: closers.map(({ name }) => name) }, 'stopped before everything was closed');
+    } else {
+      logger.info('stopped');
+    }
+    reportStopped({ clean });
+  }
+
+  return {
+    stopped,
+    lifecycle: {
+      stopping: controller.signal,
+      onStop(name, close) {
+        closers.push({ name, close });
+        // During a stop the running closeAll() picks it up; after one, somebody has to.
+        if (stop !== null) void stop.then(closeAll);
+      },
+      stop: (reason) => (stop ??= stopWithin(reason)),
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { pino } from 'pino';
+
+import { rfc3339 } from './time.ts';
+
+export type Logger = pino.Logger;
+export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+/**
+ * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), the caller's fields, `msg`.
+ * Writing is synchronous, so that the last line before a crash is not lost.
+ * @param destination where the lines go instead, for tests.
+ */
+export function createLogger(
+  { service, level }: { service: string; level: LogLevel },
+  destination?: pino.DestinationStream,
+): Logger {
+  const options: pino.LoggerOptions = {
+    level,
+    base: { service },
+    timestamp: () => `,"time":"${rfc3339(new Date())}"`,
+    formatters: { level: (label) => ({ level: label }) },
+    serializers: { error: pino.stdSerializers.err, err: pino.stdSerializers.err },
+    mixin: () => {
+      const requestId = currentRequestId();
+      return requestId === undefined ? {} : { request_id: requestId };
+    },
+    hooks: { streamWrite: redactSecrets },
+  };
+  return destination ? pino(options, destination) : pino(options, pino.destination({ fd: 1, sync: true }));
+}
+
+const requests = new AsyncLocalStorage<string>();
+
+/** Runs `fn`; every log line, outgoing call and message it causes carries `id`. */
+export function withRequestId<T>(id: string, fn: () => T): T {
+  return requests.run(id, fn);
+}
+
+/** The id of the request or message being worked on, wherever in its call tree this is asked. */
+export function currentRequestId(): string | undefined {
+  return requests.getStore();
+}
+
+/** A JSON member whose name ends in one of these words; its value is a string, never an object. */
+const secretMember =
+  /"([\w-]*(?:api[-_]?key|secret(?:[-_]?key)?|signing[-_]?key|encryption[-_]?key|private[-_]?key|internal[-_]?token|password|authorization|cookie))":"(?:[^"\\]|\\.)*"/gi;
+const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
+const ourCredential = /\b(qk|qr|whsec)_[A-Za-z0-9_-]{43}/g;
+
+/**
+ * Takes secrets out of a finished log line, so that no field, error text or child logger can bring one in some other way:
+ * members named like a secret, passwords inside URLs, and anything shaped like one of our credentials.
+ * Every expression is linear in the line's length.
+ */
+export function redactSecrets(line: string): string {
+  return line
+    .replace(secretMember, '"$1":"[redacted]"')
+    .replace(urlPassword, '$1[redacted]@')
+    .replace(ourCredential, '$1_[redacted]');
+}

@@ -1,0 +1,121 @@
+import type { Logger } from './logger.ts';
+import type { Metrics } from './metrics.ts';
+
+/** Longest pause after repeated failures, unless the loop's own interval is longer. */
+const MAX_BACKOFF_MS = 5_000;
+
+export type Loop = {
+  /** Runs at once, or once more right after the run under way. While backing off after an error it changes nothing. */
+  wake(): void;
+  /** Aborts the signal and waits for the run under way to end. */
+  close(): Promise<void>;
+};
+
+/**
+ * Calls `run` for ever: at once, then every `intervalMs`, or immediately while it answers `more: true`.
+ * It never overlaps itself. An error is logged and doubles the pause, so that a broken backend is not hammered.
+ * `run` must bound its own work and give up when the signal aborts.
+ */
+export function startLoop({
+  name,
+  intervalMs,
+  logger,
+  metrics,
+  run,
+}: {
+  name: string;
+  intervalMs: number;
+  logger: Logger;
+  metrics: Metrics;
+  run: (signal: AbortSignal) => Promise<{ more: boolean }>;
+}): Loop {
+  const observe = observeRuns(name, metrics);
+  const controller = new AbortController();
+  const rest = createRest();
+  let failures = 0;
+  let woken = false;
+
+  /** @returns how long to wait before the next run, in milliseconds. */
+  async function runOnce(): Promise<number> {
+    woken = false;
+    const end = observe();
+    try {
+      const { more } = await run(controller.signal);
+      failures = 0;
+      end('ok');
+      return more || isWoken() ? 0 : intervalMs;
+    } catch (error) {
+      if (controller.signal.aborted) return 0;
+      end('error');
+      failures += 1;
+      const pauseMs = backoff(failures, intervalMs);
+      logger.error({ error, loop: name, failures, pause_ms: pauseMs }, 'loop run failed');
+      return pauseMs;
+    }
+  }
+  /** wake() may have been called while `run` was awaited, which the compiler cannot know. */
+  const isWoken = () => woken;
+
+  async function repeat(): Promise<void> {
+    while (!controller.signal.aborted) {
+      const pauseMs = await runOnce();
+      if (!controller.signal.aborted) await rest.pause(pauseMs);
+    }
+  }
+
+  // Not before the caller has the loop in hand: `run` may want to wake it.
+  const ended = Promise.resolve().then(repeat);
+  return {
+    wake() {
+      woken = true;
+      if (failures === 0) rest.end();
+    },
+    async close() {
+      controller.abort(new Error('loop closed'));
+      rest.end();
+      await ended;
+    },
+  };
+}
+
+function backoff(failures: number, intervalMs: number): number {
+  return Math.min(Math.max(intervalMs, 50) * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
+}
+
+/** A pause that can be ended early; ending one that is not under way does nothing. */
+function createRest(): { pause(milliseconds: number): Promise<void>; end(): void } {
+  let end = (): void => undefined;
+  return {
+    pause(milliseconds) {
+      const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+      // Even without a pause, timers and I/O get their turn between two runs.
+      if (milliseconds === 0) setImmediate(resolve);
+      else {
+        const timer = setTimeout(resolve, milliseconds);
+        end = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      }
+      return promise;
+    },
+    end: () => end(),
+  };
+}
+
+function observeRuns(loop: string, metrics: Metrics): () => (outcome: 'ok' | 'error') => void {
+  const runs = metrics.histogram('loop_run_duration_seconds', 'Duration of one run of a background loop', [
+    'loop',
+    'outcome',
+  ]);
+  const lastSuccess = metrics.gauge('loop_last_success_timestamp_seconds', 'When a background loop last succeeded', [
+    'loop',
+  ]);
+  return () => {
+    const end = runs.startTimer({ loop });
+    return (outcome) => {
+      end({ outcome });
+      if (outcome === 'ok') lastSuccess.set({ loop }, Date.now() / 1000);
+    };
+  };
+}

@@ -1,0 +1,117 @@
+import { armFaultPoint } from './fault-point.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle.ts';
+import { createLogger, type Logger, logLevels } from './logger.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+import { ConfigurationError, settings } from './settings.ts';
+
+/** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
+const EXIT_CONFIGURATION = 78;
+const EXIT_SIGNALLED = 130;
+
+/**
+ * The frame of every service's main.ts: settings, logger, metrics, signals and the end of the process.
+ * SIGTERM and SIGINT close what `start` registered, newest first, within 25 s; a second signal exits at once.
+ * Exit codes: 0 after a clean stop, 78 for a wrong configuration (every problem is printed), 1 for anything else.
+ */
+export async function startService<C>({
+  name,
+  readConfig,
+  start,
+}: {
+  name: string;
+  readConfig: (env: NodeJS.ProcessEnv) => C;
+  start: (context: { config: C; logger: Logger; metrics: Metrics; lifecycle: Lifecycle }) => Promise<void>;
+}): Promise<void> {
+  const { config, logger } = configure(name, readConfig);
+  const metrics = createMetrics({ service: name });
+  const { lifecycle, stopped } = createLifecycle({ logger });
+  void stopped.then(({ clean }) => process.exit(clean ? 0 : 1));
+  stopOnSignals(lifecycle);
+  try {
+    await start({ config, logger, metrics, lifecycle });
+    if (!lifecycle.stopping.aborted) logger.info('started');
+  } catch (error) {
+    // A signal during start-up makes what start() waits for fail; that is a stop, not a failure.
+    if (lifecycle.stopping.aborted) return;
+    logger.fatal({ error }, 'start failed');
+    process.exit(1);
+  }
+}
+
+/** The frame of a process that does one thing and ends, such as migrate.ts. Same settings, logs and exit codes as a service. */
+export async function runTask<C>({
+  name,
+  readConfig,
+  run,
+}: {
+  name: string;
+  readConfig: (env: NodeJS.ProcessEnv) => C;
+  run: (context: { config: C; logger: Logger }) => Promise<void>;
+}): Promise<void> {
+  const { config, logger } = configure(name, readConfig);
+  try {
+    await run({ config, logger });
+    process.exit(0);
+  } catch (error) {
+    logger.fatal({ error }, 'failed');
+    process.exit(1);
+  }
+}
+
+/** Reads the frame's settings and the service's together, so that one start shows every problem of both. */
+function configure<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): { config: C; logger: Logger } {
+  const frame = attempt(() => readFrameSettings(process.env));
+  const service = attempt(() => readConfig(process.env));
+  if ('problems' in frame || 'problems' in service) {
+    const problems = [
+      ...('problems' in frame ? frame.problems : []),
+      ...('problems' in service ? service.problems : []),
+    ];
+    const lines = [...new Set(problems)].map((problem) => `  ${problem}\n`);
+    process.stderr.write(`${name} cannot start with these settings:\n${lines.join('')}`);
+    process.exit(EXIT_CONFIGURATION);
+  }
+  const logger = createLogger({ service: name, level: frame.value.logLevel });
+  // A lost rejection or exception leaves state nobody has thought about: end, and let the supervisor start afresh.
+  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
+    process.on(event, (error: unknown) => {
+      logger.fatal({ error }, event);
+      process.exit(1);
+    });
+  }
+  if (frame.value.faultPoint !== null) {
+    logger.warn({ fault_point: frame.value.faultPoint }, 'a fault point is armed: this process will kill itself there');
+    armFaultPoint(frame.value.faultPoint);
+  }
+  return { config: service.value, logger };
+}
+
+function readFrameSettings(env: NodeJS.ProcessEnv) {
+  return settings(env, (read) => {
+    const faultPoint = read.optionalText('FAULT_POINT');
+    if (faultPoint !== null && read.optionalText('NODE_ENV') === 'production') {
+      throw new ConfigurationError(['FAULT_POINT: must not be set in production']);
+    }
+    return { logLevel: read.oneOf('LOG_LEVEL', logLevels, { default: 'info' }), faultPoint };
+  });
+}
+
+function attempt<T>(read: () => T): { value: T } | { problems: readonly string[] } {
+  try {
+    return { value: read() };
+  } catch (error) {
+    if (error instanceof ConfigurationError) return { problems: error.problems };
+    return { problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
+  }
+}
+
+function stopOnSignals(lifecycle: Lifecycle): void {
+  let signalled = false;
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (signalled) process.exit(EXIT_SIGNALLED);
+      signalled = true;
+      void lifecycle.stop(signal);
+    });
+  }
+}

@@ -1,0 +1,136 @@
+import { readFileSync } from 'node:fs';
+
+/**
+ * Reads a process's settings in one pass and reports every problem together, so that an operator
+ * fixes a configuration once and not line by line.
+ * A setting that is empty counts as absent, because compose files and shells produce empty values for unset ones.
+ * @throws ConfigurationError listing all problems; no message ever repeats a secret or a URL, which may hold a password.
+ */
+export function settings<T>(env: NodeJS.ProcessEnv, read: (read: SettingsReader) => T): T {
+  const problems: string[] = [];
+  let config: T;
+  try {
+    config = read(createReader(env, (name, reason) => void problems.push(`${name}: ${reason}`)));
+  } catch (error) {
+    // After a problem the reader answers placeholders, on which the callback's own code may stumble.
+    if (problems.length === 0) throw error;
+    throw new ConfigurationError(problems);
+  }
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return config;
+}
+
+/** The process cannot start with these settings. `problems` are lines of the form `NAME: what is wrong`. */
+export class ConfigurationError extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(`invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.name = 'ConfigurationError';
+    this.problems = problems;
+  }
+}
+
+export type SettingsReader = {
+  integer(name: string, rule: { default?: number; min: number; max: number }): number;
+  /** Comma-separated integers, at least one and at most a hundred. */
+  integers(name: string, rule: { default?: number[]; min: number; max: number }): number[];
+  boolean(name: string, rule?: { default?: boolean }): boolean;
+  oneOf<const V extends string>(name: string, values: readonly V[], rule?: { default?: V }): V;
+  text(name: string, rule?: { default?: string; pattern?: RegExp }): string;
+  optionalText(name: string): string | null;
+  /** Has no default on purpose: a secret that somebody could forget to set is not one. */
+  secret(name: string, rule?: { minLength?: number }): string;
+  /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
+  url(name: string, rule?: { protocols?: readonly string[]; default?: string }): string;
+  /** The setting names a JSON file; `parse` checks what it holds and throws what is wrong with it. */
+  jsonFile<T>(name: string, parse: (json: unknown) => T): T;
+};
+
+type Report = (name: string, reason: string) => void;
+
+function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
+  const given = (name: string) => env[name]?.trim() || null;
+
+  /** Turns a setting's text into its value; an absent one takes the default, a wrong one is reported and replaced by `placeholder`. */
+  function read<T>(name: string, fallback: T | undefined, placeholder: T, parse: (text: string) => T): T {
+    const text = given(name);
+    if (text === null) {
+      if (fallback !== undefined) return fallback;
+      report(name, 'is required');
+      return placeholder;
+    }
+    try {
+      return parse(text);
+    } catch (error) {
+      report(name, error instanceof Error ? error.message : String(error));
+      return placeholder;
+    }
+  }
+
+  return {
+    integer: (name, rule) => read(name, rule.default, rule.min, (text) => parseInteger(text, rule)),
+    integers: (name, rule) =>
+      read(name, rule.default, [rule.min], (text) => {
+        const items = text.split(',');
+        if (items.length > 100) throw new Error('must hold at most 100 integers');
+        return items.map((item) => parseInteger(item.trim(), rule));
+      }),
+    boolean: (name, rule = {}) => read(name, rule.default, false, parseBoolean),
+    oneOf: (name, values, rule = {}) =>
+      read(name, rule.default, values[0] as (typeof values)[number], (text) => {
+        const found = values.find((value) => value === text);
+        if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+        return found;
+      }),
+    text: (name, rule = {}) =>
+      read(name, rule.default, '', (text) => {
+        if (rule.pattern && !rule.pattern.test(text)) throw new Error(`must match ${rule.pattern.source}`);
+        return text;
+      }),
+    optionalText: (name) => given(name),
+    secret: (name, rule = {}) =>
+      read(name, undefined, '', (text) => {
+        if (text.length < (rule.minLength ?? 1)) throw new Error(`must have at least ${rule.minLength} characters`);
+        return text;
+      }),
+    url: (name, rule = {}) => read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),
+    jsonFile: <T>(name: string, parse: (json: unknown) => T) =>
+      read<T>(name, undefined, undefined as T, (path) => parse(readJsonFile(path))),
+  };
+}
+
+function parseInteger(text: string, { min, max }: { min: number; max: number }): number {
+  const value = Number(text);
+  if (!/^-?\d{1,15}$/.test(text) || value < min || value > max) {
+    throw new Error(`must be an integer from ${min} to ${max}`);
+  }
+  return value;
+}
+
+function parseBoolean(text: string): boolean {
+  if (['true', 'on', '1'].includes(text)) return true;
+  if (['false', 'off', '0'].includes(text)) return false;
+  throw new Error('must be true or false');
+}
+
+function parseUrl(text: string, protocols: readonly string[] | undefined): string {
+  const url = URL.parse(text);
+  if (url === null) throw new Error('must be an absolute URL');
+  if (protocols && !protocols.includes(url.protocol)) throw new Error(`must be a URL with ${protocols.join(' or ')}`);
+  // Paths are appended to base URLs; an AMQP URL's trailing slash names another virtual host and stays.
+  return url.protocol.startsWith('http') ? text.replace(/\/+$/, '') : text;
+}
+
+function readJsonFile(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new Error(`cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${path} is not JSON`);
+  }
+}

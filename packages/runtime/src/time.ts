@@ -1,0 +1,4 @@
+/** The one form of a time on the wire and in messages: RFC 3339, UTC, milliseconds, `Z`. */
+export function rfc3339(date: Date): string {
+  return date.toISOString();
+}

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+
+import { createLogger, currentRequestId, redactSecrets, withRequestId } from '../src/logger.ts';
+
+/** Runs `write` with a logger and hands back its lines, raw. */
+function linesOf(write: (logger: ReturnType<typeof createLogger>) => void): string[] {
+  const lines: string[] = [];
+  write(createLogger({ service: 'shop', level: 'info' }, { write: (line) => void lines.push(line) }));
+  return lines;
+}
+
+const token = 'Ab-_'.repeat(10) + 'xyz';
+
+describe('log lines', () => {
+  test('each is one JSON object with time, level, service and message', () => {
+    const [line] = linesOf((logger) => logger.info({ payment_id: 'pay_1' }, 'created'));
+    expect(JSON.parse(line ?? '')).toEqual({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      service: 'shop',
+      payment_id: 'pay_1',
+      msg: 'created',
+    });
+    expect(line?.trimEnd()).not.toContain('\n');
+  });
+
+  test('they carry the request id wherever the request has led, and none outside of it', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ service: 'shop', level: 'info' }, { write: (line) => void lines.push(line) });
+    const later = async () => {
+      await Promise.resolve();
+      logger.info('inside');
+    };
+    await Promise.all([withRequestId('one', later), withRequestId('two', later)]);
+    logger.info('outside');
+    expect(lines.map((line) => (JSON.parse(line) as { request_id?: string }).request_id)).toEqual([
+      'one',
+      'two',
+      undefined,
+    ]);
+    expect(currentRequestId()).toBeUndefined();
+  });
+
+  test('an error comes with its stack and cause', () => {
+    const [line] = linesOf((logger) =>
+      logger.error({ error: new Error('outer', { cause: new Error('inner') }) }, 'bad'),
+    );
+    const { error } = JSON.parse(line ?? '') as { error: { type: string; stack: string } };
+    expect(error.type).toBe('Error');
+    expect(error.stack).toMatch(/outer[\s\S]*inner/);
+  });
+});
+
+describe('secrets never reach a log line', () => {
+  const credentials = [`qk_${token}`, `qr_${token}`, `whsec_${token}`];
+
+  test.each([
+    ['a field', { headers: { 'X-API-Key': 'canary', 'secret-key': 'canary', 'x-internal-token': 'canary' } }],
+    ['a nested field', { a: { b: [{ api_key: 'canary' }, { rotation_secret: 'canary' }, { signing_key: 'canary' }] } }],
+    ['a camel-case field', { apiKey: 'canary', internalToken: 'canary', rotationSecret: 'canary' }],
+    ['a password with quotes in it', { password: 'can\\"ary canary' }],
+    ['a database URL', { url: 'postgres://role:canary@db:5432/x', other: 'amqp://u:can%2Fary-canary@mq' }],
+    ['an error', { error: new Error('connect postgres://role:canary@db failed') }],
+  ])('as %s', (_where, fields) => {
+    const [line] = linesOf((logger) => logger.info(fields, 'text'));
+    expect(line).not.toContain('canary');
+    expect(line).toContain('[redacted]');
+    expect(() => JSON.parse(line ?? '') as unknown).not.toThrow();
+  });
+
+  test.each(credentials)('as anything shaped like the credential %s', (credential) => {
+    const [line] = linesOf((logger) =>
+      logger
+        .child({ bound: credential })
+        .info({ text: `{"x":"${credential}"}`, error: new Error(credential) }, credential),
+    );
+    expect(line).not.toContain(token);
+  });
+
+  test('what is no secret stays readable', () => {
+    const line = '{"key_id":"whk_0123","url":"http://host:8080/a@b","payment_id":"pay_1","count":3}';
+    expect(redactSecrets(line)).toBe(line);
+  });
+
+  test('a long hostile line is handled in linear time', () => {
+    const work = (size: number) => {
+      const line = `{"a":"${'"password'.repeat(size)}${'://a:'.repeat(size)}${'_-'.repeat(size)}"}`;
+      const startedAt = performance.now();
+      redactSecrets(line);
+      return performance.now() - startedAt;
+    };
+    work(10_000);
+    // Quadratic work would take 64 times as long for 8 times the length.
+    expect(work(80_000)).toBeLessThan(Math.max(work(10_000), 1) * 32);
+  });
+});

@@ -1,0 +1,52 @@
+import type { Network } from '@quittance/contracts/networks.ts';
+import { createApp } from '@quittance/http/app.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { assetRoutes } from './checkout/assets.ts';
+import type { Owners } from './clients.ts';
+import { checkoutRoutes } from './routes/checkout.ts';
+import { accountRoutes } from './routes/merchant.ts';
+import { operatorRoutes } from './routes/operator.ts';
+import { paymentRoutes } from './routes/payments.ts';
+import { publicStatusRoutes } from './routes/public-status.ts';
+import { webhookRoutes } from './routes/webhook.ts';
+
+/** Everything the gateway answers with, built in main.ts. */
+export type GatewayParts = {
+  db: Queryable;
+  inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  /** Whether an error of the database means "not now": then the answer is 503, and nobody passes unmetered. */
+  isUnavailable: (error: unknown) => boolean;
+  /** Throws while the database does not answer. The other services do not count: their endpoints answer 503 by themselves. */
+  ready: () => Promise<void>;
+  outbox: Outbox;
+  owners: Owners;
+  networks: readonly Network[];
+  internalToken: string;
+  logger: Logger;
+  metrics: Metrics;
+};
+
+/** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
+export const createGatewayApp = (parts: GatewayParts) =>
+  createApp({
+    name: 'api-gateway',
+    logger: parts.logger,
+    metrics: parts.metrics,
+    internalToken: parts.internalToken,
+    ready: parts.ready,
+    mapError: (error) => (parts.isUnavailable(error) ? unavailable(error) : null),
+    routes: [
+      ...paymentRoutes(parts),
+      ...publicStatusRoutes(parts),
+      ...accountRoutes(parts),
+      ...webhookRoutes(parts),
+      ...operatorRoutes(parts),
+      ...checkoutRoutes(parts),
+      ...assetRoutes(),
+    ],
+  });

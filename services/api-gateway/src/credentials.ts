@@ -1,0 +1,31 @@
+import { sha256 } from '@quittance/contracts/ids.ts';
+import type { RouteRequest } from '@quittance/http/route.ts';
+
+const CREDENTIAL_MAX_CHARACTERS = 255;
+
+/**
+ * SHA-256 of the API key a request carries.
+ * @returns null when there is none, when it is longer than any of ours, or when the header is given twice: a proxy and we might pick different ones.
+ */
+export function apiKeyHash(request: RouteRequest): Buffer | null {
+  const key = singleHeader(request, 'x-api-key');
+  return key === null || key.length > CREDENTIAL_MAX_CHARACTERS ? null : sha256(key);
+}
+
+/**
+ * SHA-256 of the rotation secret a request carries, whatever its length: every supplied secret has its counter.
+ * @returns null when the header is missing, empty or given twice.
+ */
+export function rotationSecretHash(request: RouteRequest): Buffer | null {
+  const secret = singleHeader(request, 'secret-key');
+  return secret === null ? null : sha256(secret);
+}
+
+/** @returns the header's value, or null unless it stands there exactly once and is not empty. */
+function singleHeader({ rawHeaders }: RouteRequest, name: string): string | null {
+  const values = rawHeaders.filter(
+    (_, position) => rawHeaders[position - 1]?.toLowerCase() === name && position % 2 === 1,
+  );
+  const [value] = values;
+  return values.length === 1 && value !== undefined && value !== '' ? value : null;
+}

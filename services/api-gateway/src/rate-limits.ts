@@ -1,0 +1,17 @@
+/** How many requests a counter admits in a window that begins with its first request. */
+export type RateLimit = { readonly scope: string; readonly limit: number; readonly windowSeconds: number };
+
+/**
+ * Every application rate limit. Endpoints that name the same row share its counter.
+ * Counted per merchant, save `keyRotation` (per supplied rotation secret) and `publicStatus` (per public token).
+ * Source: the API contract, "Application rate limits".
+ */
+export const rateLimits = {
+  sharedReads: { scope: 'shared_reads', limit: 120, windowSeconds: 60 },
+  creation: { scope: 'creation', limit: 30, windowSeconds: 60 },
+  cancellation: { scope: 'cancellation', limit: 60, windowSeconds: 60 },
+  webhookSettings: { scope: 'webhook_settings', limit: 10, windowSeconds: 60 },
+  manualRetry: { scope: 'manual_retry', limit: 5, windowSeconds: 3600 },
+  keyRotation: { scope: 'key_rotation', limit: 5, windowSeconds: 60 },
+  publicStatus: { scope: 'public_status', limit: 120, windowSeconds: 60 },
+} as const satisfies Record<string, RateLimit>;

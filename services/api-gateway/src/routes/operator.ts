@@ -1,0 +1,150 @@
+import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
+import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { invalid } from '@quittance/http/errors.ts';
+import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { merchantNotFound } from '../answers.ts';
+import {
+  changeStatus,
+  findMerchant,
+  insertAudit,
+  insertMerchant,
+  listMerchants,
+  replaceCredentials,
+  type Merchant,
+  type MerchantStatus,
+} from '../store/merchant.ts';
+import { readNote, readRegistration } from '../validation/operator-bodies.ts';
+
+type Dependencies = {
+  db: Queryable;
+  outbox: Outbox;
+  inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+};
+
+const LIST_MAX = 100;
+
+/** For the operator behind the internal token. Every change is audited in its own transaction and told to the other services. */
+export const operatorRoutes = (dependencies: Dependencies): Route[] => [
+  route({
+    method: 'POST',
+    path: '/internal/v1/merchants',
+    handle: (request) => register(dependencies, request),
+  }),
+  route({
+    method: 'GET',
+    path: '/internal/v1/merchants',
+    handle: (request) => list(dependencies.db, request),
+  }),
+  route({
+    method: 'GET',
+    path: '/internal/v1/merchants/:merchant_id',
+    handle: async (request) => ({
+      status: 200,
+      body: toRecord(await existing(dependencies.db, merchantIdOf(request))),
+    }),
+  }),
+  route({
+    method: 'POST',
+    path: '/internal/v1/merchants/:merchant_id/block',
+    handle: (request) => setStatus(dependencies, request, 'blocked'),
+  }),
+  route({
+    method: 'POST',
+    path: '/internal/v1/merchants/:merchant_id/unblock',
+    handle: (request) => setStatus(dependencies, request, 'active'),
+  }),
+  route({
+    method: 'POST',
+    path: '/internal/v1/merchants/:merchant_id/replace-credentials',
+    handle: (request) => replace(dependencies, request),
+  }),
+];
+
+/** Answers the only time these credentials are seen: afterwards there are hashes. */
+async function register({ inTransaction, outbox }: Dependencies, request: RouteRequest): Promise<Reply> {
+  const { registration, note } = await readRegistration(request);
+  const merchantId = newId('mer');
+  const { credentials, hashes } = newCredentials();
+  await inTransaction(async (tx) => {
+    const registeredAt = await insertMerchant(tx, { merchantId, name: registration.name, ...hashes });
+    await insertAudit(tx, merchantId, 'register', note);
+    const payload = { merchant_id: merchantId, ...registration, registered_at: rfc3339(registeredAt) };
+    await outbox.send(tx, MerchantRegistered, payload);
+  });
+  return { status: 201, body: { merchant_id: merchantId, ...credentials } };
+}
+
+/** Blocking a blocked merchant changes nothing and says so with the same 200. */
+async function setStatus(
+  { inTransaction, outbox }: Dependencies,
+  request: RouteRequest,
+  status: MerchantStatus,
+): Promise<Reply> {
+  const merchantId = merchantIdOf(request);
+  const note = await readNote(request);
+  const merchant = await inTransaction(async (tx) => {
+    const change = await changeStatus(tx, merchantId, status);
+    if (change !== null) {
+      await insertAudit(tx, merchantId, status === 'blocked' ? 'block' : 'unblock', note);
+      await outbox.send(tx, MerchantStatusChanged, {
+        merchant_id: merchantId,
+        status,
+        status_version: change.statusVersion,
+        changed_at: rfc3339(change.changedAt),
+      });
+    }
+    return existing(tx, merchantId);
+  });
+  return { status: 200, body: toRecord(merchant) };
+}
+
+async function replace({ inTransaction }: Dependencies, request: RouteRequest): Promise<Reply> {
+  const merchantId = merchantIdOf(request);
+  const note = await readNote(request);
+  const { credentials, hashes } = newCredentials();
+  await inTransaction(async (tx) => {
+    if (!(await replaceCredentials(tx, merchantId, hashes))) throw merchantNotFound();
+    await insertAudit(tx, merchantId, 'replace_credentials', note);
+  });
+  return { status: 200, body: { merchant_id: merchantId, ...credentials } };
+}
+
+/** `before` is the last id of the page before. */
+async function list(db: Queryable, { query }: RouteRequest): Promise<Reply> {
+  const before = query.get('before');
+  if (before !== null && !isId('mer', before)) throw invalid({ field: 'before', reason: 'must be a merchant id' });
+  const merchants = await listMerchants(db, before, LIST_MAX);
+  return { status: 200, body: { merchants: merchants.map(toRecord) } };
+}
+
+function newCredentials() {
+  const credentials = { api_key: newSecret('qk'), rotation_secret: newSecret('qr') };
+  return {
+    credentials,
+    hashes: { keyHash: sha256(credentials.api_key), secretHash: sha256(credentials.rotation_secret) },
+  };
+}
+
+/** @throws HttpError 404 for a text that can be no merchant's id. */
+function merchantIdOf({ params }: RouteRequest): string {
+  const merchantId = params['merchant_id'] ?? '';
+  if (!isId('mer', merchantId)) throw merchantNotFound();
+  return merchantId;
+}
+
+async function existing(db: Queryable, merchantId: string): Promise<Merchant> {
+  const merchant = await findMerchant(db, merchantId);
+  if (merchant === null) throw merchantNotFound();
+  return merchant;
+}
+
+const toRecord = ({ created_at: createdAt, last_request_at: lastRequestAt, ...merchant }: Merchant) => ({
+  ...merchant,
+  created_at: rfc3339(createdAt),
+  last_request_at: lastRequestAt === null ? null : rfc3339(lastRequestAt),
+});

@@ -1,0 +1,61 @@
+import { isId } from '@quittance/contracts/ids.ts';
+import type { Route } from '@quittance/http/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { merchantRoute, refuseLargeBody } from '../admission.ts';
+import { eventNotFound } from '../answers.ts';
+import { passOn, type Owners } from '../clients.ts';
+import { rateLimits } from '../rate-limits.ts';
+import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
+
+/** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
+export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners }): Route[] => [
+  merchantRoute(db, {
+    method: 'PUT',
+    path: '/api/v1/merchant/webhook',
+    limit: rateLimits.webhookSettings,
+    read: readWebhookEndpoint,
+    handle: async ({ merchantId, input }) => {
+      const path = endpointOf(merchantId);
+      // Never sent twice by itself: the first answer shows the signing key, and a second one would not.
+      return passOn(await owners.webhookEndpoints.request({ method: 'PUT', path, json: input, idempotent: false }));
+    },
+  }),
+
+  merchantRoute(db, {
+    method: 'GET',
+    path: '/api/v1/merchant/webhook',
+    limit: rateLimits.sharedReads,
+    read: refuseLargeBody,
+    handle: async ({ merchantId }) =>
+      passOn(await owners.webhooks.request({ method: 'GET', path: endpointOf(merchantId) })),
+  }),
+
+  merchantRoute(db, {
+    method: 'POST',
+    path: '/api/v1/merchant/webhook/rotate-key',
+    limit: rateLimits.webhookSettings,
+    read: refuseLargeBody,
+    handle: async ({ merchantId }) =>
+      passOn(await owners.webhooks.request({ method: 'POST', path: `${endpointOf(merchantId)}/rotate-key` })),
+  }),
+
+  merchantRoute(db, {
+    method: 'POST',
+    path: '/api/v1/merchant/webhook/events/:event_id/retry',
+    limit: rateLimits.manualRetry,
+    read: async (request) => {
+      await refuseLargeBody(request);
+      return request.params['event_id'] ?? '';
+    },
+    handle: async ({ merchantId, input: eventId }) => {
+      if (!isId('evt', eventId)) throw eventNotFound();
+      const path = `/internal/v1/merchants/${merchantId}/events/${eventId}/retry`;
+      const answer = await owners.webhooks.request({ method: 'POST', path });
+      // The same bytes as above, so that no answer tells an unknown event from another merchant's.
+      if (answer.status === 404) throw eventNotFound();
+      return passOn(answer);
+    },
+  }),
+];
+
+const endpointOf = (merchantId: string): string => `/internal/v1/merchants/${merchantId}/webhook`;

@@ -1,0 +1,82 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RouteRequest } from '@quittance/http/route.ts';
+import type { ValidationItem } from '@quittance/http/errors.ts';
+import { bodyTooLarge } from '../answers.ts';
+
+export type JsonObject = Record<string, unknown>;
+
+/** A body as far as it could be read: null with the reason, or the object with the fields that are given twice. */
+export type JsonBody = { value: JsonObject | null; problems: ValidationItem[] };
+
+/** Strings and the punctuation that decides which of them are keys. Linear: every character is looked at once. */
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/**
+ * Reads a request's body as one JSON object.
+ * Problems are on the field `body`: another content type, a compressed body, broken UTF-8 or JSON, a value that is no object;
+ * or on a field that is given more than once, since readers disagree which one counts.
+ * @param maxBytes inclusive; also holds for a body without a declared length.
+ * @throws HttpError 413 for a longer body.
+ */
+export async function readJsonBody(request: RouteRequest, maxBytes: number): Promise<JsonBody> {
+  const { bytes, tooLarge } = await request.readBody(maxBytes);
+  if (tooLarge) throw bodyTooLarge();
+  const refusal = refusedHeaders(request.headers);
+  if (refusal !== null) return unreadable(refusal);
+  const text = decode(bytes);
+  if (text === null) return unreadable('must be UTF-8');
+  const value = parse(text);
+  if (value === undefined) return unreadable('must be valid JSON');
+  if (!isObject(value)) return unreadable('must be a JSON object');
+  return { value, problems: repeatedKeys(text).map((field) => ({ field, reason: 'is given more than once' })) };
+}
+
+const unreadable = (reason: string): JsonBody => ({ value: null, problems: [{ field: 'body', reason }] });
+
+function refusedHeaders(headers: IncomingHttpHeaders): string | null {
+  const [type, ...parameters] = (headers['content-type'] ?? '').toLowerCase().split(';');
+  const isJson = type?.trim() === 'application/json';
+  if (!isJson || !parameters.every((parameter) => /^(charset="?utf-8"?)?$/.test(parameter.trim()))) {
+    return 'must be sent with Content-Type application/json';
+  }
+  const isCompressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
+  return isCompressed ? 'must be sent without a Content-Encoding' : null;
+}
+
+function decode(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** @returns undefined, which no JSON text means, when the text is broken. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Keys of the outer object that stand in a valid JSON text more than once. */
+function repeatedKeys(text: string): string[] {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  let depth = 0;
+  let lastString = '""';
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (token !== ':') lastString = token;
+    else if (depth === 1) {
+      const key = JSON.parse(lastString) as string;
+      (seen.has(key) ? repeated : seen).add(key);
+    }
+  }
+  return [...repeated];
+}

@@ -1,0 +1,88 @@
+import type { RouteRequest } from '@quittance/http/route.ts';
+import { BODY_MAX_BYTES } from '../admission.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import type { AuditNote } from '../store/merchant.ts';
+import { readJsonBody, type JsonObject } from './json-body.ts';
+import { shapeOf } from './shape.ts';
+
+/** What a new merchant may create, as quota will keep it. */
+export type Registration = {
+  name: string;
+  access_type: 'beta' | 'legacy';
+  total_limit: number;
+  /** Null means no daily cap. */
+  daily_limit: number | null;
+  /** Null for legacy, which never ends. */
+  beta_duration_days: number | null;
+};
+
+/** Source: the API contract, "Creation quota". */
+const standardBeta = { total_limit: 100, daily_limit: 10, beta_duration_days: 30 };
+/** The total of a legacy account is always said; nothing else limits it. */
+const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
+
+/** PostgreSQL cannot store a NUL in a text. */
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' });
+const auditFields = { actor: text(200), reason: text(1000) };
+const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
+
+const noteShape = shapeOf({ required: ['actor', 'reason'], properties: auditFields });
+
+const registrationShape = shapeOf({
+  required: ['name', 'access_type', 'actor', 'reason'],
+  properties: {
+    ...auditFields,
+    name: text(200),
+    access_type: { enum: ['beta', 'legacy'] },
+    total_limit: count,
+    daily_limit: { ...count, type: ['integer', 'null'] },
+    beta_duration_days: { type: 'integer', minimum: 1, maximum: 3650 },
+  },
+});
+
+/** @throws HttpError 413, or 422 with every invalid field. */
+export async function readNote(request: RouteRequest): Promise<AuditNote> {
+  return noteOf(await readValid(request, noteShape));
+}
+
+/**
+ * A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be said.
+ * @throws HttpError 413, or 422 with every invalid field.
+ */
+export async function readRegistration(
+  request: RouteRequest,
+): Promise<{ registration: Registration; note: AuditNote }> {
+  const body = await readValid(request, (value) => [...registrationShape(value), ...legacyProblems(value)]);
+  // The schema has just checked each of these fields.
+  const { name, access_type, total_limit, daily_limit, beta_duration_days } = body as Partial<Registration>;
+  const defaults = access_type === 'beta' ? standardBeta : legacy;
+  const registration = {
+    name: name ?? '',
+    access_type: access_type ?? 'beta',
+    total_limit: total_limit ?? defaults.total_limit,
+    // An explicit null takes the daily cap away.
+    daily_limit: daily_limit === undefined ? defaults.daily_limit : daily_limit,
+    beta_duration_days: beta_duration_days ?? defaults.beta_duration_days,
+  };
+  return { registration, note: noteOf(body) };
+}
+
+function legacyProblems(value: JsonObject): ValidationItem[] {
+  if (value['access_type'] !== 'legacy') return [];
+  const problems: ValidationItem[] = [];
+  if (value['total_limit'] === undefined)
+    problems.push({ field: 'total_limit', reason: 'is required for legacy access' });
+  if (value['beta_duration_days'] !== undefined) {
+    problems.push({ field: 'beta_duration_days', reason: 'belongs to beta access only' });
+  }
+  return problems;
+}
+
+async function readValid(request: RouteRequest, check: (value: JsonObject) => ValidationItem[]): Promise<JsonObject> {
+  const { value, problems } = await readJsonBody(request, BODY_MAX_BYTES);
+  const found = [...problems, ...(value === null ? [] : check(value))];
+  if (value === null || found.length > 0) throw invalid(...found);
+  return value;
+}
+
+const noteOf = (body: JsonObject): AuditNote => ({ actor: String(body['actor']), reason: String(body['reason']) });

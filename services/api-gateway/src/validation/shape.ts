@@ -1,0 +1,43 @@
+import { compileSchema } from '@quittance/contracts/schema.ts';
+import type { ErrorObject } from 'ajv';
+import type { ValidationItem } from '@quittance/http/errors.ts';
+import type { JsonObject } from './json-body.ts';
+
+/** A caller who sends thousands of unknown fields is told about the first ones only. */
+const PROBLEMS_MAX = 100;
+const FIELD_MAX_CHARACTERS = 100;
+
+/**
+ * Compiles the schema of a flat object into a check that names every field at fault, in words for a person.
+ * @param schema JSON Schema; fields it does not know are refused.
+ */
+export function shapeOf(schema: {
+  required: readonly string[];
+  properties: Record<string, object>;
+}): (value: JsonObject) => ValidationItem[] {
+  const validate = compileSchema({ type: 'object', additionalProperties: false, ...schema });
+  return (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, PROBLEMS_MAX).map(toProblem));
+}
+
+function toProblem(error: ErrorObject): ValidationItem {
+  const params = error.params as Record<string, unknown>;
+  switch (error.keyword) {
+    case 'required':
+      return { field: String(params['missingProperty']), reason: 'is required' };
+    case 'additionalProperties':
+      return {
+        field: String(params['additionalProperty']).slice(0, FIELD_MAX_CHARACTERS),
+        reason: 'is not a field of this request',
+      };
+    case 'type':
+      return { field: fieldOf(error), reason: `must be ${article(String(params['type']))}` };
+    case 'enum':
+      return { field: fieldOf(error), reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}` };
+    default:
+      return { field: fieldOf(error), reason: error.message ?? 'is invalid' };
+  }
+}
+
+const fieldOf = (error: ErrorObject): string => error.instancePath.slice(1);
+
+const article = (type: string): string => (type === 'integer' ? 'an integer' : `a ${type.replace(',', ' or ')}`);

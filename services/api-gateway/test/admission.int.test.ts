@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { sweepWindows } from '../src/store/admission.ts';
+import { WALLET } from './fake-request.ts';
+import {
+  endWindows,
+  testGateway,
+  type Call,
+  type Merchant,
+  type Replica,
+  type Response,
+  type TestGateway,
+} from './gateway.ts';
+
+let gateway: TestGateway;
+let merchant: Merchant;
+
+const creation = { amount: '10.50', merchant_wallet: WALLET, description: 'Order 7' };
+const created = { status: 201, body: '{"payment_id":"pay_1"}' };
+
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+afterAll(() => gateway.close());
+
+/** A fresh merchant has fresh counters. */
+async function fresh(): Promise<Merchant> {
+  merchant = await gateway.merchant();
+  gateway.payments.received.length = 0;
+  gateway.payments.answers.set(`POST ${payments()}`, created);
+  gateway.payments.answers.set(`GET ${payments()}`, { status: 200, body: { payments: [], next_cursor: null } });
+  return merchant;
+}
+const payments = () => `/internal/v1/merchants/${merchant.merchant_id}/payments`;
+const withKey = (key: string, more: Call['headers'] = {}) => ({
+  'X-API-Key': key,
+  'Idempotency-Key': 'order-1',
+  ...more,
+});
+const create = (to: Replica = gateway, options: Call = {}) =>
+  to.call('POST', '/api/v1/payments', { headers: withKey(merchant.api_key), body: creation, ...options });
+const counted = async (scope: string): Promise<number> => {
+  const { rows } = await gateway.pool.query<{ count: number }>(
+    'select count from rate_limit_window where scope = $1 and subject = $2',
+    [scope, merchant.merchant_id],
+  );
+  return rows[0]?.count ?? 0;
+};
+const statuses = (responses: Response[]) => Object.groupBy(responses, ({ status }) => String(status));
+
+describe('the order of answers', () => {
+  test('401 comes before 413, 413 before 422, 422 before 429; 413 and 422 take no count', async () => {
+    await fresh();
+    const tooLarge = 'x'.repeat(65_537);
+    const wrongKey = withKey('qk_unknown');
+    await expect(create(gateway, { headers: wrongKey, body: tooLarge })).resolves.toMatchObject({ status: 401 });
+    await expect(create(gateway, { headers: wrongKey, body: '{' })).resolves.toMatchObject({ status: 401 });
+    const noIdempotencyKey = { 'X-API-Key': merchant.api_key };
+    await expect(create(gateway, { headers: noIdempotencyKey, body: tooLarge })).resolves.toMatchObject({
+      status: 413,
+    });
+    await expect(create(gateway, { body: '{' })).resolves.toMatchObject({ status: 422 });
+    expect(await counted('creation')).toBe(0);
+
+    await Promise.all(Array.from({ length: 30 }, () => create()));
+    await expect(create()).resolves.toMatchObject({ status: 429 });
+    await expect(create(gateway, { body: '{' })).resolves.toMatchObject({ status: 422 });
+    await expect(create(gateway, { headers: wrongKey })).resolves.toMatchObject({ status: 401 });
+    expect(await counted('creation')).toBe(31);
+  });
+
+  test('a body of exactly 64 KiB passes and one byte more is 413, chunked as well', async () => {
+    await fresh();
+    const padded = (bytes: number) => JSON.stringify(creation).padEnd(bytes, ' ');
+    const chunked = { headers: withKey(merchant.api_key, { 'Transfer-Encoding': 'chunked' }) };
+    await expect(create(gateway, { body: padded(65_536) })).resolves.toMatchObject({ status: 201 });
+    await expect(create(gateway, { ...chunked, body: padded(65_536) })).resolves.toMatchObject({ status: 201 });
+    await expect(create(gateway, { body: padded(65_537) })).resolves.toMatchObject({ status: 413 });
+    const refused = await create(gateway, { ...chunked, body: padded(65_537) });
+    expect(refused.status).toBe(413);
+    expect(refused.json()).toEqual({ detail: 'Request body exceeds 64 KiB' });
+  });
+
+  test('endpoints without a body refuse a large one too, once the key is known to be good', async () => {
+    await fresh();
+    const body = 'x'.repeat(65_537);
+    const list = (key: string) => gateway.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': key }, body });
+    await expect(list('qk_unknown')).resolves.toMatchObject({ status: 401 });
+    await expect(list(merchant.api_key)).resolves.toMatchObject({ status: 413 });
+    expect(await counted('shared_reads')).toBe(0);
+  });
+
+  test('a missing, unknown, repeated or oversized key is one and the same 401', async () => {
+    await fresh();
+    const keys = [
+      {},
+      { 'X-API-Key': 'qk_x' },
+      { 'X-API-Key': [merchant.api_key, merchant.api_key] },
+      { 'X-API-Key': 'k'.repeat(256) },
+    ];
+    const answers = await Promise.all(
+      keys.map((headers) => gateway.call('GET', `/api/v1/payments?X-API-Key=${merchant.api_key}`, { headers })),
+    );
+    for (const { status, text } of answers) {
+      expect(status).toBe(401);
+      expect(text).toBe('{"detail":"Missing or invalid API key"}');
+    }
+    expect(gateway.payments.received).toEqual([]);
+  });
+});
+
+describe('a counter', () => {
+  test('admits exactly its limit of 200 concurrent requests over two replicas', async () => {
+    await fresh();
+    const replicas = [gateway, await gateway.replica()];
+    const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => create(replicas[n % 2])));
+    const { 201: admitted = [], 429: limited = [] } = statuses(responses);
+    expect([admitted.length, limited.length]).toEqual([30, 170]);
+    expect(gateway.payments.received).toHaveLength(30);
+    for (const { headers, text } of limited) {
+      expect(text).toBe('{"detail":"Rate limit exceeded"}');
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
+    }
+  });
+
+  test('counts refused attempts without moving the end of its window, and starts afresh after it', async () => {
+    await fresh();
+    const window = async () =>
+      (
+        await gateway.pool.query<{ started_at: Date; ends_at: Date; count: number }>(
+          `select started_at, ends_at, count from rate_limit_window where scope = 'creation' and subject = $1`,
+          [merchant.merchant_id],
+        )
+      ).rows[0];
+    await create();
+    const first = await window();
+    await Promise.all(Array.from({ length: 40 }, () => create()));
+    expect(await window()).toEqual({ ...first, count: 41 });
+    expect(Number(first?.ends_at) - Number(first?.started_at)).toBe(60_000);
+
+    await endWindows(gateway.pool, 'creation');
+    const responses = await Promise.all(Array.from({ length: 40 }, () => create()));
+    expect(statuses(responses)[201]).toHaveLength(30);
+    expect((await window())?.count).toBe(40);
+  });
+
+  test('is shared by all reads, apart from creation and cancellation, and by nobody else', async () => {
+    await fresh();
+    const headers = { 'X-API-Key': merchant.api_key };
+    const reads = [
+      '/payments',
+      '/payments/page',
+      '/payments/pay_x/details',
+      '/payments/pay_x/webhooks',
+      '/merchant/limits',
+      '/merchant/webhook',
+    ];
+    await Promise.all(
+      Array.from({ length: 120 }, (_, n) => gateway.call('GET', `/api/v1${reads[n % reads.length]}`, { headers })),
+    );
+    for (const path of reads) {
+      await expect(gateway.call('GET', `/api/v1${path}`, { headers })).resolves.toMatchObject({ status: 429 });
+    }
+    await expect(create()).resolves.toMatchObject({ status: 201 });
+    await expect(gateway.call('POST', '/api/v1/payments/pay_x/cancel', { headers })).resolves.toMatchObject({
+      status: 404,
+    });
+    await fresh();
+    await expect(
+      gateway.call('GET', '/api/v1/payments', { headers: withKey(merchant.api_key) }),
+    ).resolves.toMatchObject({ status: 200 });
+  });
+
+  test('of webhook settings is shared by URL updates and key rotations; retries have five an hour', async () => {
+    await fresh();
+    const headers = { 'X-API-Key': merchant.api_key };
+    const update = () =>
+      gateway.call('PUT', '/api/v1/merchant/webhook', { headers, body: { url: 'https://shop.example/' } });
+    const rotate = () => gateway.call('POST', '/api/v1/merchant/webhook/rotate-key', { headers });
+    await Promise.all(Array.from({ length: 5 }, () => Promise.all([update(), rotate()])));
+    await expect(update()).resolves.toMatchObject({ status: 429 });
+    await expect(rotate()).resolves.toMatchObject({ status: 429 });
+
+    const retry = () => gateway.call('POST', '/api/v1/merchant/webhook/events/evt_unknown/retry', { headers });
+    const answers = [];
+    for (let n = 0; n < 6; n += 1) answers.push(await retry());
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
+    expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(3_500);
+  });
+
+  test('is swept once its window is over, and not before', async () => {
+    await fresh();
+    await create();
+    await gateway.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': merchant.api_key } });
+    await endWindows(gateway.pool, 'creation');
+    while ((await sweepWindows(gateway.pool, 2)) > 0) testLogger.debug('swept a batch');
+    expect([await counted('creation'), await counted('shared_reads')]).toEqual([0, 1]);
+  });
+
+  test('that cannot be reached lets nobody pass: 503, and no owner is asked', async () => {
+    await fresh();
+    const blind = await gateway.replica('postgres://nobody:nothing@127.0.0.1:1/none');
+    for (const [method, path] of [
+      ['POST', '/api/v1/payments'],
+      ['GET', '/api/v1/payments'],
+      ['GET', `/api/v1/payments/${'t'.repeat(43)}`],
+    ] as const) {
+      const answer = await blind.call(method, path, {
+        headers: withKey(merchant.api_key),
+        ...(method === 'POST' && { body: creation }),
+      });
+      expect(answer.status).toBe(503);
+      expect(answer.text).toBe('{"detail":"Service temporarily unavailable"}');
+    }
+    await expect(
+      blind.call('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': 'qr_x' } }),
+    ).resolves.toMatchObject({ status: 503 });
+    await expect(blind.call('GET', '/readyz')).resolves.toMatchObject({ status: 503 });
+    await expect(blind.call('GET', '/livez')).resolves.toMatchObject({ status: 200 });
+    expect(gateway.payments.received).toEqual([]);
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, test } from '@jest/globals';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import fc from 'fast-check';
+import { readCreation } from '../src/validation/creation.ts';
+import {
+  creationRequest,
+  evmNetwork,
+  fakeRequest,
+  networks,
+  otherEvmNetwork,
+  refusal,
+  refusedFields,
+  USDT_ON_EVM,
+  USDT_ON_TRON,
+  WALLET,
+  WALLET_LOWER,
+} from './fake-request.ts';
+
+const valid = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 'Order 7' };
+const read = (body: unknown, headers?: Record<string, string>) =>
+  readCreation(creationRequest(body, headers), networks);
+const fields = async (body: unknown, headers?: Record<string, string>) =>
+  (await refusedFields(() => read(body, headers))).map(({ field }) => field).sort();
+
+describe('a valid creation', () => {
+  test('keeps the amount as sent and stores the wallet in its canonical spelling', async () => {
+    await expect(read(valid)).resolves.toEqual({
+      idempotency_key: 'order-1',
+      amount: '10.50',
+      merchant_wallet: WALLET,
+      description: 'Order 7',
+      network: 'local',
+    });
+  });
+
+  test('has its description in Unicode NFC', async () => {
+    await expect(read({ ...valid, description: 'Cafe\u0301' })).resolves.toMatchObject({ description: 'Café' });
+  });
+
+  test('is told its network by the family of the address, or names one that fits', async () => {
+    const tronWallet = addressFromHex('tron', `0x${'22'.repeat(20)}`);
+    await expect(read({ ...valid, merchant_wallet: tronWallet })).resolves.toMatchObject({ network: 'tron' });
+    await expect(read({ ...valid, network: 'other' })).resolves.toMatchObject({ network: 'other' });
+  });
+
+  test('may say charset=utf-8', async () => {
+    await expect(read(valid, { 'content-type': 'Application/JSON; Charset="UTF-8"' })).resolves.toBeDefined();
+  });
+});
+
+describe('a refused creation', () => {
+  test('names every invalid field at once', async () => {
+    const body = { amount: '1e3', merchant_wallet: '0x12', description: '', network: 'nowhere', note: 1, __proto: 2 };
+    expect(await fields(body, { 'idempotency-key': 'two words' })).toEqual(
+      ['Idempotency-Key', '__proto', 'amount', 'description', 'merchant_wallet', 'network', 'note'].sort(),
+    );
+    expect(await fields({})).toEqual(['amount', 'description', 'merchant_wallet']);
+  });
+
+  test('names the missing Idempotency-Key together with what is wrong with the body', async () => {
+    const request = fakeRequest({ headers: { 'content-type': 'application/json' }, body: '[]' });
+    const items = await refusedFields(() => readCreation(request, networks));
+    expect(items.map(({ field }) => field)).toEqual(['Idempotency-Key', 'body']);
+  });
+
+  test.each(['', 'with space', 'käse', 'tab\t', 'x'.repeat(256), 'twice, joined'])(
+    'has the Idempotency-Key %j',
+    async (key) => {
+      expect(await fields(valid, { 'idempotency-key': key })).toEqual(['Idempotency-Key']);
+    },
+  );
+
+  test.each([
+    '0',
+    '0.000000',
+    '-1',
+    '+1',
+    '01',
+    '1.',
+    '.5',
+    '1e3',
+    '1.0000001',
+    '1234567890123',
+    '1,5',
+    ' 1',
+    '1\n',
+    '１',
+    '0x1',
+  ])('has the amount %j', async (amount) => {
+    expect(await fields({ ...valid, amount })).toEqual(['amount']);
+  });
+
+  test.each([10, null, true, ['1'], { value: '1' }])('has a field of another type: %j', async (value) => {
+    expect(await fields({ amount: value, merchant_wallet: value, description: value, network: value })).toEqual([
+      'amount',
+      'description',
+      'merchant_wallet',
+      'network',
+    ]);
+  });
+
+  test.each([
+    ['a broken EIP-55 checksum', WALLET.replace('aA', 'AA')],
+    ['the zero address', `0x${'0'.repeat(40)}`],
+    ['the zero address of Tron', addressFromHex('tron', `0x${'0'.repeat(40)}`)],
+    ['the USDT contract', USDT_ON_EVM],
+    ['the USDT contract in lower case', USDT_ON_EVM.toLowerCase()],
+    ['the USDT contract on Tron', USDT_ON_TRON],
+    ['the USDT contract of another network of the family', otherEvmNetwork.usdt_contract],
+    ['a broken base58 checksum', USDT_ON_TRON.replace('6t', '7t')],
+    ['no address at all', 'vitalik.eth'],
+    ['an address with a space', ` ${WALLET}`],
+  ])('has as merchant_wallet %s', async (_, wallet) => {
+    expect(await fields({ ...valid, merchant_wallet: wallet })).toEqual(['merchant_wallet']);
+  });
+
+  test('has an address of a family without a configured network', async () => {
+    const wallet = addressFromHex('tron', `0x${'22'.repeat(20)}`);
+    const request = creationRequest({ ...valid, merchant_wallet: wallet });
+    const items = await refusedFields(() => readCreation(request, [evmNetwork]));
+    expect(items).toMatchObject([{ field: 'merchant_wallet' }]);
+  });
+
+  test('has a network that does not fit its address', async () => {
+    expect(await fields({ ...valid, network: 'tron' })).toEqual(['network']);
+  });
+
+  test.each([
+    'a\u0000b',
+    'a\nb',
+    'a\u007f',
+    'a\u0085',
+    '\ud800',
+    'pay \u202egnihton',
+    'x'.repeat(501),
+    '😀'.repeat(501),
+  ])('has the description %j', async (description) => {
+    expect(await fields({ ...valid, description })).toEqual(['description']);
+  });
+
+  test('counts the description in characters, not in UTF-16 units', async () => {
+    await expect(read({ ...valid, description: '😀'.repeat(500) })).resolves.toBeDefined();
+  });
+
+  test.each([
+    ['malformed JSON', '{"amount":', {}],
+    ['an array', '[]', {}],
+    ['null', 'null', {}],
+    ['a string', '"x"', {}],
+    ['nothing', '', {}],
+    ['broken UTF-8', Buffer.from([0x7b, 0xff, 0x7d]), {}],
+    ['a deep nest', '['.repeat(60_000), {}],
+    ['another content type', JSON.stringify(valid), { 'content-type': 'text/plain' }],
+    ['another charset', JSON.stringify(valid), { 'content-type': 'application/json; charset=utf-16' }],
+    ['a compressed body', JSON.stringify(valid), { 'content-encoding': 'gzip' }],
+  ])('has as body %s', async (_, body, headers) => {
+    expect(await fields(body, headers)).toEqual(['body']);
+  });
+
+  test('names a field that is given twice, and __proto__ like any unknown field', async () => {
+    const { merchant_wallet: wallet } = valid;
+    const twice = `{"amount":5,"amount" : "1","merchant_wallet":"${wallet}","description":"\\"amount\\": "}`;
+    expect(await fields(twice)).toEqual(['amount']);
+    const proto = `{"__proto__":{"amount":"1"},"amount":"1","merchant_wallet":"${wallet}","description":"x"}`;
+    expect(await fields(proto)).toEqual(['__proto__']);
+  });
+
+  test('is 413 above 64 KiB, whatever else is wrong with it; exactly 64 KiB is read', async () => {
+    const padded = (bytes: number) => JSON.stringify(valid).padEnd(bytes, ' ');
+    await expect(read(padded(65_536))).resolves.toBeDefined();
+    await expect(refusal(() => read(padded(65_537), { 'idempotency-key': '' }))).resolves.toMatchObject({
+      status: 413,
+    });
+  });
+
+  test('lists a bounded number of unknown fields', async () => {
+    const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`f${n}`, n]));
+    expect((await fields(body)).length).toBeLessThanOrEqual(100);
+  });
+});
+
+describe('for any input', () => {
+  test('the answer is a creation or a 422 that names a field', async () => {
+    const json = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.json(),
+      fc
+        .record(
+          {
+            amount: fc.oneof(fc.string(), fc.constant('1.5'), fc.jsonValue()),
+            merchant_wallet: fc.oneof(fc.string(), fc.constant(WALLET), fc.jsonValue()),
+            description: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
+            network: fc.oneof(fc.constantFrom('local', 'tron', 'toString', '__proto__'), fc.jsonValue()),
+          },
+          { requiredKeys: [] },
+        )
+        .map((value) => JSON.stringify(value)),
+    );
+    await fc.assert(
+      fc.asyncProperty(json, fc.string(), async (body, key) => {
+        const request = creationRequest(body, { 'idempotency-key': key });
+        const outcome = await readCreation(request, networks).catch((error: unknown) => error);
+        if (typeof outcome === 'object' && outcome !== null && 'idempotency_key' in outcome) return;
+        const items = await refusedFields(() => readCreation(request, networks));
+        expect(items.length).toBeGreaterThan(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('every amount the contract allows is accepted unchanged', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.stringMatching(/^([1-9]\d{0,11})(\.\d{1,6})?$/), async (amount) => {
+        await expect(read({ ...valid, amount })).resolves.toMatchObject({ amount });
+      }),
+      { numRuns: 100 },
+    );
+  });
+});

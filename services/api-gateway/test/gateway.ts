@@ -1,0 +1,153 @@
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { createServiceClient } from '@quittance/http/client.ts';
+import { listen } from '@quittance/http/listen.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { messagingMigrations } from '@quittance/messaging/migrations.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { createLifecycle } from '@quittance/runtime/lifecycle.ts';
+import { createLogger } from '@quittance/runtime/logger.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { createGatewayApp } from '../src/app.ts';
+import { migrations } from '../src/migrations.ts';
+import { networks } from './fake-request.ts';
+import { standIn, type StandIn } from './stand-in.ts';
+
+export type Response = {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+  json: () => Record<string, unknown>;
+};
+export type Call = { headers?: Record<string, string | string[]>; body?: string | Buffer | object };
+export type Replica = { url: string; call: (method: string, path: string, options?: Call) => Promise<Response> };
+export type Merchant = { merchant_id: string; api_key: string; rotation_secret: string };
+
+export type TestGateway = Replica & {
+  /** The database of all replicas. */
+  pool: Pool;
+  payments: StandIn;
+  webhooks: StandIn;
+  /** Everything logged so far, by every replica. */
+  logs: () => string;
+  /** One more process, as far as the database can tell: own pool, own server. */
+  replica: (databaseUrl?: string) => Promise<Replica>;
+  /** Registers a merchant through the operator's API. */
+  merchant: () => Promise<Merchant>;
+  close: () => Promise<void>;
+};
+
+export const INTERNAL_TOKEN = 'internal-token-of-the-tests-0123456789';
+const note = { actor: 'tests', reason: 'a merchant to test with' };
+
+/** The whole gateway on a fresh database, with stand-ins for payments and webhook-dispatcher and no broker at all. */
+export async function testGateway(): Promise<TestGateway> {
+  const database = await testDatabase({ schema: 'gateway', migrations: [messagingMigrations, migrations] });
+  const [payments, webhooks] = await Promise.all([standIn(), standIn()]);
+  const lines: string[] = [];
+  const logger = createLogger({ service: 'api-gateway', level: 'trace' }, { write: (line) => void lines.push(line) });
+  const { lifecycle } = createLifecycle({ logger });
+
+  const start = async (databaseUrl: string): Promise<Replica & { pool: Pool }> => {
+    const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
+    const pool = createPool({
+      url: databaseUrl,
+      schema: 'gateway',
+      max: 10,
+      logger,
+      applicationName: 'gateway',
+      metrics,
+    });
+    lifecycle.onStop('pool', () => pool.end());
+    // Nothing listens there: whatever the gateway answers, it answers without a broker.
+    const broker = connectBroker({ url: 'amqp://127.0.0.1:1', name: 'api-gateway', logger, metrics });
+    lifecycle.onStop('broker', () => broker.close());
+    const outbox = createOutbox({ pool, broker, logger, metrics });
+    lifecycle.onStop('outbox', () => outbox.close());
+    const client = (name: string, baseUrl: string) =>
+      createServiceClient({ name, baseUrl, internalToken: INTERNAL_TOKEN, logger, metrics });
+    const owners = {
+      payments: client('payments', payments.url),
+      webhooks: client('webhooks', webhooks.url),
+      webhookEndpoints: client('webhook-endpoints', webhooks.url),
+    };
+    lifecycle.onStop('clients', () => Object.values(owners).forEach((owner) => owner.close()));
+    const app = createGatewayApp({
+      db: pool,
+      inTransaction: (run) => transaction(pool, run),
+      isUnavailable,
+      ready: () => ping(pool),
+      outbox,
+      owners,
+      networks,
+      internalToken: INTERNAL_TOKEN,
+      logger,
+      metrics,
+    });
+    const { port } = await listen(app, { host: '127.0.0.1', port: 0, lifecycle, logger });
+    const url = `http://127.0.0.1:${port}`;
+    return { url, pool, call: (method, path, options) => call(url, method, path, options) };
+  };
+
+  const first = await start(database.url);
+  return {
+    ...first,
+    payments,
+    webhooks,
+    logs: () => lines.join(''),
+    replica: (databaseUrl = database.url) => start(databaseUrl),
+    merchant: async () => {
+      const body = { name: 'Shop', access_type: 'legacy', total_limit: 1000, ...note };
+      const answer = await first.call('POST', '/internal/v1/merchants', { headers: internal, body });
+      return answer.json() as Merchant;
+    },
+    close: async () => {
+      await lifecycle.stop('the tests are over');
+      await Promise.all([payments.close(), webhooks.close(), database.drop()]);
+    },
+  };
+}
+
+/** What an operator's request carries. */
+export const internal = { 'X-Internal-Token': INTERNAL_TOKEN };
+
+/** Moves every window of this scope so far into the past that it is over, which no test could wait for. */
+export async function endWindows(pool: Pool, scope: string): Promise<void> {
+  await pool.query(
+    `update rate_limit_window set started_at = started_at - interval '2 hours', ends_at = ends_at - interval '2 hours'
+     where scope = $1`,
+    [scope],
+  );
+}
+
+/** One plain HTTP request: unlike fetch it sends a header twice when told to, and follows or adds nothing. */
+function call(base: string, method: string, path: string, { headers = {}, body }: Call = {}): Promise<Response> {
+  const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = isRaw ? body : JSON.stringify(body);
+  const type = body === undefined ? {} : { 'Content-Type': 'application/json' };
+  const length =
+    body === undefined || headers['Transfer-Encoding']
+      ? {}
+      : { 'Content-Length': String(Buffer.byteLength(bytes ?? '')) };
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      `${base}${path}`,
+      { method, headers: { ...type, ...length, ...headers } },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          const status = incoming.statusCode ?? 0;
+          resolve({ status, headers: incoming.headers, text, json: () => JSON.parse(text) as Record<string, unknown> });
+        });
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}

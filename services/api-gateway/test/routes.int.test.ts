@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { assets } from '../src/checkout/assets.ts';
+import { WALLET, WALLET_LOWER } from './fake-request.ts';
+import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
+import type { StandIn } from './stand-in.ts';
+
+let gateway: TestGateway;
+let merchant: Merchant;
+
+beforeAll(async () => {
+  gateway = await testGateway();
+});
+beforeEach(async () => {
+  merchant = await gateway.merchant();
+  for (const owner of [gateway.payments, gateway.webhooks]) {
+    owner.received.length = 0;
+    owner.answers.clear();
+  }
+});
+afterAll(() => gateway.close());
+
+const own = (path: string) => `/internal/v1/merchants/${merchant.merchant_id}${path}`;
+const ask = (method: string, path: string, body?: object, headers: Record<string, string> = {}) =>
+  gateway.call(method, `/api/v1${path}`, {
+    headers: { 'X-API-Key': merchant.api_key, ...headers },
+    ...(body !== undefined && { body }),
+  });
+const create = (body: object = creation) => ask('POST', '/payments', body, { 'Idempotency-Key': 'order-1' });
+const creation = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 'Order 7' };
+const bodyOf = (owner: StandIn): unknown => JSON.parse(owner.received[0]?.body ?? 'null') as unknown;
+
+describe('creation', () => {
+  test('hands on the validated values with the internal token and the request id, and answers the exact bytes', async () => {
+    const bytes = '{ "payment_id" : "pay_1" }';
+    gateway.payments.answers.set(`POST ${own('/payments')}`, {
+      status: 201,
+      body: bytes,
+      headers: { 'Idempotency-Replayed': 'true', 'X-Internal': 'hidden' },
+    });
+    const answer = await ask('POST', '/payments', creation, { 'Idempotency-Key': 'order-1', 'X-Request-ID': 'abc-1' });
+    expect([answer.status, answer.text]).toEqual([201, bytes]);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'cache-control': 'no-store',
+      'idempotency-replayed': 'true',
+      'x-request-id': 'abc-1',
+    });
+    expect(answer.headers).not.toHaveProperty('x-internal');
+    expect(gateway.payments.received[0]?.headers).toMatchObject({
+      'x-internal-token': INTERNAL_TOKEN,
+      'x-request-id': 'abc-1',
+    });
+    expect(bodyOf(gateway.payments)).toEqual({
+      idempotency_key: 'order-1',
+      amount: '10.50',
+      merchant_wallet: WALLET,
+      description: 'Order 7',
+      network: 'local',
+    });
+  });
+
+  test.each([403, 404, 409, 422])('passes on a refusal with %i', async (status) => {
+    const body = '{"detail":{"code":"beta_expired","message":"…"}}';
+    gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body });
+    const answer = await create();
+    expect([answer.status, answer.text]).toEqual([status, body]);
+  });
+
+  test.each([301, 400, 401, 429, 500, 503])('answers 503 when payments answers %i', async (status) => {
+    gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body: { detail: 'internal words' } });
+    const answer = await create();
+    expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+  });
+
+  test('answers 503 when payments stays silent, or is gone', async () => {
+    gateway.payments.answers.set(`POST ${own('/payments')}`, 'silence');
+    await expect(create()).resolves.toMatchObject({ status: 503 });
+    const alone = await testGateway();
+    try {
+      const { api_key: key } = await alone.merchant();
+      await alone.payments.close();
+      const answer = await alone.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': key } });
+      expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+    } finally {
+      await alone.close();
+    }
+  });
+
+  test('asks nobody when a field is invalid, and names them all', async () => {
+    const answer = await ask('POST', '/payments', { ...creation, amount: 10, note: '' });
+    expect(answer.status).toBe(422);
+    expect((answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()).toEqual([
+      'Idempotency-Key',
+      'amount',
+      'note',
+    ]);
+    expect(gateway.payments.received).toEqual([]);
+  });
+});
+
+describe('reading payments', () => {
+  test('the plain list asks for the newest hundred and drops the cursor', async () => {
+    gateway.payments.answers.set(`GET ${own('/payments')}`, {
+      status: 200,
+      body: { payments: [{ amount: '1.50' }], next_cursor: 'x' },
+    });
+    const answer = await ask('GET', '/payments?status=PAID&limit=3');
+    expect([answer.status, answer.json()]).toEqual([200, { payments: [{ amount: '1.50' }] }]);
+    expect(new URLSearchParams(gateway.payments.received[0]?.query)).toEqual(
+      new URLSearchParams('limit=100&status=PAID'),
+    );
+  });
+
+  test('the page is not mistaken for a public token, and bad parameters are 422', async () => {
+    const body = '{"payments":[],"next_cursor":null}';
+    gateway.payments.answers.set(`GET ${own('/payments')}`, { status: 200, body });
+    await expect(ask('GET', '/payments/page?cursor=abc')).resolves.toMatchObject({ status: 200, text: body });
+    expect(gateway.payments.received[0]?.query).toBe('?limit=20&cursor=abc');
+    await expect(ask('GET', '/payments/page?limit=0')).resolves.toMatchObject({ status: 422 });
+  });
+
+  test('an unknown, a foreign and a malformed id get the same 404, for details and for webhooks', async () => {
+    const foreign = newId('pay');
+    gateway.payments.answers.set(`GET ${own(`/payments/${foreign}`)}`, {
+      status: 404,
+      body: { detail: 'other words' },
+    });
+    gateway.webhooks.answers.set(`GET ${own(`/payments/${foreign}/deliveries`)}`, {
+      status: 200,
+      body: { deliveries: [] },
+    });
+    for (const id of [foreign, newId('pay'), 'pay_x', '..%2f..%2fgate', '%00', foreign.toUpperCase()]) {
+      for (const view of ['details', 'webhooks']) {
+        const answer = await ask('GET', `/payments/${id}/${view}`);
+        expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found"}']);
+      }
+    }
+  });
+
+  test('a payment without events has an empty list of deliveries; one with events asks payments nothing', async () => {
+    const [quiet, told] = [newId('pay'), newId('pay')];
+    gateway.webhooks.answers.set(`GET ${own(`/payments/${quiet}/deliveries`)}`, {
+      status: 200,
+      body: '{"deliveries":[]}',
+    });
+    gateway.payments.answers.set(`GET ${own(`/payments/${quiet}`)}`, { status: 200, body: {} });
+    await expect(ask('GET', `/payments/${quiet}/webhooks`)).resolves.toMatchObject({
+      status: 200,
+      text: '{"deliveries":[]}',
+    });
+    gateway.payments.received.length = 0;
+    const body = '{"deliveries":[{"event_id":"evt_1"}]}';
+    gateway.webhooks.answers.set(`GET ${own(`/payments/${told}/deliveries`)}`, { status: 200, body });
+    await expect(ask('GET', `/payments/${told}/webhooks`)).resolves.toMatchObject({ status: 200, text: body });
+    expect(gateway.payments.received).toEqual([]);
+  });
+
+  test('cancel passes the payment or the 409 on', async () => {
+    const [open, closed] = [newId('pay'), newId('pay')];
+    gateway.payments.answers.set(`POST ${own(`/payments/${open}/cancel`)}`, {
+      status: 200,
+      body: '{"status":"CANCELLED"}',
+    });
+    gateway.payments.answers.set(`POST ${own(`/payments/${closed}/cancel`)}`, { status: 409, body: '{"detail":"no"}' });
+    await expect(ask('POST', `/payments/${open}/cancel`)).resolves.toMatchObject({
+      status: 200,
+      text: '{"status":"CANCELLED"}',
+    });
+    await expect(ask('POST', `/payments/${closed}/cancel`)).resolves.toMatchObject({
+      status: 409,
+      text: '{"detail":"no"}',
+    });
+  });
+});
+
+test('limits are those of payments, and the previous authenticated request last', async () => {
+  gateway.payments.answers.set(`GET ${own('/limits')}`, {
+    status: 200,
+    body: { merchant_id: 'mer_1', server_time: 't' },
+  });
+  const first = await ask('GET', '/merchant/limits');
+  expect(first.text).toBe('{"merchant_id":"mer_1","server_time":"t","last_api_request_at":null}');
+  await ask('GET', '/payments?status=wrong');
+  const { rows } = await gateway.pool.query<{ last_request_at: Date }>(
+    'select last_request_at from merchant where merchant_id = $1',
+    [merchant.merchant_id],
+  );
+  const second = await ask('GET', '/merchant/limits');
+  expect(second.json()['last_api_request_at']).toBe(rows[0]?.last_request_at.toISOString());
+});
+
+describe('webhook settings', () => {
+  test('are the dispatcher’s to keep: each call goes to its own route and comes back unchanged', async () => {
+    const settings = '{"url":"https://shop.example/","key_id":"whk_1"}';
+    gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 200, body: settings });
+    gateway.webhooks.answers.set(`GET ${own('/webhook')}`, { status: 404, body: '{"detail":"No webhook"}' });
+    gateway.webhooks.answers.set(`POST ${own('/webhook/rotate-key')}`, {
+      status: 409,
+      body: '{"detail":"No webhook"}',
+    });
+    await expect(ask('PUT', '/merchant/webhook', { url: 'https://shop.example/' })).resolves.toMatchObject({
+      status: 200,
+      text: settings,
+    });
+    expect(bodyOf(gateway.webhooks)).toEqual({ url: 'https://shop.example/' });
+    await expect(ask('GET', '/merchant/webhook')).resolves.toMatchObject({
+      status: 404,
+      text: '{"detail":"No webhook"}',
+    });
+    await expect(ask('POST', '/merchant/webhook/rotate-key')).resolves.toMatchObject({ status: 409 });
+  });
+
+  test('without a url are 422 and take no count', async () => {
+    const answer = await ask('PUT', '/merchant/webhook', { uri: 'https://shop.example/' });
+    expect([answer.status, (answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()]).toEqual([
+      422,
+      ['uri', 'url'],
+    ]);
+    const { rowCount } = await gateway.pool.query(`select from rate_limit_window where subject = $1`, [
+      merchant.merchant_id,
+    ]);
+    expect(rowCount).toBe(0);
+  });
+
+  test('a retry passes 202 on; unknown, foreign and malformed events get the same 404', async () => {
+    const [own1, unknown] = [newId('evt'), newId('evt')];
+    gateway.webhooks.answers.set(`POST ${own(`/events/${own1}/retry`)}`, { status: 202, body: '{"attempts":0}' });
+    await expect(ask('POST', `/merchant/webhook/events/${own1}/retry`)).resolves.toMatchObject({
+      status: 202,
+      text: '{"attempts":0}',
+    });
+    const answers = await Promise.all(
+      [unknown, 'evt_x'].map((id) => ask('POST', `/merchant/webhook/events/${id}/retry`)),
+    );
+    for (const { status, text } of answers)
+      expect([status, text]).toEqual([404, '{"detail":"Webhook event not found"}']);
+  });
+});
+
+describe('a public token', () => {
+  const body = {
+    status: 'PENDING',
+    amount: '10.50',
+    currency: 'USDT',
+    network: 'local',
+    merchant_wallet: WALLET,
+    description: '<script>alert(1)</script>',
+    expires_at: '2026-01-31T09:00:00.000Z',
+  };
+  const known = (): string => {
+    const token = newPublicToken();
+    gateway.payments.answers.set(`GET /internal/v1/public-payments/${sha256(token).toString('hex')}`, {
+      status: 200,
+      body,
+    });
+    return token;
+  };
+
+  test('shows the status without a key, never cached, and is counted by itself', async () => {
+    const token = known();
+    const view = () => gateway.call('GET', `/api/v1/payments/${token}`);
+    const answers = await Promise.all(Array.from({ length: 125 }, view));
+    const [answer] = answers.filter(({ status }) => status === 200);
+    expect(answer?.json()).toEqual(body);
+    expect(answer?.headers['cache-control']).toBe('no-store');
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
+    await expect(gateway.call('GET', `/api/v1/payments/${known()}`)).resolves.toMatchObject({ status: 200 });
+  });
+
+  test('that is unknown or malformed is 404', async () => {
+    for (const token of [newPublicToken(), 'x', '%00', 'a'.repeat(44), newId('pay')]) {
+      const answer = await gateway.call('GET', `/api/v1/payments/${token}`);
+      expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found"}']);
+    }
+  });
+
+  test('opens the checkout page: escaped, framed by nobody, cached nowhere, without spending the counter', async () => {
+    const token = known();
+    const page = await gateway.call('GET', `/pay/${token}`);
+    expect(page.status).toBe(200);
+    expect(page.text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+    expect(page.text).not.toContain('<script>');
+    expect(page.headers).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-robots-tag': 'noindex, nofollow',
+    });
+    expect(page.headers['content-security-policy']).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+    expect(page.headers['content-security-policy']).not.toContain('unsafe');
+    const { rowCount } = await gateway.pool.query('select from rate_limit_window where subject = $1', [
+      sha256(token).toString('hex'),
+    ]);
+    expect(rowCount).toBe(0);
+  });
+
+  test('that is unknown opens a plain 404 page, and a 503 page while payments is down', async () => {
+    const token = newPublicToken();
+    const notFound = await gateway.call('GET', `/pay/${token}`);
+    expect([notFound.status, notFound.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
+    gateway.payments.answers.set(`GET /internal/v1/public-payments/${sha256(token).toString('hex')}`, {
+      status: 503,
+      body: '',
+    });
+    const trouble = await gateway.call('GET', `/pay/${token}`);
+    expect([trouble.status, trouble.headers['content-type'], trouble.headers['cache-control']]).toEqual([
+      503,
+      'text/html; charset=utf-8',
+      'no-store',
+    ]);
+  });
+
+  test('needs two assets, which may be kept for ever', async () => {
+    for (const { name, contentType, bytes } of Object.values(assets)) {
+      const asset = await gateway.call('GET', `/assets/${name}`);
+      expect([asset.status, asset.text]).toEqual([200, bytes.toString()]);
+      expect(asset.headers).toMatchObject({
+        'content-type': contentType,
+        'cache-control': 'public, max-age=31536000, immutable',
+      });
+    }
+    await expect(gateway.call('GET', '/assets/checkout.js')).resolves.toMatchObject({ status: 404 });
+  });
+});
+
+describe('any answer', () => {
+  test.each([
+    ['GET', '/api/v1/nothing', 404],
+    ['GET', '/api/v1/payments', 401],
+    ['DELETE', '/api/v1/payments', 405],
+    ['POST', '/api/v1/payments/page', 405],
+    ['GET', '/internal/v1/merchants', 401],
+  ])('%s %s is %i with a string detail, a request id and no-store', async (method, path, status) => {
+    const answer = await gateway.call(method, path);
+    expect(answer.status).toBe(status);
+    expect(typeof answer.json()['detail']).toBe('string');
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(answer.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
+    if (status === 405) expect(answer.headers.allow).toMatch(/[A-Z]/);
+  });
+});
