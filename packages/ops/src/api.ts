@@ -1,0 +1,112 @@
+import { createServiceClient, ServiceUnavailable } from '@quittance/http/client.ts';
+import type { ServiceClient, ServiceRequest } from '@quittance/http/client.ts';
+import { createLogger } from '@quittance/runtime/logger.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { serviceSettings } from './config.ts';
+import type { Config, Service } from './config.ts';
+import { Failure } from './failure.ts';
+
+/** A person waits; a service that checks something on chain or over DNS may take a while. */
+const TIMEOUT_MS = 10_000;
+
+export type Request = Omit<ServiceRequest, 'headers'>;
+
+/** The internal APIs. Paths are given without `/internal/v1`. */
+export type Api = {
+  /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no answer, `wrongUse` without an address. */
+  call(service: Service, request: Request): Promise<unknown>;
+  /** As `call`, with null for a 404. */
+  find(service: Service, path: string): Promise<unknown>;
+  close(): void;
+};
+
+export function createApi(config: Config): Api {
+  const clients = new Map<Service, ServiceClient>();
+  // What goes wrong is said once, by main.ts, in a sentence; the client's own log lines and metrics have no reader here.
+  const logger = createLogger({ service: 'ops', level: 'silent' });
+  const metrics = createMetrics({ service: 'ops', processMetrics: false });
+
+  function clientOf(service: Service): ServiceClient {
+    const known = clients.get(service);
+    if (known !== undefined) return known;
+    const client = createServiceClient({
+      name: service,
+      baseUrl: needed(serviceSettings[service], config.urls[service]),
+      internalToken: needed('INTERNAL_TOKEN', config.internalToken),
+      timeoutMs: TIMEOUT_MS,
+      logger,
+      metrics,
+    });
+    clients.set(service, client);
+    return client;
+  }
+
+  async function ask(service: Service, request: Request): Promise<{ status: number; body: unknown }> {
+    try {
+      const answer = await clientOf(service).request({ ...request, path: `/internal/v1${request.path}` });
+      return { status: answer.status, body: parse(answer.body) };
+    } catch (error) {
+      if (!(error instanceof ServiceUnavailable)) throw error;
+      throw new Failure('unreachable', `${service} at ${config.urls[service]} gave no answer: ${reasonOf(error)}`);
+    }
+  }
+
+  return {
+    async call(service, request) {
+      const { status, body } = await ask(service, request);
+      if (status >= 400) throw refusal(service, status, body);
+      return body;
+    },
+    async find(service, path) {
+      const { status, body } = await ask(service, { method: 'GET', path });
+      if (status === 404) return null;
+      if (status >= 400) throw refusal(service, status, body);
+      return body;
+    },
+    close: () => clients.forEach((client) => client.close()),
+  };
+}
+
+/** @throws Failure that says how to give the setting. */
+export function needed(name: string, value: string): string {
+  if (value !== '') return value;
+  throw new Failure(
+    'wrongUse',
+    `${name} is not set, and no stack runs in this checkout. Set it, or run \`npm start\` first.`,
+  );
+}
+
+function refusal(service: Service, status: number, body: unknown): Failure {
+  if (status === 401) return new Failure('refused', `${service} does not accept this INTERNAL_TOKEN.`);
+  const detail = (body as { detail?: unknown } | null)?.detail;
+  return new Failure('refused', `${service} refused (${status}): ${detailText(detail)}`);
+}
+
+/** `detail` is a sentence, a code with its message, or a list of fields with reasons. */
+function detailText(detail: unknown): string {
+  if (typeof detail === 'string') return detail;
+  if (Array.isArray(detail)) {
+    return (detail as { field?: unknown; reason?: unknown }[])
+      .map((item) => `${String(item.field)} ${String(item.reason)}`)
+      .join('; ');
+  }
+  const message = (detail as { message?: unknown } | null | undefined)?.message;
+  return typeof message === 'string' ? message : 'no reason given';
+}
+
+function parse(bytes: Buffer): unknown {
+  if (bytes.length === 0) return null;
+  try {
+    return JSON.parse(bytes.toString('utf8')) as unknown;
+  } catch {
+    // Something else answers at this address.
+    return null;
+  }
+}
+
+/** The innermost cause is the one that names the network's complaint. */
+function reasonOf(error: Error): string {
+  let innermost = error;
+  for (let depth = 0; depth < 10 && innermost.cause instanceof Error; depth += 1) innermost = innermost.cause;
+  return innermost.message || innermost.name;
+}

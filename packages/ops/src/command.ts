@@ -1,0 +1,56 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { isId } from '@quittance/contracts/ids.ts';
+import type { IdPrefix } from '@quittance/contracts/ids.ts';
+import type { Api } from './api.ts';
+import type { Config } from './config.ts';
+import { Failure } from './failure.ts';
+
+/** What every command works with. */
+export type Ops = { api: Api; config: Config };
+
+export type JsonOption = { json?: boolean };
+export type AuthorOptions = { actor?: string; reason: string };
+export type WaitOption = { wait: number };
+export type YesOption = { yes?: boolean };
+
+/** A command that only reads. */
+export const reads = (command: Command): Command => command.option('--json', 'print JSON instead of a table');
+
+/** A command that changes something, and says in the audit who did it and why. */
+export const changes = (command: Command): Command =>
+  reads(command)
+    .option('--actor <name>', 'who does this, for the audit (default: $USER)')
+    .option('--reason <text>', 'why, for the audit', 'no reason given');
+
+/** A change that other services must have taken in before the command ends. */
+export const waits = (command: Command): Command =>
+  changes(command).option('--wait <seconds>', 'how long to wait until it has taken effect', count, 15);
+
+/** Asks before it changes anything. */
+export const asks = (command: Command): Command =>
+  command.option('--yes', 'do not ask (required where there is no terminal)');
+
+/** The part of a body that goes into the audit. @throws Failure when nobody can be named. */
+export function authorOf({ actor, reason }: AuthorOptions, { user }: Config): { actor: string; reason: string } {
+  const name = actor ?? user;
+  if (name === '')
+    throw new Failure('wrongUse', 'Say who you are with --actor: the audit names everybody, and $USER is not set.');
+  return { actor: name, reason };
+}
+
+/** Catches ids given in the wrong place, before a service is asked. */
+export const idArgument =
+  (prefix: IdPrefix) =>
+  (text: string): string => {
+    if (isId(prefix, text)) return text;
+    throw new InvalidArgumentError(`expected ${prefix}_ and 32 lowercase hexadecimal characters.`);
+  };
+
+export const count = (text: string): number => {
+  if (/^\d{1,10}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('expected a whole number, 0 or more.');
+};
+
+/** A daily limit can also be taken away. It stays a word here, because commander turns a null into an empty text. */
+export const countOrNone = (text: string): number | 'none' => (text === 'none' ? text : count(text));

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { reads } from '../command.ts';
+import type { JsonOption, Ops } from '../command.ts';
+import { printResult } from '../output.ts';
+
+export function chainCommands(program: Command, { api }: Ops): void {
+  const chain = program.command('chain').description('how far the chains are followed');
+  reads(chain.command('status'))
+    .description('head, finality, cursor and lag of every network')
+    .action(async (options: JsonOption) => {
+      printResult(await api.call('chain-watcher', { method: 'GET', path: '/chains' }), options);
+    });
+}

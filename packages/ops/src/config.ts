@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
+import { Failure } from './failure.ts';
+
+/** Written by `npm start` in a checkout. Environment settings go before what it says. */
+const stackFile = fileURLToPath(new URL('../../../.local/stack.json', import.meta.url));
+
+/** The services this command line talks to, and the setting that says where each is. */
+export const serviceSettings = {
+  'api-gateway': 'API_GATEWAY_URL',
+  payments: 'PAYMENTS_URL',
+  quota: 'QUOTA_URL',
+  'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
+  'chain-watcher': 'CHAIN_WATCHER_URL',
+} as const;
+
+export type Service = keyof typeof serviceSettings;
+
+/** An empty text is a setting that was not given; whether that matters depends on the command. */
+export type Config = {
+  urls: Record<Service, string>;
+  internalToken: string;
+  amqpUrl: string;
+  /** Who the audit names when `--actor` does not. */
+  user: string;
+};
+
+/** No other file reads the environment. @throws Failure when a setting, or the stack's file, is wrong. */
+export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFile): Config {
+  try {
+    return settings({ ...readStack(file), ...given(env) }, (read) => {
+      const url = (name: string) => read.url(name, { protocols: ['http:', 'https:'], default: '' });
+      return {
+        urls: {
+          'api-gateway': url(serviceSettings['api-gateway']),
+          payments: url(serviceSettings.payments),
+          quota: url(serviceSettings.quota),
+          'webhook-dispatcher': url(serviceSettings['webhook-dispatcher']),
+          'chain-watcher': url(serviceSettings['chain-watcher']),
+        },
+        internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
+        amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
+        user: read.optionalText('USER') ?? '',
+      };
+    });
+  } catch (error) {
+    if (error instanceof ConfigurationError) throw new Failure('wrongUse', error.message);
+    throw error;
+  }
+}
+
+/** The stack's file as settings; none when there is no stack here, as inside a cluster. */
+function readStack(file: string): Record<string, string | undefined> {
+  if (!existsSync(file)) return {};
+  try {
+    const stack = JSON.parse(readFileSync(file, 'utf8')) as {
+      gateway_url?: string;
+      services?: Record<string, { url?: string } | undefined>;
+      internal_token?: string;
+      amqp_url?: string;
+    };
+    const urls = Object.entries(serviceSettings).map(([service, name]) => [name, stack.services?.[service]?.url]);
+    return {
+      ...(Object.fromEntries(urls) as Record<string, string | undefined>),
+      API_GATEWAY_URL: stack.gateway_url,
+      INTERNAL_TOKEN: stack.internal_token,
+      AMQP_URL: stack.amqp_url,
+    };
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Failure(
+      'wrongUse',
+      `${file} cannot be read (${why}). Start the stack anew, or set the addresses yourself.`,
+    );
+  }
+}
+
+// An empty variable is as good as none, so it must not hide what the stack's file says.
+const given = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ''));

@@ -1,0 +1,31 @@
+import { createInterface } from 'node:readline';
+import { Failure } from './failure.ts';
+
+/** The terminal the question is asked at; `process` is one. */
+export type Terminal = {
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean };
+  /** The question goes here, so that stdout keeps the result alone. */
+  stderr: NodeJS.WritableStream & { isTTY?: boolean };
+};
+
+/**
+ * Asks before something that cannot be taken back, or that stops a merchant's business.
+ * @throws Failure when the answer is not yes, or when there is nobody to ask and `--yes` was not given.
+ */
+export async function confirm(
+  question: string,
+  { yes = false }: { yes?: boolean },
+  terminal: Terminal = process,
+): Promise<void> {
+  if (yes) return;
+  if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
+    throw new Failure('wrongUse', `${question} There is no terminal to ask at: add --yes to go ahead.`);
+  }
+  const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
+  lines.setPrompt(`${question} Type yes to go ahead: `);
+  lines.prompt();
+  // Ctrl-C and Ctrl-D close it without an answer.
+  const answer = await new Promise<string>((resolve) => lines.once('line', resolve).once('close', () => resolve('')));
+  lines.close();
+  if (answer.trim().toLowerCase() !== 'yes') throw new Failure('refused', 'Nothing was changed.');
+}

@@ -1,0 +1,50 @@
+import { Command, CommanderError } from 'commander';
+import { createApi } from './api.ts';
+import { chainCommands } from './commands/chain.ts';
+import { deadLetterCommands } from './commands/dead-letter.ts';
+import { merchantCommands } from './commands/merchant.ts';
+import { paymentCommands } from './commands/payment.ts';
+import { walletCommands } from './commands/wallet.ts';
+import { webhookCommands } from './commands/webhook.ts';
+import type { Ops } from './command.ts';
+import { readConfig } from './config.ts';
+import { exitCodes, Failure } from './failure.ts';
+
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  try {
+    const config = readConfig(process.env);
+    const api = createApi(config);
+    try {
+      await createProgram({ api, config }).parseAsync();
+      return 0;
+    } finally {
+      api.close();
+    }
+  } catch (error) {
+    return report(error);
+  }
+}
+
+function createProgram(ops: Ops): Command {
+  const program = new Command('ops')
+    .description("The operator's commands. Exit codes: 0 done, 1 refused, 2 wrong use, 3 a service did not answer.")
+    .exitOverride()
+    .showHelpAfterError('(add --help for the options)');
+  merchantCommands(program, ops);
+  walletCommands(program, ops);
+  paymentCommands(program, ops);
+  webhookCommands(program, ops);
+  deadLetterCommands(program, ops);
+  chainCommands(program, ops);
+  return program;
+}
+
+function report(error: unknown): number {
+  // Commander has printed its help or its complaint already.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUse;
+  if (!(error instanceof Failure)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  return exitCodes[error.kind];
+}

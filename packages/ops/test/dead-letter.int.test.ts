@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import type { Broker } from '@quittance/messaging/broker.ts';
+import { DEAD_EXCHANGE } from '@quittance/messaging/topology.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
+import type { TestBroker } from '@quittance/testkit/broker.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { runOps } from './world.ts';
+
+const queue = 'quota.payment-created';
+let rabbitmq: TestBroker;
+let broker: Broker;
+beforeAll(async () => {
+  rabbitmq = await testBroker();
+  broker = connectBroker({ url: rabbitmq.url, name: 'test', logger: testLogger, metrics: testMetrics });
+  await eventually(() => expect(broker.ready()).toBe(true));
+}, 30_000);
+afterAll(async () => {
+  await broker.close();
+  await rabbitmq.close();
+});
+
+const ops = async (...words: string[]) => {
+  const result = await runOps(['dead-letter', ...words, '--json'], { AMQP_URL: rabbitmq.url });
+  return { ...result, json: result.stdout === '' ? null : (JSON.parse(result.stdout) as unknown) };
+};
+
+/** Puts a message where one that a handler gave up would lie. */
+async function die(): Promise<string> {
+  const messageId = randomUUID();
+  const properties = {
+    messageId,
+    type: 'PaymentCreated',
+    headers: { reason: 'permanent', version: 1 },
+    persistent: true,
+  };
+  const letter = { exchange: DEAD_EXCHANGE, routingKey: queue, body: Buffer.from('{"broken":true}'), properties };
+  expect(await broker.publish([letter])).toEqual(['confirmed']);
+  return messageId;
+}
+
+test('a dead letter is listed, shown with its body, and redriven to its queue alone', async () => {
+  const [first, second] = [await die(), await die()];
+
+  const listed = await ops('list', '--queue', queue);
+  expect(listed).toMatchObject({
+    code: 0,
+    json: { dead_letters: [{ message_id: first, queue }, { message_id: second }] },
+  });
+  expect(await ops('show', queue, second)).toMatchObject({
+    code: 0,
+    json: { message_id: second, body: '{"broken":true}' },
+  });
+
+  expect(await ops('redrive', queue, first)).toMatchObject({ code: 0, json: { redriven: 1 } });
+  expect(await ops('list')).toMatchObject({ json: { dead_letters: [{ message_id: second }] } });
+  expect(await ops('redrive', queue)).toMatchObject({ code: 0, json: { redriven: 1 } });
+  expect(await ops('list')).toMatchObject({ json: { dead_letters: [] } });
+}, 60_000);
+
+test('a message that is not there is refused', async () => {
+  const messageId = randomUUID();
+  expect(await ops('show', queue, messageId)).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: `${queue} has no dead letter ${messageId}.\n`,
+  });
+  expect(await ops('redrive', queue, messageId)).toMatchObject({ code: 1, stdout: '' });
+}, 60_000);

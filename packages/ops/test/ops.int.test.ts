@@ -1,0 +1,216 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { runOps, startServices } from './world.ts';
+
+// Each command is a process of its own, which a busy machine may be slow to start.
+jest.setTimeout(60_000);
+
+const merchant = `mer_${'a'.repeat(32)}`;
+const payment = `pay_${'b'.repeat(32)}`;
+const event = `evt_${'c'.repeat(32)}`;
+const policy = { merchant_id: merchant, policy_version: 4, access_type: 'beta', creation_paused: true };
+const author = { actor: 'olga', reason: 'no reason given' };
+const created = { merchant_id: merchant, api_key: 'key', rotation_secret: 'secret' };
+
+describe('merchant create', () => {
+  test('shows the credentials and ends only when quota knows the merchant', async () => {
+    await using services = await startServices({
+      'POST /merchants': () => ({ status: 201, body: created }),
+      'GET /merchants/:id/policy': ({ nth }) =>
+        nth < 3 ? { status: 404, body: { detail: 'Merchant not found' } } : { status: 200, body: policy },
+    });
+    const words = [
+      'merchant',
+      'create',
+      '--name',
+      'Shop',
+      '--total',
+      '50',
+      '--daily',
+      'none',
+      '--days',
+      '14',
+      '--json',
+    ];
+    const result = await runOps([...words, '--reason', 'signed up'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual(created);
+    expect(services.calls[0]?.body).toEqual({
+      name: 'Shop',
+      access_type: 'beta',
+      total_limit: 50,
+      daily_limit: null,
+      beta_duration_days: 14,
+      actor: 'olga',
+      reason: 'signed up',
+    });
+    expect(services.calls.filter(({ path }) => path.endsWith('/policy'))).toHaveLength(3);
+  });
+
+  test('still shows the credentials when quota does not hear of the merchant in time', async () => {
+    await using services = await startServices({ 'POST /merchants': () => ({ status: 201, body: created }) });
+    const result = await runOps(['merchant', 'create', '--name', 'Shop', '--json', '--wait', '1'], services.env);
+    expect(result).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/registered as shown.*not create it again/),
+    });
+    expect(JSON.parse(result.stdout)).toEqual(created);
+  });
+});
+
+describe('a restriction', () => {
+  test.each([
+    ['pause', ['merchant', 'pause', merchant], author],
+    ['limits', ['merchant', 'set-limits', merchant, '--total', '5'], { ...author, total_limit: 5 }],
+  ])('(%s) ends only when payments has applied its version', async (path, words, body) => {
+    await using services = await startServices({
+      [`POST /merchants/:id/${path}`]: () => ({ status: 200, body: policy }),
+      'GET /merchants/:id/gate': ({ nth }) =>
+        nth === 1
+          ? { status: 404, body: { detail: 'unknown' } }
+          : { status: 200, body: { policy_version: nth, account_active: true } },
+    });
+    const result = await runOps([...words, '--json'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual(policy);
+    expect(services.calls[0]?.body).toEqual(body);
+    expect(services.calls.filter((call) => call.path.endsWith('/gate'))).toHaveLength(4);
+  });
+
+  test('that payments does not apply in time is not reported as done', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/pause': () => ({ status: 200, body: policy }),
+      'GET /merchants/:id/gate': () => ({ status: 503, body: { detail: 'Service temporarily unavailable' } }),
+    });
+    const result = await runOps(['merchant', 'pause', merchant, '--wait', '1'], services.env);
+    expect(result).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/saved, but payments has not applied/),
+    });
+  });
+
+  test('block waits until payments sees the account inactive', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/block': () => ({ status: 200, body: { merchant_id: merchant, status: 'blocked' } }),
+      'GET /merchants/:id/gate': ({ nth }) => ({ status: 200, body: { policy_version: 9, account_active: nth < 3 } }),
+    });
+    const result = await runOps(['merchant', 'block', merchant, '--yes'], services.env);
+    expect(result).toEqual({ code: 0, stderr: '', stdout: `merchant_id  ${merchant}\nstatus       blocked\n` });
+    expect(services.calls).toHaveLength(4);
+  });
+});
+
+describe('destructive commands', () => {
+  test.each([
+    ['block', ['merchant', 'block', merchant]],
+    ['replace-credentials', ['merchant', 'replace-credentials', merchant, '--json']],
+    ['wallet release', ['wallet', 'release', '0x00000000000000000000000000000000000000A1']],
+  ])('%s does nothing without a terminal or --yes', async (_name, words) => {
+    await using services = await startServices({});
+    const result = await runOps(words, services.env);
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/add --yes/) });
+    expect(services.calls).toEqual([]);
+  });
+});
+
+describe('each command asks the service that owns the answer', () => {
+  test.each([
+    ['GET', '/merchants', ['merchant', 'list'], null],
+    ['POST', `/merchants/${merchant}/activate`, ['merchant', 'activate', merchant], author],
+    ['POST', `/merchants/${merchant}/extend`, ['merchant', 'extend', merchant, '--days', '7'], { ...author, days: 7 }],
+    ['POST', `/merchants/${merchant}/resume`, ['merchant', 'resume', merchant], author],
+    ['POST', `/merchants/${merchant}/unblock`, ['merchant', 'unblock', merchant], author],
+    [
+      'POST',
+      `/merchants/${merchant}/replace-credentials`,
+      ['merchant', 'replace-credentials', merchant, '--yes'],
+      author,
+    ],
+    [
+      'POST',
+      '/wallets/T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb/release',
+      ['wallet', 'release', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', '--yes'],
+      author,
+    ],
+    ['GET', `/payments/${payment}`, ['payment', 'show', payment], null],
+    ['GET', '/events', ['webhook', 'failed'], null],
+    ['POST', `/events/${event}/recover`, ['webhook', 'retry', event], author],
+    ['GET', '/chains', ['chain', 'status'], null],
+  ])('%s %s', async (method, path, words, body) => {
+    const answer = { answered: `${method} ${path}` };
+    await using services = await startServices({ [`${method} ${path}`]: () => ({ status: 200, body: answer }) });
+    const result = await runOps([...words, '--json'], services.env);
+    expect(result).toEqual({ code: 0, stderr: '', stdout: `${JSON.stringify(answer, null, 2)}\n` });
+    expect(services.calls).toEqual([{ method, path, query: path === '/events' ? 'status=failed' : '', body }]);
+  });
+
+  test('merchant show puts account, policy and gate together, and shows what nobody has heard of yet as missing', async () => {
+    await using services = await startServices({
+      'GET /merchants/:id': () => ({ status: 200, body: { merchant_id: merchant, name: 'Shop' } }),
+      'GET /merchants/:id/policy': () => ({ status: 200, body: { policy_version: 1 } }),
+    });
+    const result = await runOps(['merchant', 'show', merchant], services.env);
+    const merchantText = `merchant\n  merchant_id  ${merchant}\n  name         Shop`;
+    expect(result).toEqual({
+      code: 0,
+      stderr: '',
+      stdout: `gate  -\n\n${merchantText}\n\npolicy\n  policy_version  1\n`,
+    });
+  });
+});
+
+describe('exit codes', () => {
+  test('1 when the service refuses, with its reason and nothing on stdout', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/activate': () => ({ status: 409, body: { detail: 'The beta is already active' } }),
+      'POST /merchants/:id/extend': () => ({
+        status: 422,
+        body: { detail: [{ field: 'days', reason: 'must be >= 1' }] },
+      }),
+    });
+    const activate = await runOps(['merchant', 'activate', merchant, '--json'], services.env);
+    expect(activate).toEqual({ code: 1, stdout: '', stderr: 'quota refused (409): The beta is already active\n' });
+    const extend = await runOps(['merchant', 'extend', merchant, '--days', '0'], services.env);
+    expect(extend).toEqual({ code: 1, stdout: '', stderr: 'quota refused (422): days must be >= 1\n' });
+    const stranger = await runOps(['merchant', 'activate', merchant], { ...services.env, INTERNAL_TOKEN: 'wrong' });
+    expect(stranger).toEqual({ code: 1, stdout: '', stderr: 'quota does not accept this INTERNAL_TOKEN.\n' });
+  });
+
+  test.each([
+    ['an unknown command', ['merchant', 'destroy', merchant]],
+    ['no command', []],
+    ['an unknown option', ['merchant', 'list', '--jsno']],
+    ['an id of another thing', ['merchant', 'show', payment]],
+    ['a negative limit', ['merchant', 'set-limits', merchant, '--total', '-5']],
+    ['no limit at all', ['merchant', 'set-limits', merchant]],
+    ['an unknown queue', ['dead-letter', 'redrive', 'nowhere']],
+  ])('2 for %s', async (_name, words) => {
+    await using services = await startServices({});
+    const result = await runOps(words, services.env);
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/\w/) });
+    expect(services.calls).toEqual([]);
+  });
+
+  test('2 without an address, naming the setting', async () => {
+    await using services = await startServices({});
+    const result = await runOps(['merchant', 'list'], { ...services.env, API_GATEWAY_URL: 'not a url' });
+    expect(result).toMatchObject({ code: 2, stderr: expect.stringMatching(/API_GATEWAY_URL/) });
+  });
+
+  test('3 when the service does not answer, naming it', async () => {
+    await using services = await startServices({});
+    const nobody = await runOps(['chain', 'status'], { ...services.env, CHAIN_WATCHER_URL: 'http://127.0.0.1:1' });
+    expect(nobody).toMatchObject({
+      code: 3,
+      stdout: '',
+      stderr: expect.stringMatching(/chain-watcher at http:.*ECONNREFUSED/),
+    });
+  });
+
+  test('0 for help', async () => {
+    expect(await runOps(['merchant', '--help'], {})).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/replace-credentials/),
+    });
+  });
+});

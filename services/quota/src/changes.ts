@@ -1,0 +1,63 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { register } from './policy.ts';
+import type { Rule } from './policy.ts';
+import { insertPolicy, insertPolicyChange, lockMerchantStatus, lockPolicy, updatePolicy } from './store.ts';
+
+/** Who changed a policy, and why. Kept in the audit as given. */
+export type Author = { actor: string; reason: string };
+
+export type ChangeOutcome =
+  /** `policy` is the one in force when the transaction commits, changed or not. */
+  | { outcome: 'changed' | 'unchanged'; policy: AccessPolicy }
+  | { outcome: 'refused'; detail: string }
+  | { outcome: 'unknown_merchant' };
+
+/** For changes that no operator made here: they follow from what api-gateway said. */
+export const gatewayAuthor = (reason: string): Author => ({ actor: 'api-gateway', reason });
+
+/**
+ * Applies a rule to a merchant's policy. The new version, its audit row and AccessChanged are written together or not at all,
+ * and the row lock puts concurrent changes one after the other, so each version is audited once.
+ */
+export async function changePolicy(
+  tx: Transaction,
+  outbox: Outbox,
+  change: { merchantId: string; rule: Rule; author: Author },
+): Promise<ChangeOutcome> {
+  const locked = await lockPolicy(tx, change.merchantId);
+  if (locked === null) return { outcome: 'unknown_merchant' };
+  const { policy: before, now } = locked;
+  const decision = change.rule(before, now);
+  switch (decision.outcome) {
+    case 'refused':
+      return decision;
+    case 'unchanged':
+      return { outcome: 'unchanged', policy: before };
+    case 'changed':
+      await updatePolicy(tx, decision.policy, now);
+      await announce(tx, outbox, { ...change.author, before, after: decision.policy, changedAt: now });
+      return decision;
+  }
+}
+
+/** Opens the policy of a new merchant. A status that was heard before the registration counts from the start. */
+export async function openPolicy(tx: Transaction, outbox: Outbox, merchant: MerchantRegistered): Promise<void> {
+  const status = await lockMerchantStatus(tx, merchant.merchant_id);
+  const policy = register(merchant, status === 'active');
+  const changedAt = await insertPolicy(tx, policy);
+  if (changedAt === null) return;
+  await announce(tx, outbox, { ...gatewayAuthor('registration'), before: null, after: policy, changedAt });
+}
+
+async function announce(
+  tx: Transaction,
+  outbox: Outbox,
+  change: Author & { before: AccessPolicy | null; after: AccessPolicy; changedAt: Date },
+): Promise<void> {
+  await insertPolicyChange(tx, change);
+  await outbox.send(tx, AccessChanged, { ...change.after, changed_at: change.changedAt.toISOString() });
+}

@@ -1,0 +1,9 @@
+import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { openPolicy } from '../changes.ts';
+
+/** A merchant got its credentials: open its policy. */
+export const merchantRegistered = (outbox: Outbox): Handler =>
+  on(MerchantRegistered, 'merchant-registered', (merchant, { tx }) => openPolicy(tx, outbox, merchant));

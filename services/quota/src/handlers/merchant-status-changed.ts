@@ -1,0 +1,21 @@
+import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { changePolicy, gatewayAuthor } from '../changes.ts';
+import { setAccountActive } from '../policy.ts';
+import { saveMerchantStatus } from '../store.ts';
+
+/**
+ * An account was blocked or unblocked. Messages may overtake each other, so only a higher status_version counts.
+ * For a merchant that is not registered yet the status waits in the table until the registration reads it.
+ */
+export const merchantStatusChanged = (outbox: Outbox): Handler =>
+  on(MerchantStatusChanged, 'merchant-status-changed', async (change, { tx }) => {
+    if (!(await saveMerchantStatus(tx, change))) return;
+    await changePolicy(tx, outbox, {
+      merchantId: change.merchant_id,
+      rule: setAccountActive(change.status === 'active'),
+      author: gatewayAuthor(change.status === 'active' ? 'account unblocked' : 'account blocked'),
+    });
+  });

@@ -1,0 +1,10 @@
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import { countCreatedPayment } from '../store.ts';
+
+/** Keeps the usage history. The inbox lets each message in once, so each payment counts once. */
+export const paymentCreated = (): Handler =>
+  on(PaymentCreated, 'payment-created', (payment, { tx }) =>
+    countCreatedPayment(tx, payment.merchant_id, payment.created_at),
+  );

@@ -1,0 +1,60 @@
+import { createApp } from '@quittance/http/app.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import { listen } from '@quittance/http/listen.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { startService } from '@quittance/runtime/service.ts';
+import { changePolicy } from './changes.ts';
+import { readConfig } from './config.ts';
+import { merchantRegistered } from './handlers/merchant-registered.ts';
+import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
+import { paymentCreated } from './handlers/payment-created.ts';
+import { schema } from './migrations.ts';
+import { createQueries } from './queries.ts';
+import { operatorRoutes } from './routes/operator.ts';
+import { policyRoutes } from './routes/policy.ts';
+
+const name = 'quota';
+
+await startService({
+  name,
+  readConfig,
+  start: async ({ config, logger, metrics, lifecycle }) => {
+    const pool = createPool({
+      url: config.databaseUrl,
+      schema,
+      max: config.databasePoolSize,
+      logger,
+      applicationName: name,
+      metrics,
+    });
+    lifecycle.onStop('database', () => pool.end());
+    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
+    lifecycle.onStop('broker', () => broker.close());
+    const outbox = createOutbox({ pool, broker, logger, metrics });
+    lifecycle.onStop('outbox', () => outbox.close());
+    const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
+    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
+    lifecycle.onStop('consumers', () => consumers.close());
+
+    const routes = [
+      ...policyRoutes(createQueries(pool, schema)),
+      ...operatorRoutes((change) => transaction(pool, (tx) => changePolicy(tx, outbox, change))),
+    ];
+    // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
+    const app = createApp({
+      name,
+      logger,
+      metrics,
+      routes,
+      internalToken: config.internalToken,
+      ready: () => ping(pool),
+      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+    });
+    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
+  },
+});

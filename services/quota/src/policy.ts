@@ -1,0 +1,106 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+
+/** What a rule makes of a policy: a new version, nothing to do, or a refusal to tell the operator. */
+export type Decision =
+  { outcome: 'changed'; policy: AccessPolicy } | { outcome: 'unchanged' } | { outcome: 'refused'; detail: string };
+
+/** A rule sees the locked policy and the database's time, and touches nothing. */
+export type Rule = (policy: AccessPolicy, now: Date) => Decision;
+
+/** Absent limits stay as they are; a daily limit of null means no daily cap. */
+export type Limits = { total_limit?: number; daily_limit?: number | null };
+
+/** What a beta is agreed to be; absent ones are the standard. */
+export type BetaConditions = Limits & { beta_duration_days?: number };
+
+/** Standard beta. Source: the API contract, "Creation quota". */
+const standardBeta = { beta_duration_days: 30, total_limit: 100, daily_limit: 10 } as const;
+
+/** The longest a beta may last, extensions included. */
+export const MAX_BETA_DAYS = 3650;
+
+/** The first policy of a merchant. A beta waits for its activation; legacy may create at once. */
+export function register(merchant: MerchantRegistered, accountActive: boolean): AccessPolicy {
+  const beta = merchant.access_type === 'beta';
+  return {
+    merchant_id: merchant.merchant_id,
+    policy_version: 1,
+    access_type: merchant.access_type,
+    account_active: accountActive,
+    creation_paused: false,
+    beta_duration_days: beta ? (merchant.beta_duration_days ?? standardBeta.beta_duration_days) : null,
+    beta_started_at: null,
+    beta_expires_at: null,
+    total_limit: merchant.total_limit,
+    daily_limit: merchant.daily_limit,
+    package_number: 1,
+  };
+}
+
+/** Starts the beta window now. Done by a person once the merchant has confirmed that the credentials arrived. */
+export const activate = (): Rule => (policy, now) => {
+  const days = policy.beta_duration_days;
+  if (days === null) return refused('A legacy account has no beta to activate');
+  if (policy.beta_started_at !== null) return refused(`The beta is already active since ${policy.beta_started_at}`);
+  return changed(policy, { beta_started_at: now.toISOString(), beta_expires_at: daysAfter(now, days) });
+};
+
+/** Moves the end of an activated beta. Usage and limits stay as they are. An expired beta lives again if the new end lies ahead. */
+export const extend =
+  (days: number): Rule =>
+  (policy) => {
+    if (policy.beta_duration_days === null) return refused('A legacy account has no beta to extend');
+    if (policy.beta_started_at === null) return refused('The beta is not activated yet');
+    const duration = policy.beta_duration_days + days;
+    if (duration > MAX_BETA_DAYS)
+      return refused(`A beta lasts at most ${MAX_BETA_DAYS} days; this would make ${duration}`);
+    return changed(policy, {
+      beta_duration_days: duration,
+      beta_expires_at: daysAfter(new Date(policy.beta_started_at), duration),
+    });
+  };
+
+export const setLimits =
+  (limits: Limits): Rule =>
+  (policy) =>
+    changed(policy, limits);
+
+export const setPaused =
+  (paused: boolean): Rule =>
+  (policy) =>
+    changed(policy, { creation_paused: paused });
+
+export const setAccountActive =
+  (active: boolean): Rule =>
+  (policy) =>
+    changed(policy, { account_active: active });
+
+/**
+ * Turns a legacy account into a beta that waits for its activation. A new package begins: payments counts total usage from
+ * there, while lifetime usage and the day's count go on.
+ */
+export const moveToBeta =
+  (conditions: BetaConditions): Rule =>
+  (policy) => {
+    if (policy.access_type === 'beta') return refused('The account is a beta already');
+    return changed(policy, {
+      access_type: 'beta',
+      ...standardBeta,
+      ...conditions,
+      package_number: policy.package_number + 1,
+    });
+  };
+
+/** A change that changes nothing makes no version, so repeating a pause after a lost answer is harmless. */
+function changed(policy: AccessPolicy, changes: Partial<AccessPolicy>): Decision {
+  const next: AccessPolicy = { ...policy, ...changes };
+  const same = (Object.keys(next) as (keyof AccessPolicy)[]).every((field) => next[field] === policy[field]);
+  if (same) return { outcome: 'unchanged' };
+  return { outcome: 'changed', policy: { ...next, policy_version: policy.policy_version + 1 } };
+}
+
+const refused = (detail: string): Decision => ({ outcome: 'refused', detail });
+
+// Days of 24 hours: UTC has no other, and the database's own check on the window counts the same way.
+const daysAfter = (start: Date, days: number): string => new Date(start.getTime() + days * 86_400_000).toISOString();

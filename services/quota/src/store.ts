@@ -1,0 +1,144 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+
+/** A row of `policy` as PostgreSQL and Prisma both hand it out. */
+export type PolicyRow = Omit<AccessPolicy, 'access_type' | 'beta_started_at' | 'beta_expires_at'> & {
+  access_type: string;
+  beta_started_at: Date | null;
+  beta_expires_at: Date | null;
+};
+
+/** The policy as it goes over the wire. The table's check allows only the two access types. */
+export const toPolicy = (row: PolicyRow): AccessPolicy => ({
+  merchant_id: row.merchant_id,
+  policy_version: row.policy_version,
+  access_type: row.access_type === 'beta' ? 'beta' : 'legacy',
+  account_active: row.account_active,
+  creation_paused: row.creation_paused,
+  beta_duration_days: row.beta_duration_days,
+  beta_started_at: row.beta_started_at?.toISOString() ?? null,
+  beta_expires_at: row.beta_expires_at?.toISOString() ?? null,
+  total_limit: row.total_limit,
+  daily_limit: row.daily_limit,
+  package_number: row.package_number,
+});
+
+/**
+ * Locks a merchant's policy until the transaction ends, and reads the database's clock after the lock is held.
+ * @returns null when no such merchant is registered.
+ */
+export async function lockPolicy(
+  tx: Transaction,
+  merchantId: string,
+): Promise<{ policy: AccessPolicy; now: Date } | null> {
+  const { rows } = await tx.query<PolicyRow & { now: Date }>(
+    `with locked as materialized (select * from policy where merchant_id = $1 for update)
+     select *, clock_timestamp()::timestamptz(3) as now from locked`,
+    [merchantId],
+  );
+  const row = rows[0];
+  return row === undefined ? null : { policy: toPolicy(row), now: row.now };
+}
+
+/** @returns the moment of registration on the database's clock, or null when the merchant is registered already. */
+export async function insertPolicy(tx: Transaction, policy: AccessPolicy): Promise<Date | null> {
+  const { rows } = await tx.query<{ changed_at: Date }>(
+    `insert into policy (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days,
+                         beta_started_at, beta_expires_at, total_limit, daily_limit, package_number, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
+     on conflict (merchant_id) do nothing
+     returning changed_at`,
+    policyValues(policy),
+  );
+  return rows[0]?.changed_at ?? null;
+}
+
+/** Writes the next version of a policy that this transaction has locked. */
+export async function updatePolicy(tx: Transaction, policy: AccessPolicy, changedAt: Date): Promise<void> {
+  await tx.query(
+    `update policy
+        set (policy_version, access_type, account_active, creation_paused, beta_duration_days,
+             beta_started_at, beta_expires_at, total_limit, daily_limit, package_number, changed_at)
+          = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+      where merchant_id = $1`,
+    [...policyValues(policy), changedAt],
+  );
+}
+
+const policyValues = (policy: AccessPolicy): unknown[] => [
+  policy.merchant_id,
+  policy.policy_version,
+  policy.access_type,
+  policy.account_active,
+  policy.creation_paused,
+  policy.beta_duration_days,
+  policy.beta_started_at,
+  policy.beta_expires_at,
+  policy.total_limit,
+  policy.daily_limit,
+  policy.package_number,
+];
+
+/** One row of the audit. `before` is null for a registration. */
+export type PolicyChange = {
+  actor: string;
+  reason: string;
+  before: AccessPolicy | null;
+  after: AccessPolicy;
+  changedAt: Date;
+};
+
+export async function insertPolicyChange(tx: Transaction, change: PolicyChange): Promise<void> {
+  await tx.query(
+    `insert into policy_change (merchant_id, policy_version, actor, reason, before, after, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      change.after.merchant_id,
+      change.after.policy_version,
+      change.actor,
+      change.reason,
+      change.before === null ? null : JSON.stringify(change.before),
+      JSON.stringify(change.after),
+      change.changedAt,
+    ],
+  );
+}
+
+/**
+ * Keeps the newest account status of a merchant, registered yet or not.
+ * @returns false when this version, or a newer one, was heard before.
+ */
+export async function saveMerchantStatus(tx: Transaction, change: MerchantStatusChanged): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into merchant_status (merchant_id, status, status_version) values ($1, $2, $3)
+     on conflict (merchant_id) do update set status = excluded.status, status_version = excluded.status_version
+      where merchant_status.status_version < excluded.status_version`,
+    [change.merchant_id, change.status, change.status_version],
+  );
+  return rowCount === 1;
+}
+
+/**
+ * Locks a merchant's account status, so that a status change running at the same moment waits for the registration.
+ * @returns 'active' when none was heard yet.
+ */
+export async function lockMerchantStatus(tx: Transaction, merchantId: string): Promise<string> {
+  const { rows } = await tx.query<{ status: string }>(
+    `insert into merchant_status (merchant_id, status, status_version) values ($1, 'active', 0)
+     on conflict (merchant_id) do update set status = merchant_status.status
+     returning status`,
+    [merchantId],
+  );
+  return rows[0]?.status ?? 'active';
+}
+
+/** Adds one payment to its UTC day. @param createdAt RFC 3339, as the message carries it. */
+export async function countCreatedPayment(tx: Transaction, merchantId: string, createdAt: string): Promise<void> {
+  await tx.query(
+    `insert into usage_day (merchant_id, day, payments_created)
+     values ($1, ($2::timestamptz at time zone 'UTC')::date, 1)
+     on conflict (merchant_id, day) do update set payments_created = usage_day.payments_created + 1`,
+    [merchantId, createdAt],
+  );
+}

@@ -1,0 +1,217 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
+import { startWorld } from './world.ts';
+
+let world: Awaited<ReturnType<typeof startWorld>>;
+beforeAll(async () => {
+  world = await startWorld();
+}, 60_000);
+afterAll(() => world.stop(), 60_000);
+
+const policyOf = async (merchantId: string): Promise<AccessPolicy> =>
+  (await world.call('GET', `/merchants/${merchantId}/policy`)).body as AccessPolicy;
+
+type Audit = { changes: { policy_version: number; actor: string; reason: string; before: unknown; after: unknown }[] };
+const auditOf = async (merchantId: string): Promise<Audit['changes']> =>
+  ((await world.call('GET', `/merchants/${merchantId}/audit`)).body as Audit).changes;
+
+const versions = (list: { policy_version: number }[]): number[] =>
+  list.map((item) => item.policy_version).toSorted((a, b) => a - b);
+
+const sayStatus = (merchantId: string, status: 'active' | 'blocked', statusVersion: number): Promise<void> =>
+  world.sayUntilTaken(MerchantStatusChanged, {
+    merchant_id: merchantId,
+    status,
+    status_version: statusVersion,
+    changed_at: '2026-01-31T12:00:00.000Z',
+  });
+
+test('schema.prisma describes the migrated database', async () => {
+  const schemaFile = new URL('../prisma/schema.prisma', import.meta.url);
+  await expectPrismaMatchesDatabase({ schemaFile, url: world.databaseUrl, schema: 'quota' });
+});
+
+describe('a change of policy', () => {
+  test('is announced with growing versions, each the policy that was read back', async () => {
+    const merchantId = await world.register();
+    const activated = await world.change(merchantId, 'activate');
+    expect(activated).toMatchObject({ status: 200, body: { policy_version: 2, beta_started_at: expect.any(String) } });
+    await eventually(() => expect(versions(world.heard(merchantId))).toEqual([1, 2]));
+    const { changed_at: changedAt, ...announced } = world.heard(merchantId).find((said) => said.policy_version === 2)!;
+    expect(announced).toEqual(activated.body);
+    expect(await policyOf(merchantId)).toEqual(activated.body);
+    expect(changedAt).toBe(announced.beta_started_at);
+  });
+
+  test('is audited with who, why, before and after', async () => {
+    const merchantId = await world.register();
+    const before = await policyOf(merchantId);
+    await world.change(merchantId, 'limits', { total_limit: 5, actor: 'olga', reason: 'agreed by phone' });
+    const [newest, registration] = await auditOf(merchantId);
+    expect(newest).toMatchObject({
+      actor: 'olga',
+      reason: 'agreed by phone',
+      before,
+      after: { ...before, total_limit: 5, policy_version: 2 },
+    });
+    expect(registration).toMatchObject({ actor: 'api-gateway', before: null, after: before });
+  });
+
+  test('gets a version of its own, audited and announced once, however many operators act at once', async () => {
+    const merchantId = await world.register();
+    const limits = Array.from({ length: 20 }, (_, position) => 1000 + position);
+    const answers = await Promise.all(
+      limits.map((limit) => world.change(merchantId, 'limits', { total_limit: limit })),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(limits.map(() => 200));
+    const expected = Array.from({ length: 21 }, (_, position) => position + 1);
+    expect(versions(await auditOf(merchantId))).toEqual(expected);
+    await eventually(() => expect(versions(world.heard(merchantId))).toEqual(expected));
+    const [newest] = await auditOf(merchantId);
+    expect(newest?.after).toEqual(await policyOf(merchantId));
+  });
+
+  test('that changes nothing makes no version', async () => {
+    const merchantId = await world.register();
+    const first = await world.change(merchantId, 'pause');
+    expect(first).toMatchObject({ status: 200, body: { creation_paused: true, policy_version: 2 } });
+    expect(await world.change(merchantId, 'pause')).toEqual(first);
+    expect(await auditOf(merchantId)).toHaveLength(2);
+  });
+
+  test('extends an active beta and keeps the rest', async () => {
+    const merchantId = await world.register();
+    const active = (await world.change(merchantId, 'activate')).body as AccessPolicy;
+    const extended = (await world.change(merchantId, 'extend', { days: 10 })).body as AccessPolicy;
+    const added = Date.parse(extended.beta_expires_at!) - Date.parse(active.beta_expires_at!);
+    expect(added).toBe(10 * 86_400_000);
+    expect(extended).toEqual({
+      ...active,
+      policy_version: 3,
+      beta_duration_days: 40,
+      beta_expires_at: extended.beta_expires_at,
+    });
+  });
+
+  test('from legacy to beta begins a new package that waits for its activation', async () => {
+    const merchantId = await world.register({
+      access_type: 'legacy',
+      total_limit: 5000,
+      daily_limit: null,
+      beta_duration_days: null,
+    });
+    const moved = await world.change(merchantId, 'move-to-beta', { total_limit: 50 });
+    expect(moved.body).toMatchObject({
+      access_type: 'beta',
+      package_number: 2,
+      total_limit: 50,
+      daily_limit: 10,
+      beta_started_at: null,
+    });
+  });
+});
+
+describe('a change that cannot be', () => {
+  const unknown = newId('mer');
+
+  test('activating twice, extending before activation and legacy activation are 409 with the reason', async () => {
+    const beta = await world.register();
+    expect(await world.change(beta, 'extend', { days: 1 })).toEqual({
+      status: 409,
+      body: { detail: 'The beta is not activated yet' },
+    });
+    await world.change(beta, 'activate');
+    expect(await world.change(beta, 'activate')).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringMatching(/already active/) },
+    });
+    expect(await auditOf(beta)).toHaveLength(2);
+    const legacy = await world.register({ access_type: 'legacy', beta_duration_days: null });
+    expect(await world.change(legacy, 'activate')).toMatchObject({ status: 409 });
+  });
+
+  test('wrong bodies are 422 and name every field', async () => {
+    const merchantId = await world.register();
+    const path = `/merchants/${merchantId}`;
+    const author = { actor: 'olga', reason: 'test' };
+    expect(await world.call('POST', `${path}/limits`, { ...author, total_limit: -1, daily_limit: 1.5 })).toMatchObject({
+      status: 422,
+      body: { detail: [{ field: 'total_limit' }, { field: 'daily_limit' }] },
+    });
+    expect(await world.call('POST', `${path}/limits`, author)).toMatchObject({
+      status: 422,
+      body: { detail: [{ field: 'body', reason: 'must set total_limit, daily_limit or both' }] },
+    });
+    expect(await world.call('POST', `${path}/pause`, { reason: 'test', days: 1 })).toMatchObject({
+      status: 422,
+      body: { detail: [{ field: 'actor' }, { field: 'days' }] },
+    });
+    expect(await world.call('POST', `${path}/extend`, { ...author, days: 0 })).toMatchObject({ status: 422 });
+    expect((await policyOf(merchantId)).policy_version).toBe(1);
+  });
+
+  test('an unknown merchant is 404', async () => {
+    const answer = { status: 404, body: { detail: 'Merchant not found' } };
+    expect(await world.call('GET', `/merchants/${unknown}/policy`)).toEqual(answer);
+    expect(await world.call('GET', `/merchants/${unknown}/audit`)).toEqual(answer);
+    expect(await world.change(unknown, 'pause')).toEqual(answer);
+  });
+
+  test('without the internal token everything is 401', async () => {
+    expect(await world.call('GET', `/merchants/${unknown}/policy`, undefined, 'wrong')).toMatchObject({ status: 401 });
+  });
+});
+
+describe('account status', () => {
+  test('a lower status_version is old news, however late it comes', async () => {
+    const merchantId = await world.register();
+    await sayStatus(merchantId, 'blocked', 3);
+    await sayStatus(merchantId, 'active', 2);
+    expect(await policyOf(merchantId)).toMatchObject({ account_active: false, policy_version: 2 });
+    await sayStatus(merchantId, 'active', 4);
+    expect(await policyOf(merchantId)).toMatchObject({ account_active: true, policy_version: 3 });
+    expect((await auditOf(merchantId)).map(({ reason }) => reason)).toEqual([
+      'account unblocked',
+      'account blocked',
+      'registration',
+    ]);
+  });
+
+  test('a status heard before the registration counts from the start', async () => {
+    const merchantId = newId('mer');
+    await sayStatus(merchantId, 'blocked', 1);
+    await world.register({ merchant_id: merchantId });
+    expect(await policyOf(merchantId)).toMatchObject({ account_active: false, policy_version: 1 });
+  });
+});
+
+test('the usage history counts each payment on the UTC day of its creation', async () => {
+  const merchantId = await world.register();
+  const created = (createdAt: string): Promise<void> =>
+    world.say(PaymentCreated, {
+      payment_id: newId('pay'),
+      merchant_id: merchantId,
+      network: 'local',
+      recipient: '0x00000000000000000000000000000000000000A1',
+      amount: '10.50',
+      created_at: createdAt,
+      expires_at: createdAt,
+    });
+  await created('2026-01-31T23:59:59.999Z');
+  await created('2026-02-01T00:00:00.000Z');
+  await created('2026-02-01T12:00:00.000Z');
+  await eventually(async () => {
+    const { body } = await world.call('GET', `/merchants/${merchantId}/usage`);
+    expect(body).toEqual({
+      days: [
+        { day: '2026-02-01', payments_created: 2 },
+        { day: '2026-01-31', payments_created: 1 },
+      ],
+    });
+  });
+});

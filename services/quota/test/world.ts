@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@quittance/contracts/ids.ts';
+import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import { messagingMigrations } from '@quittance/messaging/migrations.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { migrations, schema } from '../src/migrations.ts';
+
+const internalToken = 'a-token-for-tests-of-the-quota-service';
+
+export type Answer = { status: number; body: unknown };
+
+/** quota as a process of its own, and its neighbours: who says messages to it, and who hears what it says. */
+export async function startWorld() {
+  const broker = await testBroker();
+  const database = await testDatabase({ schema, migrations });
+  const service = await startQuota({ DATABASE_URL: database.url, AMQP_URL: broker.url });
+  const neighbours = await startNeighbours(broker.url);
+  const pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
+
+  async function call(method: 'GET' | 'POST', path: string, body?: object, token = internalToken): Promise<Answer> {
+    const response = await fetch(`${service.url}/internal/v1${path}`, {
+      method,
+      headers: { 'x-internal-token': token, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+
+  return {
+    databaseUrl: database.url,
+    call,
+    /** An operator's change, with an author. */
+    change: (merchantId: string, action: string, fields: object = {}) =>
+      call('POST', `/merchants/${merchantId}/${action}`, { actor: 'olga', reason: 'test', ...fields }),
+    say: neighbours.say,
+    /** As `say`, but waits until quota has taken the message, whatever it made of it. */
+    async sayUntilTaken<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T): Promise<void> {
+      const messageId = randomUUID();
+      await neighbours.say(message, payload, messageId);
+      await eventually(async () => {
+        const { rowCount } = await pool.query('select from inbox where message_id = $1', [messageId]);
+        if (rowCount === 0) throw new Error(`${message.name} was not taken`);
+      });
+    },
+    /** AccessChanged as payments hears it, in any order. */
+    heard: (merchantId: string) => neighbours.heard.filter((message) => message.merchant_id === merchantId),
+    /** Registers a merchant and waits until quota knows it. */
+    async register(over: Partial<MerchantRegistered> = {}): Promise<string> {
+      const merchant: MerchantRegistered = {
+        merchant_id: newId('mer'),
+        name: 'Shop',
+        access_type: 'beta',
+        total_limit: 100,
+        daily_limit: 10,
+        beta_duration_days: 30,
+        registered_at: '2026-01-31T12:00:00.000Z',
+        ...over,
+      };
+      await neighbours.say(MerchantRegistered, merchant);
+      await eventually(async () => {
+        const { status } = await call('GET', `/merchants/${merchant.merchant_id}/policy`);
+        if (status !== 200) throw new Error(`policy answers ${status}`);
+      });
+      return merchant.merchant_id;
+    },
+    async stop() {
+      await service.stop();
+      await neighbours.stop();
+      await pool.end();
+      await database.drop();
+      await broker.close();
+    },
+  };
+}
+
+async function startQuota(env: Record<string, string>) {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main], {
+    env: { ...env, PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', INTERNAL_TOKEN: internalToken },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const port = new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      const entry = JSON.parse(line) as { msg?: string; port?: number };
+      if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
+    });
+    void exited.then(() => reject(new Error('quota ended before it listened')));
+  });
+  return {
+    url: `http://127.0.0.1:${await port}`,
+    async stop() {
+      child.kill('SIGTERM');
+      await exited;
+    },
+  };
+}
+
+/** Stands where api-gateway and payments stand: a database of its own for the outbox and inbox, on the same broker. */
+async function startNeighbours(amqpUrl: string) {
+  const common = { logger: testLogger, metrics: testMetrics };
+  const database = await testDatabase({ schema: 'neighbours', migrations: [messagingMigrations] });
+  const pool = createPool({
+    url: database.url,
+    schema: 'neighbours',
+    max: 4,
+    applicationName: 'neighbours',
+    ...common,
+  });
+  const broker = connectBroker({ url: amqpUrl, name: 'neighbours', ...common });
+  const outbox = createOutbox({ pool, broker, ...common });
+  const heard: AccessChanged[] = [];
+  const handlers = [on(AccessChanged, 'access-changed', async (message) => void heard.push(message))];
+  const consumers = startConsumers({ broker, pool, service: 'payments', handlers, ...common });
+  return {
+    heard,
+    say: <T extends { merchant_id: string }>(
+      message: MessageDefinition<T>,
+      payload: T,
+      messageId: string = randomUUID(),
+    ): Promise<void> => transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId })),
+    async stop() {
+      await consumers.close();
+      await outbox.close();
+      await broker.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
