@@ -33,7 +33,7 @@ export async function journeyStack(options: { replicas?: number; settings?: Reco
 }
 
 /** A base above which every port of the plan is free at this moment. */
-async function freePortBase(replicas: number): Promise<number> {
+export async function freePortBase(replicas: number): Promise<number> {
   const attempts = 50;
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const base = 20_000 + 100 * Math.floor(Math.random() * 120);

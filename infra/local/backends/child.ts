@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import type { ChildProcess } from 'node:child_process';
 
 /** A process that this one started and answers for. */
@@ -8,11 +8,16 @@ export type Child = {
   /** Resolves when the process has ended, for whatever reason, with that reason as a sentence. Never rejects. */
   exited: Promise<string>;
   running(): boolean;
+  /** The last lines that it wrote, errors before others: what to show when it did not come up. */
+  lastWords(): string;
   /** Asks politely with the stop signal, and kills what is left of the process group after the grace period. */
   stop(): Promise<void>;
   /** Ends the whole process group at once, as a power cut would (SIGKILL). */
   kill(): Promise<void>;
 };
+
+/** What every backend of the local stack can do. */
+export type Backend = Pick<Child, 'pid' | 'exited' | 'stop' | 'kill'>;
 
 export type ChildOptions = {
   /** How the process is called in messages to people. */
@@ -39,10 +44,11 @@ const maxLogBytes = 10_000_000;
  * @throws Error when the command cannot be run at all; an early exit shows in `exited`.
  */
 export async function startChild(options: ChildOptions): Promise<Child> {
-  const child = await spawnDetached(options);
-  const pid = child.pid!;
+  const { child, pid, logStart } = await spawnDetached(options);
   const exited = new Promise<string>((resolve) => {
-    child.once('exit', (code, signal) => resolve(`${options.name} ended ${signal ? `on ${signal}` : `with exit code ${code}`}`));
+    child.once('exit', (code, signal) =>
+      resolve(`${options.name} ended ${signal ? `on ${signal}` : `with exit code ${code}`}`),
+    );
   });
   const letGo = leash(pid, options);
   const running = () => child.exitCode === null && child.signalCode === null;
@@ -55,6 +61,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     pid,
     exited,
     running,
+    lastWords: () => lastWords(options.logFile, logStart),
     stop: async () => {
       if (running()) {
         child.kill(options.stopSignal ?? 'SIGTERM');
@@ -72,17 +79,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   };
 }
 
-/** The last lines of a log that are worth showing when a process did not come up. */
-export function lastLines(logFile: string, count = 8): string {
-  try {
-    return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
-  } catch {
-    return '(no log)';
-  }
+/** What a program that ran to its end said on its error output, or else why it could not run. */
+export function complaintOf(error: unknown): string {
+  const { stderr, message } = error as { stderr?: string; message: string };
+  return stderr?.trim() || message;
 }
 
-async function spawnDetached(options: ChildOptions): Promise<ChildProcess> {
+async function spawnDetached(options: ChildOptions): Promise<{ child: ChildProcess; pid: number; logStart: number }> {
   const log = openLog(options.logFile);
+  const logStart = fstatSync(log).size;
   try {
     const child = spawn(options.command, options.args, {
       detached: true,
@@ -96,7 +101,7 @@ async function spawnDetached(options: ChildOptions): Promise<ChildProcess> {
       child.once('spawn', resolve);
       child.once('error', (error) => reject(new Error(`${options.name} cannot be started: ${error.message}`)));
     });
-    return child;
+    return { child, pid: child.pid as number, logStart };
   } finally {
     closeSync(log);
   }
@@ -113,7 +118,10 @@ function openLog(logFile: string): number {
  * even by kill -9. It works without any help of the child, on Linux and macOS alike.
  * @returns the function that lets the child go, for when it has ended.
  */
-function leash(pid: number, { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: ChildOptions): () => void {
+function leash(
+  pid: number,
+  { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: ChildOptions,
+): () => void {
   const script = `
     while read -r _; do :; done
     kill -s "$2" "$1"; left="$3"
@@ -131,6 +139,13 @@ function leash(pid: number, { stopSignal = 'SIGTERM', graceMs = 10_000, temporar
   const input = shell.stdin as typeof shell.stdin & { unref?: () => void };
   input.unref?.();
   return () => shell.kill('SIGKILL');
+}
+
+function lastWords(logFile: string, logStart: number): string {
+  const lines = readFileSync(logFile).subarray(logStart).toString().trimEnd().split('\n');
+  const errors = lines.filter((line) => /\b(error|fatal|panic|emerg|failed)\b/i.test(line));
+  const words = (errors.length > 0 ? errors : lines).slice(-5).map((line) => `  ${line.slice(0, 300)}`);
+  return `${words.join('\n')}\n(whole log: ${logFile})`;
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals): void {

@@ -3,8 +3,10 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { complaintOf } from './child.ts';
 
 const run = promisify(execFile);
+const maxBuffer = 10_000_000;
 
 export type PackageTree = {
   /** The name of the unpacked tree below the tools directory. */
@@ -25,7 +27,9 @@ export async function unpackDebianPackages(toolsDirectory: string, tree: Package
   const root = join(toolsDirectory, tree.name);
   if (existsSync(root)) return root;
   if (!(await succeeds('apt-get', ['--version'])) || !(await succeeds('dpkg-deb', ['--version']))) {
-    throw new Error(`This machine has no ${tree.name}, and it is not a Debian or Ubuntu from whose packages it could be taken.`);
+    throw new Error(
+      `This machine has no ${tree.name}, and it is not a Debian or Ubuntu from whose packages it could be taken.`,
+    );
   }
 
   await mkdir(toolsDirectory, { recursive: true });
@@ -37,7 +41,7 @@ export async function unpackDebianPackages(toolsDirectory: string, tree: Package
       if (file.endsWith('.deb')) await run('dpkg-deb', ['-x', join(work, file), unpacked]);
     }
     await tree.adapt?.(unpacked);
-    await rename(unpacked, root).catch((error: NodeJS.ErrnoException) => {
+    await rename(unpacked, root).catch((error: unknown) => {
       if (!existsSync(root)) throw error;
     });
   } finally {
@@ -60,29 +64,38 @@ export async function libraryPath(root: string): Promise<string> {
 async function download(work: string, tree: PackageTree): Promise<void> {
   try {
     await downloadWith([], work, tree);
-  } catch (first) {
+    return;
+  } catch {
+    // A machine whose lists were never fetched, or name a version that the server no longer has.
+  }
+  try {
     const lists = await privateLists(work);
-    try {
-      await run('apt-get', [...lists, 'update'], { maxBuffer: 10_000_000 });
-      await downloadWith(lists, work, tree);
-    } catch (second) {
-      const reason = (second as { stderr?: string }).stderr?.trim() || String(second);
-      throw new Error(
-        `The Debian packages of ${tree.name} could not be downloaded:\n${reason}\n` +
-          `Either install it (apt-get install ${tree.name}), or make "apt-get update" work and try again.`,
-        { cause: first },
-      );
-    }
+    await run('apt-get', [...lists, 'update'], { maxBuffer });
+    await downloadWith(lists, work, tree);
+  } catch (error) {
+    throw new Error(
+      `The Debian packages of ${tree.name} could not be downloaded:\n${complaintOf(error)}\n` +
+        `Either install it (apt-get install ${tree.name}), or make "apt-get update" work and try again.`,
+      { cause: error },
+    );
   }
 }
 
 async function downloadWith(options: string[], work: string, { packages }: PackageTree): Promise<void> {
-  const known = await run('apt-cache', [...options, 'depends', '--no-recommends', ...packages], { maxBuffer: 10_000_000 });
+  const known = await run('apt-cache', [...options, 'depends', '--no-recommends', ...packages], {
+    maxBuffer,
+  });
   const installed = await installedPackages();
-  const libraries = [...known.stdout.matchAll(/^ +Depends: (lib[a-z0-9.+-]+)$/gm)].map((match) => match[1]!);
-  const wanted = new Set([...packages, ...libraries.filter((library) => !isModule(library) && !installed.has(library))]);
+  const libraries = [...known.stdout.matchAll(/^ +Depends: (lib[a-z0-9.+-]+)$/gm)].map(([, library = '']) => library);
+  const wanted = new Set([
+    ...packages,
+    ...libraries.filter((library) => !isModule(library) && !installed.has(library)),
+  ]);
   // As root apt would drop to a user of its own, who may not write here.
-  await run('apt-get', [...options, '-o', 'APT::Sandbox::User=root', 'download', ...wanted], { cwd: work, maxBuffer: 10_000_000 });
+  await run('apt-get', [...options, '-o', 'APT::Sandbox::User=root', 'download', ...wanted], {
+    cwd: work,
+    maxBuffer,
+  });
 }
 
 /** A plug-in of nginx is called lib… too, and would bring libraries of its own. */
@@ -91,8 +104,8 @@ function isModule(name: string): boolean {
 }
 
 async function installedPackages(): Promise<Set<string>> {
-  const { stdout } = await run('dpkg-query', ['-W', '-f=${Package} ${db:Status-Status}\n'], { maxBuffer: 10_000_000 });
-  return new Set([...stdout.matchAll(/^(\S+) installed$/gm)].map((match) => match[1]!));
+  const { stdout } = await run('dpkg-query', ['-W', '-f=${Package} ${db:Status-Status}\n'], { maxBuffer });
+  return new Set([...stdout.matchAll(/^(\S+) installed$/gm)].map(([, name = '']) => name));
 }
 
 async function privateLists(work: string): Promise<string[]> {

@@ -14,7 +14,9 @@ export async function commandLine(pid: number): Promise<string> {
     const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     return bytes.replaceAll('\0', ' ').trim();
   }
-  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
+    stdout: '',
+  }));
   return stdout.trim();
 }
 

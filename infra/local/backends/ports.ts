@@ -1,6 +1,12 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 
+/** A port that nothing listens on right now. */
+export async function freePort(): Promise<number> {
+  const [port] = (await freePorts(1)) as [number];
+  return port;
+}
+
 /** Ports that nothing listens on right now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
@@ -19,7 +25,9 @@ export async function requireFreePort(port: number, purpose: string): Promise<vo
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'EADDRINUSE' ? 'is already in use by another program' : `cannot be used (${code})`;
-    throw new Error(`Port ${port}, meant for ${purpose}, ${reason}. Free it, or choose other ports with PORT_BASE.`);
+    throw new Error(`Port ${port}, meant for ${purpose}, ${reason}. Free it, or choose other ports with PORT_BASE.`, {
+      cause: error,
+    });
   }
 }
 

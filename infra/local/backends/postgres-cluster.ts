@@ -3,6 +3,7 @@ import { chown, rename, rm, writeFile, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { complaintOf } from './child.ts';
 import type { RunAs } from './unprivileged.ts';
 
 export type PostgresBinaries = { directory: string; postgres: string; initdb: string };
@@ -46,11 +47,19 @@ export async function initialiseCluster(cluster: {
     // The built-in locale gives the same order on every machine, whatever its C library knows.
     ...['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
   ];
-  const { command, args: wrapped, ...identity } = runAs ? runAs.wrap(binaries.initdb, args) : { command: binaries.initdb, args };
+  const {
+    command,
+    args: wrapped,
+    ...identity
+  } = runAs ? runAs.wrap(binaries.initdb, args) : { command: binaries.initdb, args };
   try {
-    await promisify(execFile)(command, wrapped, { cwd: '/', env: { PATH: process.env.PATH, LC_ALL: 'C' }, ...identity });
+    await promisify(execFile)(command, wrapped, {
+      cwd: '/',
+      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+      ...identity,
+    });
   } catch (error) {
-    throw new Error(`PostgreSQL could not make its data directory ${data}: ${(error as { stderr?: string }).stderr?.trim() || error}`);
+    throw new Error(`PostgreSQL could not make its data directory ${data}: ${complaintOf(error)}`, { cause: error });
   } finally {
     await rm(passwordFile, { force: true });
   }

@@ -1,18 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import { lastLines, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { endOrphan } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
 import { initialiseCluster, postgresBinaries } from './postgres-cluster.ts';
 import { unprivilegedUser } from './unprivileged.ts';
-import type { Child } from './child.ts';
+import type { Backend, Child } from './child.ts';
 import type { RunAs } from './unprivileged.ts';
 
-export type Postgres = Omit<Child, 'running'> & {
+export type Postgres = Backend & {
   /** The superuser's address, database `postgres`. */
   url: string;
 };
@@ -34,7 +34,7 @@ export type PostgresOptions = {
  * @throws Error naming a taken port, an unreachable directory, or a data directory that PostgreSQL refuses.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
-  const { directory, port, logFile } = options;
+  const { directory, port } = options;
   const data = join(directory, 'data');
   const binaries = postgresBinaries();
   await mkdir(directory, { recursive: true });
@@ -53,11 +53,16 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 async function startServer(options: PostgresOptions, data: string, runAs: RunAs | null, url: string): Promise<Child> {
   const attempts = 20;
   for (let attempt = 1; ; attempt += 1) {
-    const server = await startChild({ ...serverCommand(options, data, runAs), name: 'PostgreSQL', graceMs: 20_000, stopSignal: 'SIGINT' });
+    const server = await startChild({
+      ...serverCommand(options, data, runAs),
+      name: 'PostgreSQL',
+      graceMs: 20_000,
+      stopSignal: 'SIGINT',
+    });
     const refusal = await Promise.race([server.exited, untilReady(url)]);
     if (refusal === null) return server;
     await server.stop();
-    const log = lastLines(options.logFile);
+    const log = server.lastWords();
     if (!/pre-existing shared memory|lock file .* already exists/.test(log) || attempt === attempts) {
       throw new Error(
         `${refusal} before it was ready on ${data}:\n${log}\n` +
@@ -101,7 +106,8 @@ async function untilReady(url: string): Promise<null | string> {
       return null;
     } catch (error) {
       // 28P01, wrong password: somebody else's server, or a password file that does not belong to this data.
-      if ((error as { code?: string }).code === '28P01') return 'PostgreSQL refused the superuser password and was stopped';
+      if ((error as { code?: string }).code === '28P01')
+        return 'PostgreSQL refused the superuser password and was stopped';
       await delay(25);
     } finally {
       await client.end().catch(() => undefined);
@@ -116,7 +122,9 @@ async function superuserPassword(directory: string, clusterExists: boolean): Pro
   const stored = await readFile(file, 'utf8').catch(() => '');
   if (stored) return stored;
   if (clusterExists) {
-    throw new Error(`${directory} has data but no readable superuser-password. \`npm run reset\` forgets all local data and starts afresh.`);
+    throw new Error(
+      `${directory} has data but no readable superuser-password. \`npm run reset\` forgets all local data and starts afresh.`,
+    );
   }
   const password = randomBytes(24).toString('base64url');
   await rm(file, { force: true });

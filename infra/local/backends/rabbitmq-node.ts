@@ -17,7 +17,11 @@ export type RabbitmqNode = {
 };
 
 /** Writes the node's configuration anew (ports may have moved) and keeps its cookie, user and data. */
-export async function prepareNode(options: { directory: string; toolsDirectory: string; ports: RabbitmqPorts }): Promise<RabbitmqNode> {
+export async function prepareNode(options: {
+  directory: string;
+  toolsDirectory: string;
+  ports: RabbitmqPorts;
+}): Promise<RabbitmqNode> {
   const { directory, ports } = options;
   const programs = await rabbitmqPrograms(options.toolsDirectory);
   await mkdir(join(directory, 'data'), { recursive: true });

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 
@@ -7,13 +7,33 @@ export type RabbitmqPrograms = { server: string; control: string; epmd: string; 
 
 /** What the broker needs of Erlang, which Debian splits into small packages. */
 const packages = [
-  ...['rabbitmq-server', 'erlang-base', 'erlang-asn1', 'erlang-crypto', 'erlang-eldap', 'erlang-inets', 'erlang-mnesia'],
+  ...[
+    'rabbitmq-server',
+    'erlang-base',
+    'erlang-asn1',
+    'erlang-crypto',
+    'erlang-eldap',
+    'erlang-inets',
+    'erlang-mnesia',
+  ],
   ...['erlang-os-mon', 'erlang-parsetools', 'erlang-public-key', 'erlang-runtime-tools', 'erlang-ssl'],
   ...['erlang-syntax-tools', 'erlang-tools', 'erlang-xmerl'],
 ];
 
+const usedPlugins = new Set([
+  'rabbitmq_prelaunch',
+  'rabbitmq_management',
+  'rabbitmq_management_agent',
+  'rabbitmq_web_dispatch',
+]);
+
 /** Debian's own commands on PATH insist on being root or the user rabbitmq; the scripts behind them do not. */
-const installedScripts = ['/usr/lib/rabbitmq/bin', '/opt/homebrew/opt/rabbitmq/sbin', '/usr/local/opt/rabbitmq/sbin', '/usr/local/sbin'];
+const installedScripts = [
+  '/usr/lib/rabbitmq/bin',
+  '/opt/homebrew/opt/rabbitmq/sbin',
+  '/usr/local/opt/rabbitmq/sbin',
+  '/usr/local/sbin',
+];
 
 /**
  * The machine's RabbitMQ, else Debian's packages unpacked below `toolsDirectory`.
@@ -24,11 +44,16 @@ export async function rabbitmqPrograms(toolsDirectory: string): Promise<Rabbitmq
   const epmd = findOnPath('epmd');
   if (scripts && epmd) return programs(scripts, epmd, process.env.PATH ?? '');
 
-  const root = await unpackDebianPackages(toolsDirectory, { name: 'rabbitmq-server', packages, adapt: makeErlangRelocatable });
+  const root = await unpackDebianPackages(toolsDirectory, { name: 'rabbitmq-server', packages, adapt: adaptTree });
   // The broker's own shell scripts do not quote their paths.
-  if (/\s/.test(root)) throw new Error(`RabbitMQ cannot run from a path with a space in it: ${root}. Move the checkout, or set AMQP_URL.`);
+  if (/\s/.test(root))
+    throw new Error(`RabbitMQ cannot run from a path with a space in it: ${root}. Move the checkout, or set AMQP_URL.`);
   const erlang = join(root, 'usr/lib/erlang/bin');
-  const unpacked = programs(join(root, 'usr/lib/rabbitmq/bin'), join(erlang, 'epmd'), `${erlang}${delimiter}${process.env.PATH}`);
+  const unpacked = programs(
+    join(root, 'usr/lib/rabbitmq/bin'),
+    join(erlang, 'epmd'),
+    `${erlang}${delimiter}${process.env.PATH}`,
+  );
   const libraries = await libraryPath(root);
   return libraries ? { ...unpacked, env: { ...unpacked.env, LD_LIBRARY_PATH: libraries } } : unpacked;
 }
@@ -37,14 +62,36 @@ function programs(scripts: string, epmd: string, path: string): RabbitmqPrograms
   return { server: join(scripts, 'rabbitmq-server'), control: join(scripts, 'rabbitmqctl'), epmd, env: { PATH: path } };
 }
 
+async function adaptTree(root: string): Promise<void> {
+  await makeErlangRelocatable(root);
+  await removeUnusedPlugins(root);
+}
+
+/** Erlang looks through every plugin's folder for every module it loads: without them the broker starts a third faster. */
+async function removeUnusedPlugins(root: string): Promise<void> {
+  const library = join(root, 'usr/lib/rabbitmq/lib');
+  for (const version of await readdir(library)) {
+    const plugins = join(library, version, 'plugins');
+    for (const name of await readdir(plugins)) {
+      const plugin = /^(rabbitmq_\w+)-/.exec(name)?.[1];
+      if (plugin && !usedPlugins.has(plugin)) await rm(join(plugins, name), { recursive: true });
+    }
+  }
+}
+
 /** Debian writes the place where it installs Erlang into its start script; let the script look where it lies instead. */
 async function makeErlangRelocatable(root: string): Promise<void> {
   const script = join(root, 'usr/lib/erlang/bin/erl');
   const text = await readFile(script, 'utf8');
-  await writeFile(script, text.replaceAll('ROOTDIR=/usr/lib/erlang', 'ROOTDIR="$(dirname "$(dirname "$(readlink -f "$0")")")"'));
+  await writeFile(
+    script,
+    text.replaceAll('ROOTDIR=/usr/lib/erlang', 'ROOTDIR="$(dirname "$(dirname "$(readlink -f "$0")")")"'),
+  );
 }
 
 function findOnPath(name: string): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter).filter(Boolean);
-  return directories.map((directory) => join(directory, name)).find((file) => existsSync(file) && dirname(file) !== '.');
+  return directories
+    .map((directory) => join(directory, name))
+    .find((file) => existsSync(file) && dirname(file) !== '.');
 }

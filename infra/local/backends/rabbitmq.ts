@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { lastLines, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { endOrphan, writePidFile } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
 import { prepareNode } from './rabbitmq-node.ts';
-import type { Child } from './child.ts';
+import type { Backend, Child } from './child.ts';
 import type { RabbitmqNode, RabbitmqPorts } from './rabbitmq-node.ts';
 
-export type Rabbitmq = Omit<Child, 'running'> & {
+export type Rabbitmq = Backend & {
   /** amqp://user:password@127.0.0.1:port, virtual host `/`. */
   url: string;
   /** http://user:password@127.0.0.1:port of the management API, null when the plugin is not there. */
@@ -40,7 +39,7 @@ export type RabbitmqOptions = {
  * @throws Error naming a taken port, a missing program, or the broker's own complaint.
  */
 export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq> {
-  const { directory, ports, logFile } = options;
+  const { directory, ports } = options;
   const node = await prepareNode(options);
   await endOrphan(node.pidFiles.server, directory);
   await endOrphan(node.pidFiles.epmd, `-port ${ports.epmd} `);
@@ -52,7 +51,9 @@ export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq>
   const refusal = await Promise.race([server.exited, untilReady(ports.amqp, node.managementUrl)]);
   if (refusal !== null) {
     await server.stop();
-    throw new Error(`${refusal} before it was ready on ${directory}:\n${lastLines(logFile)}\n\`npm run reset\` forgets all local data.`);
+    throw new Error(
+      `${refusal} before it was ready on ${directory}:\n${server.lastWords()}\n\`npm run reset\` forgets all local data.`,
+    );
   }
   return {
     url: node.url,
@@ -62,8 +63,12 @@ export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq>
     stop: () => server.stop().finally(() => epmd.stop()),
     kill: () => server.kill().finally(() => epmd.kill()),
     control: (...args) => control(node, args),
-    stopApp: async () => void (await control(node, ['stop_app'])),
-    startApp: async () => void (await control(node, ['start_app'])),
+    stopApp: async () => {
+      await control(node, ['stop_app']);
+    },
+    startApp: async () => {
+      await control(node, ['start_app']);
+    },
   };
 }
 
@@ -83,7 +88,8 @@ async function startServer(options: RabbitmqOptions, node: RabbitmqNode): Promis
     command: node.programs.server,
     // The second flag means nothing to Erlang. It marks the process as working on this directory.
     args: ['-noinput', '-quittance_directory', options.directory],
-    graceMs: 30_000,
+    // Data is safe the moment the broker confirms it, and this release's management plugin holds up a clean end for five seconds.
+    graceMs: 2000,
   });
   await writePidFile(node.pidFiles.server, server.pid);
   return server;

@@ -41,14 +41,20 @@ export async function createDatabase(adminUrl: string, database: string): Promis
   await withClient(adminUrl, async (client) => {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
     if (rowCount) return;
-    await client.query(`create database ${client.escapeIdentifier(database)}`).catch((error: { code?: string }) => {
-      if (error.code !== '42P04' && error.code !== '23505') throw error;
+    await client.query(`create database ${client.escapeIdentifier(database)}`).catch((error: unknown) => {
+      const { code } = error as { code?: string };
+      if (code !== '42P04' && code !== '23505') throw error;
     });
   });
 }
 
 /** Runs infra/postgres/service.sql: a role that owns one schema of the database named in `adminUrl`. */
-export async function prepareSchema(options: { adminUrl: string; schema: string; role: string; password: string }): Promise<void> {
+export async function prepareSchema(options: {
+  adminUrl: string;
+  schema: string;
+  role: string;
+  password: string;
+}): Promise<void> {
   const sql = await readFile(new URL('../../postgres/service.sql', import.meta.url), 'utf8');
   await withClient(options.adminUrl, async (client) => {
     await client.query(

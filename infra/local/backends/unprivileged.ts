@@ -14,7 +14,10 @@ type Wrapped = { command: string; args: string[]; uid?: number; gid?: number };
 export function unprivilegedUser(directories: string[]): RunAs | null {
   if (process.getuid?.() !== 0) return null;
   const user = findUser('postgres') ?? findUser('nobody');
-  if (!user) throw new Error('PostgreSQL does not run as root, and there is neither a user postgres nor nobody. Start as a normal user.');
+  if (!user)
+    throw new Error(
+      'PostgreSQL does not run as root, and there is neither a user postgres nor nobody. Start as a normal user.',
+    );
 
   const { uid, gid } = user;
   const plain = (command: string, args: string[]): Wrapped => ({ command, args, uid, gid });
@@ -36,7 +39,7 @@ export function unprivilegedUser(directories: string[]): RunAs | null {
 }
 
 function findUser(name: string): { name: string; uid: number; gid: number } | null {
-  const id = (flag: string) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout ?? '', 10);
+  const id = (flag: string) => Number.parseInt(spawnSync('id', [flag, name], { encoding: 'utf8' }).stdout, 10);
   const uid = id('-u');
   return Number.isNaN(uid) || uid === 0 ? null : { name, uid, gid: id('-g') };
 }

@@ -9,7 +9,7 @@ export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..'
 /** Where everything the local stack keeps is found: absolute paths below `.local` (or the directory a test chose). */
 export type StackDirectory = ReturnType<typeof stackDirectory>;
 
-export function stackDirectory(root: string = join(repositoryRoot, '.local')) {
+export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] ?? join(repositoryRoot, '.local')) {
   return {
     root,
     logs: join(root, 'logs'),
@@ -17,6 +17,7 @@ export function stackDirectory(root: string = join(repositoryRoot, '.local')) {
     rabbitmq: join(root, 'rabbitmq'),
     nginx: join(root, 'nginx'),
     chain: join(root, 'chain'),
+    receiver: join(root, 'receiver'),
     certificates: join(root, 'certificates'),
     /** Unpacked programs; shared by every stack of the checkout, because they never change. */
     tools: join(repositoryRoot, '.local', 'tools'),

@@ -82,7 +82,7 @@ export class ServiceProcess {
   }
 
   async #replace(child: Child, reason: string): Promise<void> {
-    if (!this.#isWanted || this.#child !== child) return;
+    if (this.#child !== child) return;
     await delay(restartDelayMs);
     if (!this.#isWanted) return;
     await this.#spawn();

@@ -22,6 +22,7 @@ export type StackFile = {
     payer_private_key: string;
   };
   merchant: DemoMerchant;
+  /** What plays the merchants' endpoints: GET events_url tells what came, POST url/behaviour sets what is answered. */
   receiver: { url: string; events_url: string };
   /** Paths of the certificate authority's PEM files. */
   ca: { cert: string; key: string };

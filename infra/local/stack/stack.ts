@@ -68,7 +68,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     serviceUrls,
     edgeUrl,
     networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
-    receiverAddress: `127.0.0.1:${ports.receiver}`,
+    receiverAddress: backends.receiver.address,
     caCertificateFile: backends.ca.cert,
     inherited: environment,
   };
@@ -100,7 +100,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     management_url: backends.managementUrl,
     chain: backends.chain,
     merchant,
-    receiver: { url: backends.receiver.url, events_url: backends.receiver.eventsUrl },
+    receiver: { url: backends.receiver.controlUrl, events_url: backends.receiver.eventsUrl },
     ca: backends.ca,
     logs: relative(repositoryRoot, directory.logs),
   };

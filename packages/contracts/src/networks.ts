@@ -22,7 +22,7 @@ export type Network = {
   poll_interval_ms: number;
   /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
   explorer_transaction_url: string | null;
-  /** The network of an EVM address when a payment names none. At most one network has it. */
+  /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
   default_evm?: boolean;
 };
 
@@ -73,12 +73,14 @@ export function parseNetworks(json: unknown): Network[] {
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
   const defaults = enabled.filter((network) => network.default_evm === true);
   if (defaults.length > 1) problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
+  const evm = enabled.filter((network) => network.family === 'evm');
+  if (evm.length > 1 && defaults.length === 0) problems.push('one of several EVM networks must be default_evm');
   if (defaults.some((network) => network.family !== 'evm')) problems.push('default_evm belongs to an EVM network');
   if (problems.length > 0) throw new Error(`networks: ${problems.join('; ')}`);
   return enabled;
 }
 
-/** The network of an address whose payment names none: the default EVM network (or the only one), or the only Tron network. */
+/** The network of an address whose payment names none: the default EVM network (or the only one), or the first Tron network. */
 export function defaultNetwork(networks: readonly Network[], family: AddressFamily): Network | null {
   const candidates = networks.filter((network) => network.family === family);
   return candidates.find((network) => network.default_evm === true) ?? candidates[0] ?? null;

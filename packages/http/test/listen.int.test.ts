@@ -1,3 +1,4 @@
+import { Agent, request as httpRequest } from 'node:http';
 import { describe, expect, test } from '@jest/globals';
 
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -23,6 +24,16 @@ async function slowServer() {
     ],
   });
   return { server, entered: entered.promise, finish: finish.resolve };
+}
+
+/** One POST over the agent's connections; fails unless its whole answer arrives. */
+async function postWork(port: number, agent: Agent): Promise<void> {
+  const { promise, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();
+  const request = httpRequest({ port, path: '/work', method: 'POST', agent }, (response) => {
+    response.once('error', reject).once('end', resolve).resume();
+  });
+  request.once('error', reject).end('{"a":1}');
+  return promise;
 }
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
@@ -59,6 +70,40 @@ describe('stopping', () => {
     client.send(get('/readyz'));
     expect(await client.ended).toMatch(/503[\s\S]*connection: close/i);
     await stopped;
+  });
+
+  test('under load breaks no request it has accepted: what fails was refused before it was sent', async () => {
+    const server = await startServer({
+      routes: [
+        route({
+          method: 'POST',
+          path: '/work',
+          handle: async (request) => {
+            const { bytes } = await request.readBody(100);
+            await new Promise((resolve) => setImmediate(resolve));
+            return { status: 201, body: bytes };
+          },
+        }),
+      ],
+    });
+    const agent = new Agent({ keepAlive: true });
+    const failures: (string | undefined)[] = [];
+    let answered = 0;
+    const worker = async () => {
+      while (failures.length < 50) {
+        try {
+          await postWork(server.port, agent);
+          answered += 1;
+          if (answered === 500) void server.stop();
+        } catch (error) {
+          failures.push((error as NodeJS.ErrnoException).code);
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 20 }, worker));
+    agent.destroy();
+    expect(new Set(failures)).toEqual(new Set(['ECONNREFUSED']));
+    expect(answered).toBeGreaterThanOrEqual(500);
   });
 
   test('does not wait for idle connections', async () => {

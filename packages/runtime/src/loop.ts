@@ -31,6 +31,7 @@ export function startLoop({
 }): Loop {
   const observe = observeRuns(name, metrics);
   const controller = new AbortController();
+  const isClosed = () => controller.signal.aborted;
   const rest = createRest();
   let failures = 0;
   let woken = false;
@@ -43,7 +44,7 @@ export function startLoop({
       const { more } = await run(controller.signal);
       failures = 0;
       end('ok');
-      return more || isWoken() ? 0 : intervalMs;
+      return more ? 0 : intervalMs;
     } catch (error) {
       if (controller.signal.aborted) return 0;
       end('error');
@@ -53,13 +54,12 @@ export function startLoop({
       return pauseMs;
     }
   }
-  /** wake() may have been called while `run` was awaited, which the compiler cannot know. */
-  const isWoken = () => woken;
 
   async function repeat(): Promise<void> {
-    while (!controller.signal.aborted) {
+    while (!isClosed()) {
       const pauseMs = await runOnce();
-      if (!controller.signal.aborted) await rest.pause(pauseMs);
+      // Asked in the same breath as the rest begins, so that no wake falls between the two.
+      if (!isClosed()) await rest.pause(woken && failures === 0 ? 0 : pauseMs);
     }
   }
 

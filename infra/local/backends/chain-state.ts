@@ -1,0 +1,93 @@
+import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { rpc } from './rpc.ts';
+
+/** The part of anvil's state file that we look at. */
+type State = { block?: { number?: string } | null; blocks: { header: { number: string }; transactions: unknown[] }[] };
+
+/** Empty blocks older than this (an hour at one a second) are forgotten at the next start, so that the file stays small. */
+const keptBlocks = 3600;
+
+const saved = (directory: string) => join(directory, 'state.json.gz');
+
+/**
+ * Saves the chain's state whenever a block has come, whole or not at all (anvil's own --state-interval writes over the
+ * old file, so that a kill -9 in the middle leaves neither). A save takes 20 ms for a thousand blocks; to keep it below a
+ * twentieth of the time, a long chain is saved less often: every second block at 3,000, every fourth second at 10,000.
+ */
+export function keepState(rpcUrl: string, directory: string): { saveAndEnd(): Promise<void>; end(): void } {
+  const ending = new AbortController();
+  const saving = (async () => {
+    let savedBlock = '';
+    while (!ending.signal.aborted) {
+      const startedAt = performance.now();
+      const block = await rpc<string>(rpcUrl, 'eth_blockNumber').catch(() => savedBlock);
+      if (block !== savedBlock && (await save(rpcUrl, directory).then(yes, no))) savedBlock = block;
+      const tookMs = performance.now() - startedAt;
+      await delay(Math.max(100, 19 * tookMs), null, { signal: ending.signal }).catch(() => undefined);
+    }
+  })();
+  return {
+    end: () => ending.abort(),
+    saveAndEnd: async () => {
+      ending.abort();
+      await saving;
+      await save(rpcUrl, directory).catch(() => undefined);
+    },
+  };
+}
+
+/**
+ * Writes the newest state that an earlier run left, without its oldest empty blocks, where anvil can load it.
+ * @returns the file, or null when the chain starts afresh.
+ */
+export async function restoreState(directory: string): Promise<string | null> {
+  const atExit = join(directory, 'state-at-exit.json');
+  const candidates = [
+    await readState(saved(directory), promisify(gunzip)),
+    await readState(atExit, async (bytes) => bytes),
+  ];
+  const newest = candidates.filter((state) => state !== null).sort((a, b) => headOf(b) - headOf(a))[0];
+  if (!newest) return null;
+  const oldest = headOf(newest) - keptBlocks;
+  newest.blocks = newest.blocks.filter(({ header, transactions }) => {
+    const number = Number(header.number);
+    return number === 0 || number > oldest || transactions.length > 0;
+  });
+  const file = join(directory, 'state.json');
+  await writeFile(file, JSON.stringify(newest));
+  await rm(atExit, { force: true });
+  return file;
+}
+
+async function save(rpcUrl: string, directory: string): Promise<void> {
+  const dump = await rpc<string>(rpcUrl, 'anvil_dumpState');
+  const unfinished = `${saved(directory)}.unfinished`;
+  const file = await open(unfinished, 'w');
+  try {
+    await file.writeFile(Buffer.from(dump.slice(2), 'hex'));
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(unfinished, saved(directory));
+}
+
+/** A file that anvil was writing when it was killed does not parse: then it counts for nothing. */
+async function readState(file: string, unpack: (bytes: Buffer) => Promise<Buffer>): Promise<State | null> {
+  try {
+    return JSON.parse((await unpack(await readFile(file))).toString()) as State;
+  } catch {
+    return null;
+  }
+}
+
+function headOf(state: State): number {
+  return Number(state.block?.number ?? 0);
+}
+
+const yes = () => true;
+const no = () => false;

@@ -1,0 +1,104 @@
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { complaintOf, startChild } from './child.ts';
+import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
+import { endOrphan } from './orphans.ts';
+import { requireFreePort } from './ports.ts';
+import type { Backend } from './child.ts';
+
+export type Nginx = Backend & {
+  /** Takes another configuration without dropping a connection. @throws Error when nginx refuses it; the old one stays. */
+  reload(configuration: string): Promise<void>;
+};
+
+export type NginxOptions = {
+  /** Configuration, pid and temporary files of this nginx. The configuration must name it (see infra/nginx/render.ts). */
+  directory: string;
+  toolsDirectory: string;
+  logFile: string;
+  /** The whole nginx.conf. */
+  configuration: string;
+  /** Ports that the configuration listens on, to say plainly when one is taken. */
+  ports: number[];
+};
+
+/**
+ * A private nginx: the machine's program, else Debian's package unpacked below `toolsDirectory`.
+ * @throws Error naming a taken port, a missing program, or nginx's own complaint about the configuration.
+ */
+export async function startNginx(options: NginxOptions): Promise<Nginx> {
+  const { directory, logFile, ports } = options;
+  const program = await nginxProgram(options.toolsDirectory);
+  const configurationFile = join(directory, 'nginx.conf');
+  const pidFile = join(directory, 'nginx.pid');
+  const args = ['-p', directory, '-c', configurationFile, '-e', 'stderr'];
+  await mkdir(join(directory, 'temp'), { recursive: true });
+  await endOrphan(pidFile, directory, 'SIGQUIT');
+  for (const port of ports) await requireFreePort(port, 'nginx');
+  const use = async (configuration: string) => {
+    await writeFile(`${configurationFile}.next`, configuration);
+    await check(program, ['-p', directory, '-c', `${configurationFile}.next`, '-e', 'stderr']);
+    await writeFile(configurationFile, configuration);
+  };
+
+  await use(options.configuration);
+  await rm(pidFile, { force: true });
+  const child = await startChild({
+    name: 'nginx',
+    ...program,
+    args,
+    logFile,
+    cwd: directory,
+    stopSignal: 'SIGQUIT',
+    graceMs: 6000,
+  });
+  const refusal = await Promise.race([child.exited, written(pidFile)]);
+  if (refusal !== null) {
+    await child.stop();
+    throw new Error(`${refusal} before it was ready:\n${child.lastWords()}`);
+  }
+  const reload = async (configuration: string) => {
+    await use(configuration);
+    process.kill(child.pid, 'SIGHUP');
+  };
+  return { pid: child.pid, exited: child.exited, stop: child.stop, kill: child.kill, reload };
+}
+
+/** Who the workers of a root's nginx run as; undefined for anybody else, whose workers run as themselves. */
+export function nginxUser(): { name: string; group: string } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  return { name: 'nobody', group: execFileSync('id', ['-gn', 'nobody'], { encoding: 'utf8' }).trim() };
+}
+
+type Program = { command: string; env: NodeJS.ProcessEnv };
+
+async function nginxProgram(toolsDirectory: string): Promise<Program> {
+  const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
+  const installed = places.map((place) => join(place || '/nonexistent', 'nginx')).find((file) => existsSync(file));
+  if (installed) return { command: installed, env: process.env };
+  // The program is in the first package or the second, depending on the release.
+  const root = await unpackDebianPackages(toolsDirectory, { name: 'nginx', packages: ['nginx', 'nginx-core'] });
+  return { command: join(root, 'usr/sbin/nginx'), env: { ...process.env, LD_LIBRARY_PATH: await libraryPath(root) } };
+}
+
+async function check({ command, env }: Program, args: string[]): Promise<void> {
+  try {
+    await promisify(execFile)(command, [...args, '-t', '-q'], { env, cwd: '/' });
+  } catch (error) {
+    throw new Error(`nginx refuses its configuration: ${complaintOf(error)}`, { cause: error });
+  }
+}
+
+/** nginx writes it once it listens everywhere. */
+async function written(pidFile: string): Promise<null | string> {
+  const deadline = Date.now() + 15_000;
+  while (Date.now() < deadline) {
+    if (existsSync(pidFile)) return null;
+    await delay(20);
+  }
+  return 'nginx did not come up within 15 seconds and was stopped';
+}

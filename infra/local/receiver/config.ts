@@ -1,0 +1,23 @@
+export type ReceiverConfig = { tlsPort: number; controlPort: number; certificateFile: string; keyFile: string };
+
+/**
+ * RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any), RECEIVER_CA_CERT and RECEIVER_CA_KEY (PEM files).
+ * @throws Error naming every setting that is missing or wrong.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {
+  const problems: string[] = [];
+  const text = (name: string) => env[name] || (problems.push(`${name} is required`), '');
+  const port = (name: string) => {
+    const number = Number(text(name));
+    if (!Number.isInteger(number) || number < 0 || number > 65_535) problems.push(`${name} is not a port`);
+    return number;
+  };
+  const config = {
+    tlsPort: port('RECEIVER_TLS_PORT'),
+    controlPort: port('RECEIVER_CONTROL_PORT'),
+    certificateFile: text('RECEIVER_CA_CERT'),
+    keyFile: text('RECEIVER_CA_KEY'),
+  };
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return config;
+}

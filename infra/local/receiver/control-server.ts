@@ -1,0 +1,72 @@
+import { createServer } from 'node:http';
+import { parseBehaviour, record } from './behaviour.ts';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Behaviours } from './behaviour.ts';
+import type { Mailbox } from './mailbox.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+type Reply = { status: number; body?: unknown };
+type Action = (body: () => Promise<unknown>, query: URLSearchParams) => Promise<Reply> | Reply;
+
+/**
+ * For people and tests, on the loopback interface:
+ * GET /events?host= · DELETE /events · POST /behaviour · DELETE /behaviour · POST /keys {key_id, signing_key} · GET /livez
+ */
+export function createControlServer({ mailbox, behaviours }: { mailbox: Mailbox; behaviours: Behaviours }): Server {
+  const done: Reply = { status: 204 };
+  const actions: Record<string, Action> = {
+    'GET /livez': () => ({ status: 200, body: { status: 'ok' } }),
+    'GET /events': (_, query) => ({ status: 200, body: { events: mailbox.list(query.get('host')) } }),
+    'DELETE /events': () => {
+      mailbox.clear();
+      return done;
+    },
+    'POST /behaviour': async (body) => {
+      behaviours.set(parseBehaviour(await body()));
+      return done;
+    },
+    'DELETE /behaviour': () => {
+      behaviours.clear();
+      return done;
+    },
+    'POST /keys': async (body) => {
+      const { key_id: keyId, signing_key: signingKey } = record(await body());
+      if (typeof keyId !== 'string' || typeof signingKey !== 'string')
+        throw new Error('key_id and signing_key are strings');
+      mailbox.trust(keyId, signingKey);
+      return done;
+    },
+  };
+
+  return createServer((request, response) => {
+    void respond(actions, request).then(({ status, body }) => send(response, status, body));
+  });
+}
+
+async function respond(actions: Record<string, Action>, request: IncomingMessage): Promise<Reply> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  const action = actions[`${request.method} ${url.pathname}`];
+  if (!action) return { status: 404, body: { detail: `Known are ${Object.keys(actions).join(', ')}` } };
+  try {
+    return await action(() => readJson(request), url.searchParams);
+  } catch (error) {
+    return { status: 422, body: { detail: (error as Error).message } };
+  }
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw new Error('the body is too large');
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  if (body === undefined) return void response.writeHead(status).end();
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}

@@ -1,0 +1,80 @@
+import { signatureProblem } from './signature.ts';
+import type { Delivery } from './signature.ts';
+
+export type ReceivedWebhook = Delivery & {
+  host: string;
+  path: string;
+  /** What the sender was answered. */ answer: string;
+};
+
+/** As the control API shows it. */
+export type WebhookRecord = {
+  received_at: string;
+  host: string;
+  path: string;
+  headers: Record<string, string>;
+  /** Parsed where it is JSON, else the text. */
+  body: unknown;
+  /** The exact text that was signed. */
+  raw_body: string;
+  verified: boolean;
+  /** Why not verified. */
+  problem: string | null;
+  answer: string;
+};
+
+const maxWebhooks = 5000;
+const maxBytes = 32 * 1024 * 1024;
+const maxKeys = 10_000;
+
+/** The webhooks received, newest last. The oldest are dropped when there are too many of them. */
+export class Mailbox {
+  #webhooks: ReceivedWebhook[] = [];
+  #bytes = 0;
+  readonly #keys = new Map<string, string>();
+
+  add(webhook: ReceivedWebhook): void {
+    this.#webhooks.push(webhook);
+    this.#bytes += webhook.body.length;
+    while (this.#webhooks.length > maxWebhooks || this.#bytes > maxBytes)
+      this.#bytes -= this.#webhooks.shift()?.body.length ?? 0;
+  }
+
+  clear(): void {
+    this.#webhooks = [];
+    this.#bytes = 0;
+  }
+
+  trust(keyId: string, signingKey: string): void {
+    if (this.#keys.size >= maxKeys) this.#keys.delete(this.#keys.keys().next().value ?? '');
+    this.#keys.set(keyId, signingKey);
+  }
+
+  /** Verified when asked, by the time of receipt, so that a key may become known after its first webhook. */
+  list(host: string | null): WebhookRecord[] {
+    const chosen = host === null ? this.#webhooks : this.#webhooks.filter((webhook) => webhook.host === host);
+    return chosen.map((webhook) => {
+      const problem = signatureProblem(webhook, this.#keys);
+      const text = webhook.body.toString();
+      return {
+        received_at: webhook.receivedAt.toISOString(),
+        host: webhook.host,
+        path: webhook.path,
+        headers: webhook.headers,
+        body: parsed(text),
+        raw_body: text,
+        verified: problem === null,
+        problem,
+        answer: webhook.answer,
+      };
+    });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}

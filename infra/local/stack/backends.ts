@@ -1,0 +1,139 @@
+import { join } from 'node:path';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { ensureCertificateAuthority } from '../backends/certificates.ts';
+import { startChain } from '../backends/chain.ts';
+import { startPostgres } from '../backends/postgres.ts';
+import { startReceiver, type Receiver } from '../backends/receiver.ts';
+import { startRabbitmq, type Rabbitmq } from '../backends/rabbitmq.ts';
+import { rpc } from '../backends/rpc.ts';
+import { addressOf, prepareServiceDatabases } from '../backends/service-databases.ts';
+import { ensureToken, payer } from '../token/token.ts';
+import { StackError, type Secrets, type StackDirectory } from './directory.ts';
+import type { Ports } from './ports.ts';
+import type { StackFile } from './stack-file.ts';
+import type { Steps } from './steps.ts';
+
+/** Everything the services stand on. */
+export type Backends = {
+  /** Superuser, database `quittance`. */
+  postgresUrl: string;
+  databaseUrls: Record<ServiceName, string>;
+  amqpUrl: string;
+  managementUrl: string | null;
+  /** The stack's own broker, or null when AMQP_URL named another one. */
+  broker: Rabbitmq | null;
+  chain: StackFile['chain'];
+  receiver: Receiver;
+  ca: { cert: string; key: string };
+  /** Resolves with the reason when one of them dies. */
+  failed: Promise<string>;
+};
+
+type Options = { directory: StackDirectory; ports: Ports; environment: NodeJS.ProcessEnv; secrets: Secrets; steps: Steps };
+
+const database = 'quittance';
+
+/** Starts what no URL in the environment names. All of them at once: each waits for its own disk and processes. */
+export async function startBackends(options: Options): Promise<Backends> {
+  const starting = {
+    postgres: ownPostgres(options),
+    broker: ownBroker(options),
+    chain: ownChain(options),
+    receiver: ownReceiver(options),
+  };
+  // Before a failure is told, the others have come up or failed too: only what is known to run can be stopped.
+  await Promise.allSettled(Object.values(starting));
+  const { exited: postgresExited, ...postgres } = await starting.postgres;
+  const { exited: brokerExited, ...broker } = await starting.broker;
+  const { exited: chainExited, chain } = await starting.chain;
+  const { receiver, ca } = await starting.receiver;
+  const exits = [postgresExited, brokerExited, chainExited, receiver.exited].filter((exited) => exited !== null);
+  return { ...postgres, ...broker, chain, receiver, ca, failed: Promise.race(exits) };
+}
+
+async function ownPostgres({ directory, ports, environment, secrets, steps }: Options) {
+  const given = environment['POSTGRES_URL'];
+  const server = await (given === undefined
+    ? steps.take(`PostgreSQL 18 on ${ports.postgres}`, async () => {
+        const own = { directory: directory.postgres, port: ports.postgres, logFile: join(directory.logs, 'postgres.log') };
+        const postgres = await startPostgres(own);
+        steps.undoLater(() => postgres.stop());
+        return postgres;
+      })
+    : { url: given, exited: null });
+  const passwords = Object.fromEntries(serviceNames.map((name) => [name, secrets.database_password])) as Record<ServiceName, string>;
+  const databaseUrls = await prepareServiceDatabases({ adminUrl: server.url, database, passwords }).catch((error: unknown) => {
+    throw new StackError(`PostgreSQL${given === undefined ? '' : ' at POSTGRES_URL'} cannot be used: ${reason(error)}`);
+  });
+  return { postgresUrl: addressOf(server.url, { database }), databaseUrls, exited: server.exited };
+}
+
+async function ownBroker({ directory, ports, environment, steps }: Options) {
+  const given = environment['AMQP_URL'];
+  if (given !== undefined) {
+    return { amqpUrl: given, managementUrl: environment['AMQP_MANAGEMENT_URL'] ?? null, broker: null, exited: null };
+  }
+  const { amqp, management, distribution, epmd } = ports;
+  const broker = await steps.take(`RabbitMQ on ${amqp}`, async () => {
+    const rabbitmq = await startRabbitmq({
+      directory: directory.rabbitmq,
+      toolsDirectory: directory.tools,
+      ports: { amqp, management, distribution, epmd },
+      logFile: join(directory.logs, 'rabbitmq.log'),
+    });
+    steps.undoLater(() => rabbitmq.stop());
+    return rabbitmq;
+  });
+  return { amqpUrl: broker.url, managementUrl: broker.managementUrl, broker, exited: broker.exited };
+}
+
+/** anvil's default: `finalized` stays 64 blocks behind, so the blocks a kill -9 loses are an ordinary reorganisation. */
+const slotsInAnEpoch = 32;
+
+async function ownChain({ directory, ports, environment, steps }: Options) {
+  const given = environment['CHAIN_RPC_URL'];
+  const node = await (given === undefined
+    ? steps.take(`local chain on ${ports.chain}`, async () => {
+        const own = { directory: directory.chain, port: ports.chain, logFile: join(directory.logs, 'chain.log') };
+        const chain = await startChain({ ...own, slotsInAnEpoch });
+        steps.undoLater(() => chain.stop());
+        return chain;
+      })
+    : { rpcUrl: given, exited: null });
+  const describe = async (): Promise<StackFile['chain']> => {
+    const token = await ensureToken(node.rpcUrl);
+    return {
+      network: 'local',
+      rpc_url: node.rpcUrl,
+      chain_id: Number(await rpc<string>(node.rpcUrl, 'eth_chainId', [])),
+      token: token.address,
+      decimals: token.decimals,
+      payer_address: payer.address,
+      payer_private_key: payer.privateKey,
+    };
+  };
+  const chain = await describe().catch((error: unknown) => {
+    throw new StackError(`the chain${given === undefined ? '' : ' at CHAIN_RPC_URL'} cannot be used: ${reason(error)}`);
+  });
+  return { chain, exited: node.exited };
+}
+
+/** The merchants' endpoints of this machine: one TLS server that has a certificate for whatever name is asked. */
+async function ownReceiver({ directory, ports, steps }: Options) {
+  const authority = await ensureCertificateAuthority(directory.certificates);
+  const receiver = await steps.take(`webhook receiver on ${ports.receiver}`, async () => {
+    const started = await startReceiver({
+      directory: directory.receiver,
+      logFile: join(directory.logs, 'receiver.log'),
+      ports: { tls: ports.receiver, control: ports.receiverControl },
+      authority,
+    });
+    steps.undoLater(() => started.stop());
+    return started;
+  });
+  return { receiver, ca: { cert: authority.certificateFile, key: authority.keyFile } };
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
+}

@@ -1,0 +1,72 @@
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type KeptConnection, keepConnection } from './connection.ts';
+import { type Outcome, type Outgoing, createPublisher } from './publisher.ts';
+import { declareTopology } from './topology.ts';
+
+/** The process's link to RabbitMQ. Construct one in main.ts, close it last. */
+export type Broker = {
+  /** True while messages can be published and taken. */
+  ready(): boolean;
+  /** For the outbox and the dead letters; everything else is sent with `outbox.send`. Never throws. */
+  publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
+  /** Whether `publish` has a chance right now. */
+  canPublish(): boolean;
+  /** Calls the hook whenever publishing has become possible again. */
+  onCanPublish(hook: () => void): void;
+  /** The connection on which messages are taken. */
+  consuming: KeptConnection;
+  close(): Promise<void>;
+};
+
+/**
+ * Returns at once; connects, and reconnects for ever, in the background.
+ *
+ * Two connections: when RabbitMQ runs short of memory or disk it stops reading from connections that publish,
+ * and acknowledgements must not wait behind that.
+ * @param options.url amqp:// or amqps:// with the virtual host; never logged.
+ * @param options.name of the service, shown in RabbitMQ's list of connections.
+ */
+export function connectBroker(options: { url: string; name: string; logger: Logger; metrics: Metrics }): Broker {
+  const { url, name, logger, metrics } = options;
+  const connected = metrics.gauge('messaging_broker_connected', '1 while connected to RabbitMQ and not blocked', [
+    'purpose',
+  ]);
+  const hooks: (() => void)[] = [];
+  const callHooks = (): void => hooks.forEach((hook) => hook());
+
+  function keep(purpose: 'publish' | 'consume'): KeptConnection {
+    return keepConnection({
+      url,
+      name: `${name} (${purpose})`,
+      logger,
+      setUp: async (connection) => {
+        const channel = await connection.createChannel();
+        // Without a listener a refused declaration would end the process; the declaration itself fails with the reason.
+        channel.on('error', () => undefined);
+        await declareTopology(channel);
+        await channel.close();
+      },
+      onState: (state) => {
+        connected.set({ purpose }, state === 'connected' ? 1 : 0);
+        if (purpose === 'publish' && state === 'connected') callHooks();
+      },
+    });
+  }
+
+  const publishing = keep('publish');
+  const consuming = keep('consume');
+  const publisher = createPublisher({ connection: publishing, onReady: callHooks, logger, metrics });
+
+  return {
+    ready: () => publisher.ready() && consuming.state() === 'connected',
+    publish: (batch) => publisher.publish(batch),
+    canPublish: () => publisher.ready(),
+    onCanPublish: (hook) => void hooks.push(hook),
+    consuming,
+    async close() {
+      await publisher.close();
+      await Promise.all([publishing.close(), consuming.close()]);
+    },
+  };
+}

@@ -1,0 +1,138 @@
+import { EventEmitter, once } from 'node:events';
+import type { Socket } from 'node:net';
+import { connect, type ChannelModel } from 'amqplib';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { backoffMs, pause, within } from './backoff.ts';
+
+/** `blocked`: connected, but RabbitMQ takes no messages for the moment (memory or disk alarm). */
+export type ConnectionState = 'connecting' | 'connected' | 'blocked' | 'closed';
+
+/** One connection to RabbitMQ that is made again whenever it is lost. */
+export type KeptConnection = {
+  state(): ConnectionState;
+  /** The live connection, waiting for it if need be. @throws when the signal aborts first. */
+  connected(signal: AbortSignal): Promise<ChannelModel>;
+  close(): Promise<void>;
+};
+
+const CONNECT_LIMIT_MS = 5_000;
+/** Declaring the queues of a fresh cluster takes seconds; a broker that hangs must still be noticed. */
+const SET_UP_LIMIT_MS = 20_000;
+const CLOSE_LIMIT_MS = 3_000;
+/** Never gives up, and never knocks less often than this: the outbox waits behind the door. */
+const RECONNECT = { firstMs: 100, maxMs: 5_000 };
+/** A dead peer is noticed within two of these. */
+const HEARTBEAT_SECONDS = 10;
+
+/**
+ * Returns at once; the work is done in the background.
+ * @param options.name shown in RabbitMQ's list of connections.
+ * @param options.setUp runs on every new connection before anybody else gets it.
+ * @param options.onState hears each change of state.
+ * @throws Error when the URL is not one, without repeating it: it holds a password.
+ */
+export function keepConnection(options: {
+  url: string;
+  name: string;
+  setUp: (connection: ChannelModel) => Promise<void>;
+  onState: (state: ConnectionState) => void;
+  logger: Logger;
+}): KeptConnection {
+  const { url, address } = readUrl(options.url);
+  const logger = options.logger.child({ connection: options.name, broker: address });
+  const stopping = new AbortController();
+  const events = new EventEmitter().setMaxListeners(0);
+  let state: ConnectionState = 'connecting';
+  let current: ChannelModel | null = null;
+
+  function become(next: ConnectionState, connection: ChannelModel | null): void {
+    state = next;
+    current = connection;
+    options.onState(next);
+    if (connection !== null) events.emit('connected', connection);
+  }
+
+  /** From the first byte of one connection to its end. @returns why it ended. */
+  async function live(connected: () => void): Promise<unknown> {
+    const connection = await open(url, options.name);
+    const ended = new Promise<unknown>((resolve) => connection.on('close', resolve));
+    // Without a listener an 'error' event would end the process; 'close' always follows and brings the reason.
+    connection.on('error', () => undefined);
+    try {
+      await within(SET_UP_LIMIT_MS, 'Declaring the topology', options.setUp(connection));
+      if (stopping.signal.aborted) throw new Error('Closed while connecting');
+    } catch (error) {
+      await closeConnection(connection);
+      throw error;
+    }
+    connection.on('blocked', (reason: string) => {
+      logger.warn({ reason }, 'RabbitMQ takes no messages for now');
+      become('blocked', connection);
+    });
+    connection.on('unblocked', () => {
+      logger.info('RabbitMQ takes messages again');
+      become('connected', connection);
+    });
+    connected();
+    logger.info('Connected to RabbitMQ');
+    become('connected', connection);
+    return await ended;
+  }
+
+  async function run(): Promise<void> {
+    let failures = 0;
+    while (!stopping.signal.aborted) {
+      const reason = await live(() => (failures = 0)).catch((error: unknown) => error);
+      if (stopping.signal.aborted) return;
+      become('connecting', null);
+      const retryMs = Math.round(backoffMs(failures, RECONNECT));
+      failures += 1;
+      logger.warn({ error: reason, retry_ms: retryMs }, 'No connection to RabbitMQ');
+      await pause(retryMs, stopping.signal);
+    }
+  }
+
+  const running = run();
+  return {
+    state: () => state,
+    async connected(signal) {
+      while (current === null) await once(events, 'connected', { signal });
+      return current;
+    },
+    async close() {
+      if (state === 'closed') return;
+      stopping.abort();
+      const connection = current;
+      become('closed', null);
+      if (connection !== null) await closeConnection(connection);
+      await within(CLOSE_LIMIT_MS, 'Leaving RabbitMQ', running).catch((error: unknown) =>
+        logger.warn({ error: error }),
+      );
+    },
+  };
+}
+
+/** Nagle's algorithm must be off: left on, it holds small messages back for tens of milliseconds. amqplib leaves it on. */
+async function open(url: string, name: string): Promise<ChannelModel> {
+  return await connect(url, {
+    noDelay: true,
+    timeout: CONNECT_LIMIT_MS,
+    clientProperties: { connection_name: name },
+  });
+}
+
+async function closeConnection(connection: ChannelModel): Promise<void> {
+  try {
+    await within(CLOSE_LIMIT_MS, 'Closing the connection', connection.close());
+  } catch {
+    // Already gone, or too slow to say goodbye to. amqplib offers no way to drop a connection, hence its socket.
+    (connection.connection as unknown as { stream: Socket }).stream.destroy();
+  }
+}
+
+function readUrl(text: string): { url: string; address: string } {
+  if (!URL.canParse(text)) throw new Error('The URL of RabbitMQ is not a URL');
+  const url = new URL(text);
+  if (!url.searchParams.has('heartbeat')) url.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS));
+  return { url: url.href, address: `${url.host}${url.pathname}` };
+}

@@ -1,0 +1,77 @@
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+
+/** A message as it lies in the outbox. */
+export type OutboxRow = {
+  message_id: string;
+  name: string;
+  version: number;
+  merchant_id: string;
+  /** Exact JSON text. */
+  body: string;
+  request_id: string;
+  created_at: Date;
+};
+
+/** Writing a message id that still waits here changes nothing: it is the same message. */
+export async function insertMessage(tx: Queryable, row: Omit<OutboxRow, 'created_at'>): Promise<void> {
+  await tx.query(
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (message_id) do nothing`,
+    [row.message_id, row.name, row.version, row.merchant_id, row.body, row.request_id],
+  );
+}
+
+/**
+ * Takes the oldest rows that nobody holds, in one statement, for `leaseSeconds`. Rows that another relay is taking at
+ * this moment are skipped, so that relays share the work. Never "everything after the last id": a transaction
+ * that commits late would be missed for ever.
+ * @returns the rows in the order in which they were written.
+ */
+export async function claimMessages(
+  pool: Pool,
+  claim: { relayId: string; leaseSeconds: number; limit: number },
+): Promise<OutboxRow[]> {
+  const { rows } = await pool.query<OutboxRow>(
+    `with due as materialized (
+       select message_id from outbox where claimed_until < now()
+       order by created_at limit $3
+       for update skip locked
+     ), claimed as (
+       update outbox set claimed_by = $1, claimed_until = now() + make_interval(secs => $2)
+       from due where outbox.message_id = due.message_id
+       returning outbox.message_id, name, version, merchant_id, body, request_id, created_at
+     )
+     select * from claimed order by created_at, message_id`,
+    [claim.relayId, claim.leaseSeconds, claim.limit],
+  );
+  return rows;
+}
+
+/** Forgets messages that RabbitMQ has confirmed. Whoever holds them by now, they are sent. */
+export async function deleteMessages(pool: Pool, messageIds: readonly string[]): Promise<void> {
+  await pool.query('delete from outbox where message_id = any($1::uuid[])', [messageIds]);
+}
+
+/** Gives rows back before their lease ends; not those that another relay has taken since. */
+export async function releaseMessages(pool: Pool, relayId: string, messageIds: readonly string[]): Promise<void> {
+  await pool.query(
+    `update outbox set claimed_by = null, claimed_until = '-infinity'
+     where message_id = any($1::uuid[]) and claimed_by = $2`,
+    [messageIds, relayId],
+  );
+}
+
+/** Counting stops here, so that looking at a huge backlog does not slow down its end. */
+const COUNT_LIMIT = 100_000;
+
+/** @returns how many rows wait (at most 100 000 are counted) and the age of the oldest, 0 when there is none. */
+export async function outboxBacklog(pool: Pool): Promise<{ waiting: number; oldestSeconds: number }> {
+  const { rows } = await pool.query<{ waiting: number; oldest_seconds: number }>(
+    `select (select count(*)::int from (select 1 from outbox limit $1) as counted) as waiting,
+            coalesce(extract(epoch from now() - (select min(created_at) from outbox)), 0)::float8 as oldest_seconds`,
+    [COUNT_LIMIT],
+  );
+  const [backlog] = rows;
+  return { waiting: backlog?.waiting ?? 0, oldestSeconds: Math.max(0, backlog?.oldest_seconds ?? 0) };
+}

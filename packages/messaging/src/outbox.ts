@@ -1,0 +1,61 @@
+import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { type Logger, currentRequestId } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Broker } from './broker.ts';
+import { newMessageId } from './message-id.ts';
+import { insertMessage } from './outbox-store.ts';
+import { startRelay } from './relay.ts';
+
+/** The way every message leaves a service: a row written with the change it tells of, sent by the relay after the commit. */
+export type Outbox = {
+  /**
+   * Writes the message into the caller's transaction; the relay is woken once that commits.
+   * @param options.messageId a UUID, where the caller wants the same message to have the same id each time it is said:
+   *   receivers take each id once, even if it is sent again much later.
+   * @throws InvalidMessage when the payload breaks the message's schema; better here than in front of every receiver.
+   */
+  send<T extends { merchant_id: string }>(
+    tx: Transaction,
+    message: MessageDefinition<T>,
+    payload: T,
+    options?: { messageId?: string },
+  ): Promise<void>;
+  /** Has the relay look now instead of at its next poll. */
+  wake(): void;
+  /** Finishes the batch in flight (about 20 s at worst) and stops. */
+  close(): Promise<void>;
+};
+
+/**
+ * Starts the relay too; every replica has one, and they share the rows.
+ * @param options.pollMs how often the relay looks on its own (default 1000). `send` wakes it at once, so this only
+ *   matters for rows whose process died before it could send them.
+ */
+export function createOutbox(options: {
+  pool: Pool;
+  broker: Broker;
+  logger: Logger;
+  metrics: Metrics;
+  pollMs?: number;
+}): Outbox {
+  const relay = startRelay({ ...options, pollMs: options.pollMs ?? 1_000 });
+  return {
+    async send(tx, message, payload, { messageId = newMessageId() } = {}) {
+      message.parse(payload);
+      await insertMessage(tx, {
+        message_id: messageId,
+        name: message.name,
+        version: message.version,
+        merchant_id: payload.merchant_id,
+        body: JSON.stringify(payload),
+        // A message that no request caused starts a story of its own.
+        request_id: currentRequestId() ?? messageId,
+      });
+      tx.afterCommit(() => relay.wake());
+    },
+    wake: () => relay.wake(),
+    close: () => relay.close(),
+  };
+}

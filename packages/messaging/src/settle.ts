@@ -1,0 +1,68 @@
+import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Broker } from './broker.ts';
+import { toDeadLetter } from './dead-letter-message.ts';
+import type { Result } from './delivery.ts';
+import type { Handler } from './handler.ts';
+
+/** Tells RabbitMQ what became of a delivery. Never throws. */
+export type Settler = (channel: ConfirmChannel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
+
+export function createSettler(options: {
+  broker: Broker;
+  queue: string;
+  handler: Handler;
+  logger: Logger;
+  metrics: Metrics;
+}): Settler {
+  const { broker, queue, handler, logger, metrics } = options;
+  const consumed = metrics.counter('messaging_consumed_total', 'Deliveries, by what they came to', [
+    'handler',
+    'result',
+  ]);
+  const dead = metrics.counter('messaging_dead_lettered_total', 'Messages given up', ['handler', 'reason']);
+
+  /** Only once the dead queue has the message may its own queue forget it. */
+  async function bury(
+    channel: ConfirmChannel,
+    delivery: ConsumeMessage,
+    outcome: Result & { result: 'dead' },
+  ): Promise<void> {
+    const { error, reason } = outcome;
+    const [sent] = await broker.publish([toDeadLetter(delivery, { queue, handler: handler.name, reason, error })]);
+    if (sent !== 'confirmed') return channel.reject(delivery, true);
+    channel.ack(delivery);
+    dead.inc({ handler: handler.name, reason });
+    logger.error({ error, reason, message_id: delivery.properties.messageId }, 'A message became a dead letter');
+  }
+
+  async function settle(channel: ConfirmChannel, delivery: ConsumeMessage, outcome: Result): Promise<void> {
+    consumed.inc({ handler: handler.name, result: outcome.result });
+    switch (outcome.result) {
+      case 'done':
+      case 'duplicate':
+        return channel.ack(delivery);
+      case 'failed':
+        logger.error(
+          { error: outcome.error, message_id: delivery.properties.messageId },
+          'A handler failed; trying again',
+        );
+        // Reject, not nack: from 4.3 on a nack does not count towards the delivery limit.
+        return channel.reject(delivery, true);
+      case 'dead':
+        return await bury(channel, delivery, outcome);
+      case 'left':
+      // Closing the channel gives it back.
+    }
+  }
+
+  return async (channel, delivery, outcome) => {
+    try {
+      await settle(channel, delivery, outcome);
+    } catch (error) {
+      // The channel is gone: RabbitMQ hands the message out again, and the inbox knows whether it has taken effect.
+      logger.debug({ error }, 'A delivery could not be settled');
+    }
+  };
+}

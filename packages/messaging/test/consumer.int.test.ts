@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { listDeadLetters } from '../src/dead-letter.ts';
+import { PermanentError, on } from '../src/handler.ts';
+import { DELIVERY_LIMIT } from '../src/topology.ts';
+import {
+  QUEUE,
+  effects,
+  publishRaw,
+  queueSize,
+  recording,
+  results,
+  say,
+  startWorld,
+  tries,
+  webhookConfigured,
+} from './world.ts';
+import type { World } from './world.ts';
+
+// More than any wait inside a test, so that the wait's own error is what a failure shows.
+jest.setTimeout(60_000);
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+const validBody = (): string => JSON.stringify(webhookConfigured());
+
+test('two messages with one id have one effect', async () => {
+  world.consume([recording()]);
+  const messageId = randomUUID();
+  for (let copy = 0; copy < 5; copy += 1) await publishRaw(world, validBody(), { messageId });
+  await eventually(async () => expect(await results(world)).toEqual({ done: 1, duplicate: 4 }));
+  expect(await effects(world)).toEqual([messageId]);
+  expect(await queueSize(world, QUEUE)).toBe(0);
+});
+
+test.each([
+  ['no JSON', '{', {}],
+  ['a broken schema', '{"merchant_id":"mer_1"}', {}],
+  ['a newer version', validBody(), { version: 2 }],
+  ['a message id that is no UUID', validBody(), { messageId: 'first' }],
+])('a message with %s becomes a dead letter at once, and the queue goes on', async (_, body, properties) => {
+  world.consume([recording()]);
+  const poison = await publishRaw(world, body, properties);
+  const messageId = await publishRaw(world, validBody());
+
+  await eventually(async () => expect(await effects(world)).toEqual([messageId]));
+  const letters = await eventually(async () => {
+    const found = await listDeadLetters(world.broker, { queue: QUEUE });
+    expect(found).toHaveLength(1);
+    return found;
+  });
+  expect(letters[0]).toMatchObject({
+    message_id: poison,
+    queue: QUEUE,
+    reason: 'invalid_message',
+    body,
+    request_id: 'request-1',
+  });
+  expect(letters[0]?.error).toMatch(/^InvalidMessage: /);
+  expect(letters[0]?.first_seen).toMatch(/^\d{4}-.*Z$/);
+});
+
+test('a handler that throws PermanentError is not tried again', async () => {
+  world.consume([
+    recording(() => {
+      throw new PermanentError('no such payment');
+    }),
+  ]);
+  const messageId = await publishRaw(world, validBody());
+  const dead = { message_id: messageId, reason: 'permanent_error', error: 'PermanentError: no such payment' };
+  await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+  expect(await tries(world)).toBe(1);
+  expect(await effects(world)).toEqual([]);
+});
+
+test('a handler that fails three times and then succeeds has one effect', async () => {
+  let failures = 0;
+  world.consume([
+    recording(async ({ tx }) => {
+      // Half an effect, to show that it is rolled back.
+      await tx.query(`insert into effects values (gen_random_uuid(), 'half')`);
+      if (failures++ < 3) throw new Error('not yet');
+      await tx.query(`delete from effects where merchant_id = 'half'`);
+    }),
+  ]);
+  const messageId = await publishRaw(world, validBody());
+  await eventually(async () => expect(await results(world)).toEqual({ failed: 3, done: 1 }));
+  expect(await effects(world)).toEqual([messageId]);
+});
+
+test('a handler that always fails is given up at the delivery limit, with its error beside the message', async () => {
+  world.consume([
+    recording(() => {
+      throw new Error('never');
+    }),
+  ]);
+  const messageId = await publishRaw(world, validBody());
+  const dead = { message_id: messageId, reason: 'gave_up', error: 'Error: never', version: 1 };
+  await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+  expect(await tries(world)).toBe(DELIVERY_LIMIT + 1);
+  expect(await queueSize(world, QUEUE)).toBe(0);
+});
+
+test('RabbitMQ itself gives up a message that no handler ever gets to settle', async () => {
+  const messageId = await publishRaw(world, validBody());
+  await world.channel.consume(QUEUE, (delivery) => delivery && world.channel.reject(delivery, true));
+  const dead = { message_id: messageId, reason: 'delivery_limit', error: null, queue: QUEUE };
+  await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+});
+
+test('a database that is away for a while counts against no message', async () => {
+  world.consume([recording()], { pool: world.proxiedPool });
+  world.databaseProxy.cut();
+  const messageIds = [await publishRaw(world, validBody()), await publishRaw(world, validBody())];
+  await eventually(async () => expect(await tries(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
+  world.databaseProxy.restore();
+
+  await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()));
+  await eventually(async () => expect(await results(world)).toEqual({ done: 2 }));
+});
+
+test('a queue that is deleted under its consumer is declared again and consumed', async () => {
+  const outbox = world.outbox();
+  world.consume([recording()]);
+  const before = await say(world, outbox);
+  await eventually(async () => expect(await effects(world)).toEqual([before]));
+  await world.channel.deleteQueue(QUEUE);
+  const after = await say(world, outbox);
+  await eventually(async () => expect((await effects(world)).sort()).toEqual([before, after].sort()));
+});
+
+test('a lost connection is made again and every message still takes effect once', async () => {
+  const outbox = world.outbox();
+  world.consume([recording()], { prefetch: 4 });
+  const messageIds: string[] = [];
+  for (let count = 0; count < 40; count += 1) {
+    if (count % 10 === 5) {
+      world.brokerProxy.cut();
+      world.brokerProxy.restore();
+    }
+    messageIds.push(await say(world, outbox));
+  }
+  await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()), { timeoutMs: 20_000 });
+});
+
+test('close() lets the running handler finish and takes nothing more', async () => {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+  const consumers = world.consume(
+    [
+      recording(async () => {
+        enter();
+        await released;
+      }),
+    ],
+    { prefetch: 1 },
+  );
+  const first = await publishRaw(world, validBody());
+  await publishRaw(world, validBody());
+  await entered;
+  const closing = consumers.close();
+  release();
+  await closing;
+  expect(await effects(world)).toEqual([first]);
+  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
+});
+
+test('no handler works on more messages at once than its prefetch', async () => {
+  let running = 0;
+  let most = 0;
+  world.consume(
+    [
+      recording(async ({ tx }) => {
+        most = Math.max(most, ++running);
+        await tx.query('select pg_sleep(0.01)');
+        running -= 1;
+      }),
+    ],
+    { prefetch: 3 },
+  );
+  for (let count = 0; count < 30; count += 1) await publishRaw(world, validBody());
+  await eventually(async () => expect(await effects(world)).toHaveLength(30));
+  expect(most).toBe(3);
+});
+
+test('a handler that the topology does not know is refused at start', () => {
+  const stranger = on(PaymentCreated, 'payment-created', async () => undefined);
+  expect(() => world.consume([stranger])).toThrow('payments has no row payment-created for PaymentCreated');
+});

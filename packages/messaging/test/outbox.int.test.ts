@@ -1,0 +1,143 @@
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { withRequestId } from '@quittance/runtime/logger.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import {
+  QUEUE,
+  connected,
+  effects,
+  outboxSize,
+  queueSize,
+  recording,
+  results,
+  say,
+  startWorld,
+  webhookConfigured,
+} from './world.ts';
+import type { World } from './world.ts';
+
+// More than any wait inside a test, so that the wait's own error is what a failure shows.
+jest.setTimeout(60_000);
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+test('a message said in a committed transaction takes effect once and leaves the outbox', async () => {
+  const seen: unknown[] = [];
+  world.consume([recording(({ requestId, messageId }) => void seen.push({ requestId, messageId }))]);
+  const messageId = await withRequestId('request-7', () => say(world, world.outbox()));
+
+  await eventually(async () => expect(await effects(world)).toEqual([messageId]));
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(seen).toEqual([{ requestId: 'request-7', messageId }]);
+  expect(await results(world)).toEqual({ done: 1 });
+});
+
+test('a message said in a transaction that rolls back is never sent', async () => {
+  const outbox = world.outbox();
+  const failing = transaction(world.pool, async (tx) => {
+    await outbox.send(tx, WebhookConfigured, webhookConfigured());
+    throw new Error('changed my mind');
+  });
+  await expect(failing).rejects.toThrow('changed my mind');
+
+  await say(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(1);
+});
+
+test('a payload that breaks its schema is refused in front of the sender', async () => {
+  const outbox = world.outbox();
+  const broken = { ...webhookConfigured(), merchant_id: 'nobody' };
+  const sending = transaction(world.pool, (tx) => outbox.send(tx, WebhookConfigured, broken));
+  await expect(sending).rejects.toThrow('WebhookConfigured: /merchant_id');
+  expect(await outboxSize(world)).toBe(0);
+});
+
+test('while RabbitMQ is away messages are kept unclaimed, and sent once when it is back', async () => {
+  world.consume([recording()]);
+  const outbox = world.outbox();
+  world.brokerProxy.cut();
+  await eventually(() => expect(world.broker.canPublish()).toBe(false));
+  const sent = [await say(world, outbox), await say(world, outbox)];
+
+  const { rows } = await world.pool.query('select distinct claimed_by from outbox');
+  expect(rows).toEqual([{ claimed_by: null }]);
+  world.brokerProxy.restore();
+  await eventually(async () => expect((await effects(world)).sort()).toEqual(sent.sort()), { timeoutMs: 20_000 });
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+});
+
+test('a relay that dies between the confirm and the delete sends again, and the inbox absorbs it', async () => {
+  world.consume([recording()]);
+  const outbox = world.outbox();
+  await world.pool.query(`
+    create function refuse() returns trigger language plpgsql as $$ begin raise 'dead'; end $$;
+    create trigger refuse before delete on outbox for each row execute function refuse()`);
+  const messageId = await say(world, outbox);
+  await eventually(async () => expect(await effects(world)).toEqual([messageId]));
+
+  // The row of the dead relay: still there, its lease over.
+  await world.pool.query('drop trigger refuse on outbox');
+  await world.pool.query(`update outbox set claimed_until = now() - interval '1 second'`);
+  await eventually(async () => expect(await results(world)).toEqual({ done: 1, duplicate: 1 }));
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await effects(world)).toEqual([messageId]);
+});
+
+test('a row whose lease runs is left to its relay', async () => {
+  const outbox = world.outbox();
+  await world.pool.query(
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id, claimed_by, claimed_until)
+     values (gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r', gen_random_uuid(), now() + interval '1 minute')`,
+  );
+  await say(world, outbox);
+  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
+  await eventually(async () => expect(await outboxSize(world)).toBe(1));
+});
+
+test('two relays on one outbox publish each row once', async () => {
+  const second = world.connect(world.brokerUrl);
+  await connected(second);
+  await world.pool.query(
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id)
+     select gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r' from generate_series(1, 3000)`,
+  );
+  world.outbox();
+  world.outbox({ broker: second });
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(3000));
+});
+
+test('a message that no queue wants stays in the outbox until its queue is declared again', async () => {
+  const outbox = world.outbox();
+  await world.channel.deleteQueue(QUEUE);
+  const messageId = await say(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(1);
+  const message = await world.channel.get(QUEUE, { noAck: true });
+  expect(message && message.properties).toMatchObject({
+    messageId,
+    type: 'WebhookConfigured',
+    contentType: 'application/json',
+    deliveryMode: 2,
+    headers: { version: 1 },
+  });
+});
+
+test('close() finishes the batch in flight', async () => {
+  const outbox = world.outbox();
+  world.brokerProxy.delay(200);
+  await say(world, outbox);
+  await eventually(async () => {
+    const { rows } = await world.pool.query('select claimed_by from outbox');
+    expect(rows[0]).not.toEqual({ claimed_by: null });
+  });
+  await outbox.close();
+  expect(await outboxSize(world)).toBe(0);
+  expect(await queueSize(world, QUEUE)).toBe(1);
+});

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { type ConfirmChannel, connect } from 'amqplib';
+import { newId } from '@quittance/contracts/ids.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { type Pool, createPool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { type Metrics, createMetrics } from '@quittance/runtime/metrics.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { type Broker, connectBroker } from '../src/broker.ts';
+import { type Consumers, startConsumers } from '../src/consumer.ts';
+import { type Handler, type HandlerContext, on } from '../src/handler.ts';
+import { messagingMigrations } from '../src/migrations.ts';
+import { type Outbox, createOutbox } from '../src/outbox.ts';
+
+/** The queue and the message that these tests use: `payments` hears WebhookConfigured. */
+export const QUEUE = 'payments.webhook-configured';
+
+/** A service on its own database and its own virtual host, with a proxy before each so that either can be cut off. */
+export type World = {
+  pool: Pool;
+  /** The same database through `databaseProxy`. */
+  proxiedPool: Pool;
+  databaseProxy: FaultProxy;
+  brokerProxy: FaultProxy;
+  broker: Broker;
+  brokerUrl: string;
+  metrics: Metrics;
+  channel: ConfirmChannel;
+  /** Starts a relay; closed with the world. */
+  outbox(options?: { broker?: Broker }): Outbox;
+  consume(handlers: Handler[], options?: { pool?: Pool; prefetch?: number }): Consumers;
+  connect(url: string): Broker;
+  close(): Promise<void>;
+};
+
+/** Short pauses, so that a handler that fails 20 times does so within a test. */
+const timing = { failed: { firstMs: 1, maxMs: 5 }, unavailable: { firstMs: 5, maxMs: 25 } };
+
+export async function startWorld(): Promise<World> {
+  const [database, rabbit] = await Promise.all([
+    testDatabase({ schema: 'payments', migrations: [messagingMigrations] }),
+    testBroker(),
+  ]);
+  const brokerProxy = await faultProxy({ target: rabbit.url });
+  const databaseProxy = await faultProxy({ target: database.url });
+  const metrics = createMetrics({ service: 'test', processMetrics: false });
+  const common = { logger: testLogger, metrics };
+  const poolOptions = { schema: 'payments', max: 10, logger: testLogger, applicationName: 'messaging-test' };
+  const pool = createPool({ ...poolOptions, url: database.url });
+  const proxiedPool = createPool({ ...poolOptions, url: databaseProxy.url });
+  await pool.query('create table effects (message_id uuid not null, merchant_id text not null)');
+
+  const closers: (() => Promise<unknown>)[] = [];
+  const closing = <T extends { close(): Promise<unknown> }>(resource: T): T => {
+    closers.push(() => resource.close());
+    return resource;
+  };
+  const connectTo = (url: string): Broker => closing(connectBroker({ ...common, url, name: 'test' }));
+  const broker = connectTo(brokerProxy.url);
+  await connected(broker);
+  const connection = closing(await connect(rabbit.url));
+  const channel = await connection.createConfirmChannel();
+
+  return {
+    pool,
+    proxiedPool,
+    databaseProxy,
+    brokerProxy,
+    broker,
+    brokerUrl: rabbit.url,
+    metrics,
+    channel,
+    outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker: options.broker ?? broker, pollMs: 50 })),
+    consume: (handlers, options = {}) =>
+      closing(startConsumers({ ...common, pool, broker, service: 'payments', handlers, timing, ...options })),
+    connect: connectTo,
+    async close() {
+      brokerProxy.restore();
+      databaseProxy.restore();
+      for (const close of closers.reverse()) await close();
+      await Promise.all([pool.end(), proxiedPool.end(), brokerProxy.close(), databaseProxy.close()]);
+      await Promise.all([database.drop(), rabbit.close()]);
+    },
+  };
+}
+
+export async function connected(broker: Broker): Promise<void> {
+  await eventually(() => {
+    if (!broker.ready()) throw new Error('not connected');
+  });
+}
+
+/** A handler whose effect is a row; `before` may throw or wait. */
+export function recording(before: (context: HandlerContext) => Promise<void> | void = () => undefined): Handler {
+  return on(WebhookConfigured, 'webhook-configured', async ({ merchant_id }, context) => {
+    await before(context);
+    await context.tx.query('insert into effects (message_id, merchant_id) values ($1, $2)', [
+      context.messageId,
+      merchant_id,
+    ]);
+  });
+}
+
+export function webhookConfigured(): WebhookConfigured {
+  return { merchant_id: newId('mer'), configured_at: new Date().toISOString() };
+}
+
+/** Says one message in a transaction of its own. @returns its id. */
+export async function say({ pool }: World, outbox: Outbox, messageId: string = randomUUID()): Promise<string> {
+  await transaction(pool, (tx) => outbox.send(tx, WebhookConfigured, webhookConfigured(), { messageId }));
+  return messageId;
+}
+
+/** Puts bytes into the exchange as some other sender would. */
+export async function publishRaw(
+  { channel }: World,
+  body: string,
+  { messageId = randomUUID(), version = 1 }: { messageId?: string; version?: number } = {},
+): Promise<string> {
+  channel.publish('quittance', 'WebhookConfigured', Buffer.from(body), {
+    messageId,
+    type: 'WebhookConfigured',
+    correlationId: 'request-1',
+    headers: { version },
+    persistent: true,
+  });
+  await channel.waitForConfirms();
+  return messageId;
+}
+
+/** Ids of the messages that took effect, once per effect. */
+export async function effects({ pool }: World): Promise<string[]> {
+  const { rows } = await pool.query<{ message_id: string }>('select message_id from effects');
+  return rows.map((row) => row.message_id);
+}
+
+export async function outboxSize({ pool }: World): Promise<number> {
+  const { rows } = await pool.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
+  return rows[0]!.waiting;
+}
+
+/** Messages ready in a queue. */
+export async function queueSize({ channel }: World, queue: string): Promise<number> {
+  return (await channel.checkQueue(queue)).messageCount;
+}
+
+/** Deliveries by what they came to, e.g. { done: 1, failed: 3 }. */
+export async function results({ metrics }: World): Promise<Record<string, number>> {
+  const metric = await metrics.registry.getSingleMetric('messaging_consumed_total')?.get();
+  return Object.fromEntries((metric?.values ?? []).map(({ labels, value }) => [String(labels.result), value]));
+}
+
+/** How often a handler was tried. */
+export async function tries({ metrics }: World): Promise<number> {
+  const metric = await metrics.registry.getSingleMetric('messaging_handler_duration_seconds')?.get();
+  const values = (metric?.values ?? []) as { metricName?: string; value: number }[];
+  return values.find(({ metricName }) => metricName?.endsWith('_count'))?.value ?? 0;
+}

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import { request } from 'node:http';
+
+export type TestBroker = {
+  /** amqp:// address of a virtual host that no other test uses. */
+  url: string;
+  /** Deletes the virtual host with everything in it; open connections to it are closed. */
+  close(): Promise<void>;
+  /** Calls the management API of the run's broker, e.g. ('GET', `/api/queues/${vhost}`). Returns the parsed answer. */
+  manage(method: string, path: string, body?: unknown): Promise<unknown>;
+  vhost: string;
+};
+
+/** A fresh virtual host on the run's RabbitMQ. */
+export async function testBroker(): Promise<TestBroker> {
+  const { AMQP_URL: amqpUrl, AMQP_MANAGEMENT_URL: managementUrl } = process.env;
+  if (!amqpUrl || !managementUrl) {
+    throw new Error(
+      'There is no RabbitMQ for this test: name it *.int.test.ts, or set AMQP_URL and AMQP_MANAGEMENT_URL.',
+    );
+  }
+  const vhost = `test-${randomBytes(6).toString('hex')}`;
+  const url = new URL(amqpUrl);
+  url.pathname = `/${vhost}`;
+  const user = encodeURIComponent(decodeURIComponent(url.username));
+  const manage = (method: string, path: string, body?: unknown) => callManagement(managementUrl, method, path, body);
+
+  await manage('PUT', `/api/vhosts/${vhost}`);
+  await manage('PUT', `/api/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
+  return {
+    url: url.href,
+    vhost,
+    manage,
+    close: async () => {
+      await manage('DELETE', `/api/vhosts/${vhost}`);
+    },
+  };
+}
+
+/** Without keep-alive, since an idle connection would hold up the broker when it is stopped. */
+function callManagement(managementUrl: string, method: string, path: string, body?: unknown): Promise<unknown> {
+  const { username, password, hostname, port } = new URL(managementUrl);
+  return new Promise((resolve, reject) => {
+    const options = {
+      ...{ hostname, port, path, method, agent: false, timeout: 10_000 },
+      auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
+      headers: { 'content-type': 'application/json' },
+    };
+    const call = request(options, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const text = Buffer.concat(chunks).toString();
+        const status = response.statusCode ?? 0;
+        if (status >= 300)
+          reject(new Error(`RabbitMQ's management API answered ${status} to ${method} ${path}: ${text}`));
+        else resolve(text ? (JSON.parse(text) as unknown) : null);
+      });
+    });
+    call.on('error', reject).on('timeout', () => call.destroy(new Error(`${method} ${path} took over 10 s`)));
+    call.end(body === undefined ? undefined : JSON.stringify(body));
+  });
+}

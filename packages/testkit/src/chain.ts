@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startChain } from '@quittance/local-stack/backends/chain.ts';
+import { freePort } from '@quittance/local-stack/backends/ports.ts';
+import { rpc } from '@quittance/local-stack/backends/rpc.ts';
+import { ensureToken, payer } from '@quittance/local-stack/token/token.ts';
+import { runDirectoryPrefix } from './run-directory.ts';
+
+export type TestChain = {
+  rpcUrl: string;
+  chainId: number;
+  /** Address of the test USDT. */
+  token: string;
+  decimals: number;
+  /** Address of the account that `transfer` sends from. */
+  payer: string;
+  mint(to: string, units: bigint): Promise<string>;
+  /** Sends test USDT from the payer. Returns the transaction's hash, 0x…, once its block is there. */
+  transfer(to: string, units: bigint): Promise<string>;
+  /** Several transfers in one transaction. */
+  transferBatch(transfers: { to: string; units: bigint }[]): Promise<string>;
+  setFee(basisPoints: number): Promise<string>;
+  /** Adds so many empty blocks. */
+  mine(blocks: number): Promise<void>;
+  /** Replaces the newest `depth` blocks by as many empty ones; their transactions are gone. */
+  reorg(depth: number): Promise<void>;
+  /** Any other call of the node. */
+  rpc<T>(method: string, params?: unknown[]): Promise<T>;
+  close(): Promise<void>;
+};
+
+/**
+ * A chain of this test's own, with the test USDT on it. Every transaction gets a block of its own at once, and no block
+ * comes unasked, so that a test alone decides what the chain looks like; `blockTimeSeconds` makes it tick instead.
+ */
+export async function testChain({
+  decimals = 6,
+  blockTimeSeconds = 'on-demand',
+  slotsInAnEpoch = 1,
+}: {
+  decimals?: number;
+  blockTimeSeconds?: number | 'on-demand';
+  /** Block `finalized` is twice this number behind the head. */
+  slotsInAnEpoch?: number;
+} = {}): Promise<TestChain> {
+  const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-chain-`));
+  const port = await freePort();
+  const chain = await startChain({
+    ...{ directory, port, blockTimeSeconds, slotsInAnEpoch },
+    ...{ logFile: join(directory, 'anvil.log'), persistent: false, temporaryDirectory: directory },
+  });
+  const token = await ensureToken(chain.rpcUrl, { decimals });
+  const call = <T>(method: string, params: unknown[] = []) => rpc<T>(chain.rpcUrl, method, params);
+  return {
+    rpcUrl: chain.rpcUrl,
+    chainId: chain.chainId,
+    token: token.address,
+    decimals: token.decimals,
+    payer: payer.address,
+    mint: token.mint,
+    transfer: token.pay,
+    transferBatch: token.payBatch,
+    setFee: token.setFee,
+    mine: (blocks) => call('anvil_mine', [`0x${blocks.toString(16)}`]),
+    reorg: (depth) => call('anvil_reorg', [depth, []]),
+    rpc: call,
+    close: async () => {
+      await chain.kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { migrate } from '@quittance/postgres/migrate.ts';
+import {
+  addressOf,
+  createDatabase,
+  prepareSchema,
+  withClient,
+} from '@quittance/local-stack/backends/service-databases.ts';
+import { testLogger } from './logger.ts';
+import type { MigrationSource } from '@quittance/postgres/migrate.ts';
+
+export type TestDatabase = {
+  /** As the service connects: a role that owns this one schema and can touch nothing else. */
+  url: string;
+  /** The superuser, on the same database. */
+  adminUrl: string;
+  drop(): Promise<void>;
+};
+
+/** A fresh, migrated database with a role of its own, on the run's PostgreSQL. */
+export async function testDatabase({
+  schema,
+  migrations,
+}: {
+  schema: string;
+  migrations: MigrationSource[];
+}): Promise<TestDatabase> {
+  const serverUrl = runsPostgres();
+  const name = `test_${schema}_${randomBytes(6).toString('hex')}`;
+  const credentials = { role: name, password: randomBytes(12).toString('hex') };
+  const adminUrl = addressOf(serverUrl, { database: name });
+  const url = addressOf(adminUrl, credentials);
+
+  await createDatabase(serverUrl, name);
+  await prepareSchema({ adminUrl, schema, ...credentials });
+  await migrate({ url, schema, migrations, logger: testLogger });
+  return {
+    url,
+    adminUrl,
+    drop: () =>
+      withClient(serverUrl, async (client) => {
+        await client.query(`drop database if exists ${name} with (force)`);
+        await client.query(`drop role if exists ${name}`);
+      }),
+  };
+}
+
+function runsPostgres(): string {
+  const url = process.env.POSTGRES_URL;
+  if (!url) throw new Error('There is no PostgreSQL for this test: name it *.int.test.ts, so that the run starts one.');
+  return url;
+}

@@ -1,0 +1,97 @@
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+
+export type FaultProxy = {
+  port: number;
+  /** The target's URL with this proxy in its place; the bare host:port when the target was no URL. */
+  url: string;
+  /** Resets every connection and refuses new ones. */
+  cut(): void;
+  /** Stops passing bytes without closing anything, as a network that swallows packets does. */
+  stall(): void;
+  restore(): void;
+  /** Holds every chunk back for so long, in both directions. Order is kept. */
+  delay(ms: number): void;
+  close(): Promise<void>;
+};
+
+type Mode = { cut: boolean; stalled: boolean; delayMs: number };
+
+/**
+ * A TCP proxy between a client and a real server, with faults on demand.
+ * @param target a URL (amqp://…, postgres://…, http://…) or host:port.
+ */
+export async function faultProxy({ target }: { target: string }): Promise<FaultProxy> {
+  const upstream = target.includes('://') ? new URL(target) : new URL(`tcp://${target}`);
+  const mode: Mode = { cut: false, stalled: false, delayMs: 0 };
+  const sockets = new Set<Socket>();
+  const track = (socket: Socket) => sockets.add(socket).size && socket.once('close', () => sockets.delete(socket));
+
+  const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
+    if (mode.cut) return void client.resetAndDestroy();
+    const onward = connect({ host: upstream.hostname, port: Number(upstream.port), noDelay: true });
+    track(client);
+    track(onward);
+    relay(client, onward, mode);
+    relay(onward, client, mode);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const reset = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port,
+    url: proxiedAddress(target, upstream, port),
+    cut: () => {
+      mode.cut = true;
+      reset();
+    },
+    stall: () => {
+      mode.stalled = true;
+      for (const socket of sockets) socket.pause();
+    },
+    restore: () => {
+      Object.assign(mode, { cut: false, stalled: false, delayMs: 0 });
+      for (const socket of sockets) socket.resume();
+    },
+    delay: (ms) => {
+      mode.delayMs = ms;
+    },
+    close: () => {
+      reset();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+function relay(from: Socket, to: Socket, mode: Mode): void {
+  // Each chunk waits for the one before it, so that a shorter delay cannot overtake a longer one.
+  let before: Promise<void> = Promise.resolve();
+  const inOrder = (step: () => void) => {
+    const { delayMs } = mode;
+    before = before
+      .then(() => (delayMs > 0 ? new Promise<void>((done) => setTimeout(done, delayMs)) : undefined))
+      .then(step);
+  };
+  from.on('data', (chunk) => {
+    inOrder(() => {
+      if (to.writable && !to.write(chunk)) {
+        from.pause();
+        to.once('drain', () => mode.stalled || from.resume());
+      }
+    });
+  });
+  from.on('end', () => inOrder(() => void to.end()));
+  from.on('error', () => to.destroy());
+  from.on('close', () => to.destroy());
+  if (!mode.stalled) from.resume();
+}
+
+function proxiedAddress(target: string, upstream: URL, port: number): string {
+  if (!target.includes('://')) return `127.0.0.1:${port}`;
+  const url = new URL(upstream);
+  url.host = `127.0.0.1:${port}`;
+  return url.href;
+}

@@ -1,0 +1,14 @@
+import { startRunBackends } from './run-backends.ts';
+import type { RunBackends } from './run-backends.ts';
+
+declare global {
+  /** Handed from the set-up to the tear-down, which jest runs in the same process. */
+  var quittanceTestBackends: RunBackends | undefined;
+}
+
+/** jest's globalSetup: the backends of the whole run. Their addresses travel to the tests in process.env. */
+export default async function setUp(): Promise<void> {
+  const backends = await startRunBackends();
+  globalThis.quittanceTestBackends = backends;
+  Object.assign(process.env, backends.environment);
+}

@@ -1,0 +1,95 @@
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort, freePorts } from '@quittance/local-stack/backends/ports.ts';
+import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
+import { startRabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import { removeStaleRunDirectories, runDirectoryPrefix } from './run-directory.ts';
+
+/** What a whole test run shares: one PostgreSQL and one RabbitMQ. */
+export type RunBackends = {
+  /** For process.env, which jest hands on to its workers. */
+  environment: Record<string, string>;
+  stop(): Promise<void>;
+};
+
+const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
+
+/**
+ * Servers named in the environment are used as they are; the others are started: in containers where a Docker engine
+ * answers, else the embedded ones of the local stack, in a temporary directory that disappears with this process.
+ */
+export async function startRunBackends(): Promise<RunBackends> {
+  await removeStaleRunDirectories();
+  const { POSTGRES_URL, AMQP_URL, AMQP_MANAGEMENT_URL } = process.env;
+  const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-`));
+  // PostgreSQL's own user, when we are root, has to pass through.
+  await chmod(directory, 0o711);
+  const docker = await dockerAnswers();
+  const starts = [
+    ...(POSTGRES_URL ? [] : [docker ? containerised('postgres') : embeddedPostgres(directory)]),
+    ...(AMQP_URL && AMQP_MANAGEMENT_URL ? [] : [docker ? containerised('rabbitmq') : embeddedRabbitmq(directory)]),
+  ];
+
+  const settled = await Promise.allSettled(starts);
+  const started = settled.filter((result) => result.status === 'fulfilled').map((result) => result.value);
+  const stop = async () => {
+    await Promise.all(started.map((backend) => backend.stop()));
+    await rm(directory, { recursive: true, force: true });
+  };
+  const failure = settled.find((result) => result.status === 'rejected');
+  if (failure) {
+    await stop();
+    throw failure.reason;
+  }
+  const environment = Object.fromEntries(started.flatMap((backend) => Object.entries(backend.environment)));
+  return { environment, stop };
+}
+
+async function embeddedPostgres(directory: string): Promise<RunBackends> {
+  const port = await freePort();
+  const server = await startPostgres({
+    directory: join(directory, 'postgres'),
+    port,
+    logFile: join(directory, 'postgres.log'),
+    durable: false,
+    temporaryDirectory: directory,
+  });
+  return { environment: { POSTGRES_URL: server.url }, stop: server.kill };
+}
+
+async function embeddedRabbitmq(directory: string): Promise<RunBackends> {
+  const [amqp, management, distribution, epmd] = (await freePorts(4)) as [number, number, number, number];
+  const node = await startRabbitmq({
+    directory: join(directory, 'rabbitmq'),
+    toolsDirectory: tools,
+    ports: { amqp, management, distribution, epmd },
+    logFile: join(directory, 'rabbitmq.log'),
+    temporaryDirectory: directory,
+  });
+  return {
+    environment: { AMQP_URL: node.url, ...(node.managementUrl ? { AMQP_MANAGEMENT_URL: node.managementUrl } : {}) },
+    stop: node.kill,
+  };
+}
+
+/** The library is large and asks the engine a lot, so it is loaded only where there is one. */
+async function containerised(name: 'postgres' | 'rabbitmq'): Promise<RunBackends> {
+  const containers = await import('./containers.ts');
+  return name === 'postgres' ? containers.startPostgresContainer() : containers.startRabbitmqContainer();
+}
+
+function dockerAnswers(): Promise<boolean> {
+  if (process.env.DOCKER_HOST?.startsWith('tcp:')) return Promise.resolve(true);
+  const path = process.env.DOCKER_HOST?.replace(/^unix:\/\//, '') ?? '/var/run/docker.sock';
+  return new Promise((resolve) => {
+    const socket = connect({ path, timeout: 1000 });
+    socket
+      .once('connect', () => resolve(true))
+      .once('error', () => resolve(false))
+      .once('timeout', () => resolve(false));
+    socket.once('connect', () => socket.destroy()).once('timeout', () => socket.destroy());
+  });
+}

@@ -1,0 +1,44 @@
+import { keccak256 } from 'ethers';
+import type { Log } from '../rpc/answers.ts';
+
+// A block's header carries a Bloom filter over the addresses and topics of all its events. A clear bit proves that an event
+// is not in the block; it therefore exposes a node that answers an empty list for a block which has events.
+// Source: Ethereum Yellow Paper, section 4.4.3.
+
+const BLOOM_BYTES = 256;
+
+/** One bit of the filter, as a position in the header's hex text. */
+type Bit = { offset: number; mask: number };
+
+/** Prepares the question whether a block may hold an event with this address and this topic (hex, lowercase). */
+export function bloomTest(address: string, topic: string): (bloom: string) => boolean {
+  const bits = [...bitsOf(address), ...bitsOf(topic)];
+  return (bloom) => bits.every(({ offset, mask }) => (byteAt(bloom, offset) & mask) !== 0);
+}
+
+/**
+ * Whether these events account for every bit of a header's filter. If they do, no event of the block is missing, but for
+ * such as share all their bits with others. Polygon also returns events of its bridge that the header leaves out, so
+ * more bits than the header's are fine.
+ */
+export function coversBloom(logs: readonly Pick<Log, 'address' | 'topics'>[], bloom: string): boolean {
+  const items = new Set(logs.flatMap((log) => [log.address, ...log.topics]));
+  const covered = new Uint8Array(BLOOM_BYTES);
+  for (const item of items) {
+    for (const { offset, mask } of bitsOf(item)) covered[offset] = (covered[offset] ?? 0) | mask;
+  }
+  return covered.every((byte, offset) => (byteAt(bloom, offset) & ~byte) === 0);
+}
+
+/** The three bits of one address or topic. */
+function bitsOf(item: string): Bit[] {
+  const digest = Buffer.from(keccak256(item).slice(2), 'hex');
+  return [0, 2, 4].map((at) => {
+    const bit = digest.readUInt16BE(at) & 2047;
+    return { offset: BLOOM_BYTES - 1 - (bit >> 3), mask: 1 << (bit & 7) };
+  });
+}
+
+function byteAt(bloom: string, offset: number): number {
+  return Number.parseInt(bloom.slice(2 + 2 * offset, 4 + 2 * offset), 16);
+}

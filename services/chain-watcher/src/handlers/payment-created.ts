@@ -1,0 +1,22 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { PermanentError, on, type Handler } from '@quittance/messaging/handler.ts';
+import { watchWallet } from '../store/watches.ts';
+
+/**
+ * A payment waits for money: watch its wallet from the payment's creation on, however late this message comes.
+ * The network's leader notices the row at its next look.
+ */
+export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
+  return on(PaymentCreated, 'payment-created', async (message, { tx }) => {
+    const recipient = parseAddress(message.recipient);
+    if (recipient === null) throw new PermanentError('the recipient is no address');
+    await watchWallet(tx, {
+      network: message.network,
+      address: recipient.hex,
+      merchantId: message.merchant_id,
+      watchedFrom: message.created_at,
+      watchedUntil: new Date(Date.parse(message.expires_at) + watchGraceSeconds * 1000),
+    });
+  });
+}

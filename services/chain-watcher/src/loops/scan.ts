@@ -1,0 +1,137 @@
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { RpcError } from '../rpc/errors.ts';
+import { advance, begin } from '../scan/advance.ts';
+import { backFillOnce, planNewWatches } from '../scan/back-fill.ts';
+import { openSession, type ScanContext, type Session } from '../scan/session.ts';
+import { Fenced, fence, readCursor } from '../store/cursor.ts';
+import { endWatches, readNewWatches } from '../store/watches.ts';
+
+/** How often a replica that does not lead asks for the lead. */
+const LEAD_RETRY_MS = 1_000;
+/** How long back-filling rests after a node could not serve it; scanning new blocks goes on meanwhile. */
+const BACK_FILL_RETRY_MS = 5_000;
+const END_WATCHES_EVERY_MS = 10_000;
+const HALT_CHECK_MS = 1_000;
+const MAX_NEW_WATCHES = 500;
+const MAX_ENDED_WATCHES = 1_000;
+
+/**
+ * Scans one network for ever while this replica leads it, and stands by otherwise. Networks are isolated from each other:
+ * each has its own loop, endpoints, leadership and cursor.
+ */
+export function startScanLoop(context: ScanContext, metrics: Metrics): Loop {
+  const { network, logger } = context;
+  let session: Session | null = null;
+  let sleepUntil = 0;
+
+  async function endSession(): Promise<void> {
+    const ended = session;
+    session = null;
+    await ended?.leadership.release();
+  }
+
+  async function run(): Promise<{ more: boolean }> {
+    if (performance.now() < sleepUntil) return { more: false };
+    if (session !== null && !session.leadership.isHeld()) {
+      logger.warn({ network: network.id }, 'the lead was lost with its database connection');
+      await endSession();
+    }
+    session ??= await openSession(context);
+    if (session === null) sleepUntil = performance.now() + LEAD_RETRY_MS;
+    if (session === null) return { more: false };
+    try {
+      if (session.isHalted) {
+        sleepUntil = performance.now() + HALT_CHECK_MS;
+        if (!(await isStillHalted(context))) await endSession();
+        return { more: false };
+      }
+      return await scanOnce(context, session);
+    } catch (error) {
+      // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
+      if (!(error instanceof RpcError)) await endSession();
+      if (!(error instanceof Fenced)) throw error;
+      logger.warn({ network: network.id }, error.message);
+      return { more: false };
+    }
+  }
+
+  const loop = startLoop({
+    name: `scan ${network.id}`,
+    intervalMs: network.poll_interval_ms,
+    logger,
+    metrics,
+    run: async () => {
+      try {
+        return await run();
+      } finally {
+        report(context, session);
+      }
+    },
+  });
+  return {
+    wake: () => loop.wake(),
+    async close() {
+      // The node may be slow or gone; what is read from it now would not be stored anyway.
+      context.endpoints.close();
+      await loop.close();
+      await endSession();
+    },
+  };
+}
+
+/** One look at the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them. */
+async function scanOnce(context: ScanContext, session: Session): Promise<{ more: boolean }> {
+  const added = await readNewWatches(context.pool, context.network.id, MAX_NEW_WATCHES);
+  for (const { address } of added) session.watches.add(address);
+  session.chain ??= await begin(context, session);
+  const chain = session.chain;
+  const ahead = await advance(context, session, chain);
+  if (session.isHalted) return { more: false };
+  let behind = { more: false };
+  if (performance.now() >= session.backFillNotBefore) {
+    try {
+      await planNewWatches(context, session, chain, added);
+      if (session.mayHaveBackFills) behind = await backFillOnce(context, session, chain);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      session.backFillNotBefore = performance.now() + BACK_FILL_RETRY_MS;
+      context.logger.warn({ network: context.network.id, error: error.message }, 'back-filling has to wait');
+    }
+  }
+  await endIdleWatches(context, session);
+  return { more: ahead.more || behind.more };
+}
+
+async function endIdleWatches({ pool, network }: ScanContext, session: Session): Promise<void> {
+  if (session.final === null || performance.now() < session.endWatchesNotBefore) return;
+  session.endWatchesNotBefore = performance.now() + END_WATCHES_EVERY_MS;
+  const final = new Date(session.final.timestamp * 1000);
+  const ended = await transaction(pool, async (tx) => {
+    await fence(tx, network.id, session.epoch);
+    return endWatches(tx, network.id, final, MAX_ENDED_WATCHES);
+  });
+  for (const address of ended) session.watches.delete(address);
+}
+
+async function isStillHalted({ pool, network }: ScanContext): Promise<boolean> {
+  const cursor = await readCursor(pool, network.id);
+  return cursor !== null && cursor.haltedAt !== null;
+}
+
+function report({ network, metrics }: ScanContext, session: Session | null): void {
+  const label = { network: network.id };
+  metrics.leader.set(label, session === null ? 0 : 1);
+  metrics.halted.set(label, session?.isHalted ? 1 : 0);
+  metrics.watchedWallets.set(label, session?.watches.size() ?? 0);
+  if (!session?.chain) {
+    // Another replica reports these; an old value of ours beside its own would look like a lag.
+    metrics.lagBlocks.remove(label);
+    metrics.lagSeconds.remove(label);
+    return;
+  }
+  const tip = session.chain.tip();
+  metrics.lagBlocks.set(label, Math.max(0, session.head - tip.number));
+  metrics.lagSeconds.set(label, Math.max(0, Date.now() / 1000 - tip.timestamp));
+}

@@ -1,0 +1,75 @@
+import { createApp } from '@quittance/http/app.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import { listen } from '@quittance/http/listen.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { startService } from '@quittance/runtime/service.ts';
+import { readConfig } from './config.ts';
+import { paymentClosed } from './handlers/payment-closed.ts';
+import { paymentCreated } from './handlers/payment-created.ts';
+import { startScanLoop } from './loops/scan.ts';
+import { createChainMetrics } from './metrics.ts';
+import { schema } from './migrations.ts';
+import { chainsRoute } from './routes/chains.ts';
+import { windowsRoute } from './routes/windows.ts';
+import { createEndpoints } from './rpc/endpoints.ts';
+
+const name = 'chain-watcher';
+
+/** A replica that is frozen this long loses its networks to another. */
+const LEASE_MS = 15_000;
+
+await startService({
+  name,
+  readConfig,
+  start: async ({ config, logger, metrics, lifecycle }) => {
+    const { databaseUrl: url, databasePoolSize: max, networks } = config;
+    const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
+    lifecycle.onStop('database', () => pool.end());
+    const leaderPool = createPool({
+      url,
+      schema,
+      max: Math.max(1, networks.length),
+      logger,
+      applicationName: `${name} leader`,
+      metrics,
+    });
+    lifecycle.onStop('leader database', () => leaderPool.end());
+    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
+    lifecycle.onStop('broker', () => broker.close());
+    const outbox = createOutbox({ pool, broker, logger, metrics });
+    lifecycle.onStop('outbox', () => outbox.close());
+
+    const handlers = [paymentCreated(config), paymentClosed(config)];
+    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
+    lifecycle.onStop('consumers', () => consumers.close());
+
+    if (networks.length === 0) logger.warn('no network has an RPC URL: nothing is watched');
+    const chainMetrics = createChainMetrics(metrics);
+    const watched = networks.map((network) => {
+      const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics });
+      const context = {
+        ...{ network, endpoints, pool, leaderPool, leaseMs: LEASE_MS, outbox, logger },
+        metrics: chainMetrics,
+      };
+      const loop = startScanLoop(context, metrics);
+      lifecycle.onStop(`scan ${network.id}`, () => loop.close());
+      return { network, endpoints };
+    });
+
+    const app = createApp({
+      name,
+      logger,
+      metrics,
+      routes: [windowsRoute({ pool, networks }), chainsRoute({ pool, networks: watched })],
+      internalToken: config.internalToken,
+      // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
+      ready: () => ping(pool),
+      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+    });
+    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
+  },
+});

@@ -1,0 +1,25 @@
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+
+/** What can be seen of the scanning from outside. One set for the process, labelled by network. */
+export type ChainMetrics = ReturnType<typeof createChainMetrics>;
+
+export function createChainMetrics(metrics: Metrics) {
+  const network = ['network'] as const;
+  return {
+    lagBlocks: metrics.gauge('chain_lag_blocks', 'Blocks between the cursor and the head last seen', network),
+    lagSeconds: metrics.gauge('chain_lag_seconds', 'Age of the last block scanned, by its own timestamp', network),
+    leader: metrics.gauge('chain_leader', '1 while this replica scans the network', network),
+    halted: metrics.gauge('chain_halted', '1 while the network waits for an operator', network),
+    watchedWallets: metrics.gauge('chain_watched_wallets', 'Wallets matched against new blocks', network),
+    blocksScanned: metrics.counter('chain_blocks_scanned_total', 'Blocks scanned and committed', network),
+    backFilledBlocks: metrics.counter('chain_backfilled_blocks_total', 'Blocks read again for late watches', network),
+    transfers: metrics.counter('chain_transfers_total', 'What was said of transfers', ['network', 'phase']),
+    incidents: metrics.counter('chain_incidents_total', 'Incidents raised', ['network', 'kind']),
+    reorganisationDepth: metrics.histogram(
+      'chain_reorganisation_depth_blocks',
+      'Blocks orphaned by a reorganisation',
+      network,
+      [1, 2, 3, 5, 8, 13, 21, 34, 64],
+    ),
+  };
+}

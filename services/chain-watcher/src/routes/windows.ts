@@ -1,0 +1,94 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { readJson } from '@quittance/http/body.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import { route, type Route } from '@quittance/http/route.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import type { ChainNetwork } from '../networks.ts';
+import { toTransferObserved } from '../observed.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/back-fill.ts';
+import { readCursor, type Cursor } from '../store/cursor.ts';
+import { readTransfersIn, type Window } from '../store/transfers.ts';
+import { readCoverage, type Coverage } from '../store/watches.ts';
+
+const MAX_WINDOWS = 100;
+const MAX_TRANSFERS = 10_000;
+const MAX_BODY_BYTES = 64 * 1024;
+const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
+
+/**
+ * POST /internal/v1/windows { network, windows: [{ recipient, from, to }] } → { scanned_through, transfers }.
+ * `scanned_through`: every transfer to every one of these recipients with an earlier block timestamp is known and final; null
+ * while that can be said of no moment: a wallet that is new or still being back-filled, a window from before its wallet was
+ * watched, a network that is halted or unknown. `transfers`: those in the windows, in the words of TransferObserved.
+ * What payments asks before it lets a payment expire.
+ */
+export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route {
+  return route({
+    method: 'POST',
+    path: '/internal/v1/windows',
+    async handle(request) {
+      const asked = await readJson(request, MAX_BODY_BYTES, parseQuestion);
+      const network = networks.find(({ id }) => id === asked.network);
+      const cursor = network && (await readCursor(pool, network.id));
+      if (!network || !cursor) return { status: 200, body: { scanned_through: null, transfers: [] } };
+      // The cursor first, the transfers last: what the cursor covers was committed with it or before it.
+      const coverage = await readCoverage(pool, network.id, [
+        ...new Set(asked.windows.map(({ recipient }) => recipient)),
+      ]);
+      const rows = await readTransfersIn(pool, network.id, asked.windows, MAX_TRANSFERS + 1);
+      if (rows.length > MAX_TRANSFERS)
+        throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
+      const depth = cursor.tip?.number ?? 0;
+      return {
+        status: 200,
+        body: {
+          scanned_through: scannedThrough(cursor, asked.windows, coverage),
+          transfers: rows.map((row) => toTransferObserved(network, row, depth)),
+        },
+      };
+    },
+  });
+}
+
+/** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
+export function scannedThrough(
+  cursor: Pick<Cursor, 'final' | 'haltedAt'>,
+  windows: readonly Window[],
+  coverage: readonly Coverage[],
+): string | null {
+  if (cursor.final === null || cursor.haltedAt !== null) return null;
+  let through = cursor.final.timestamp * 1000;
+  for (const window of windows) {
+    const watch = coverage.find(({ address }) => address === window.recipient);
+    if (watch?.isComplete !== true) return null;
+    if (Date.parse(window.from) < watch.watchedFrom.getTime() - BLOCK_TIME_MARGIN_SECONDS * 1000) return null;
+    if (watch.completeThrough !== null) through = Math.min(through, watch.completeThrough.getTime());
+  }
+  return rfc3339(new Date(through));
+}
+
+function parseQuestion(body: Record<string, unknown>): { network: string; windows: Window[] } {
+  const { network, windows } = body;
+  const problems: ValidationItem[] = [];
+  if (typeof network !== 'string') problems.push({ field: 'network', reason: 'must be a string' });
+  if (!Array.isArray(windows) || windows.length === 0 || windows.length > MAX_WINDOWS) {
+    problems.push({ field: 'windows', reason: `must be a list of 1 to ${String(MAX_WINDOWS)}` });
+  }
+  if (problems.length > 0) throw invalid(...problems);
+  return { network: network as string, windows: (windows as unknown[]).map(parseWindow) };
+}
+
+function parseWindow(value: unknown, position: number): Window {
+  const { recipient, from, to } = (value ?? {}) as Record<string, unknown>;
+  const address = typeof recipient === 'string' ? parseAddress(recipient) : null;
+  const field = `windows[${String(position)}]`;
+  if (address === null) throw invalid({ field: `${field}.recipient`, reason: 'must be a canonical address' });
+  if (!isTimestamp(from)) throw invalid({ field: `${field}.from`, reason: 'must be an RFC 3339 time in UTC' });
+  if (!isTimestamp(to)) throw invalid({ field: `${field}.to`, reason: 'must be an RFC 3339 time in UTC' });
+  return { recipient: address.hex, from, to };
+}
+
+function isTimestamp(value: unknown): value is string {
+  return typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+}

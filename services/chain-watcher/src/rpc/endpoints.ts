@@ -1,0 +1,133 @@
+import CircuitBreaker from 'opossum';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { RpcError } from './errors.ts';
+import { RpcProvider } from './provider.ts';
+import { readChainId } from './reads.ts';
+
+/** The nodes of one network, best first. */
+export type Endpoints = {
+  /**
+   * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
+   * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
+   * @param read may throw RpcError `invalid_answer` to reject what the endpoint said.
+   * @throws RpcError of the last endpoint; of kind `range` at once, because any node would say the same; and any other error
+   *   of `read` at once.
+   */
+  ask<T>(read: (rpc: RpcProvider) => Promise<T>): Promise<T>;
+  states(): EndpointState[];
+  close(): void;
+};
+
+export type EndpointState = {
+  /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
+  endpoint: number;
+  state: 'closed' | 'open' | 'half_open';
+  last_error: string | null;
+};
+
+type Read = (rpc: RpcProvider) => Promise<unknown>;
+type Endpoint = { index: number; breaker: CircuitBreaker<[Read]>; rpc: RpcProvider; lastError: string | null };
+
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const BREAKER = {
+  // The transport has its own deadline, which also frees the connection.
+  timeout: false,
+  errorThresholdPercentage: 50,
+  volumeThreshold: 3,
+  resetTimeout: 2_000,
+  rollingCountTimeout: 10_000,
+  rollingPercentilesEnabled: false,
+  enableSnapshots: false,
+} as const;
+
+export function createEndpoints(options: {
+  network: { id: string; chain_id: number; rpc_urls: readonly string[] };
+  timeoutMs: number;
+  logger: Logger;
+  metrics: Metrics;
+}): Endpoints {
+  const { network, logger } = options;
+  const duration = requestDuration(options.metrics);
+  const endpoints = network.rpc_urls.map((url, index): Endpoint => {
+    const rpc = new RpcProvider({
+      url,
+      chainId: network.chain_id,
+      timeoutMs: options.timeoutMs,
+      maxResponseBytes: MAX_RESPONSE_BYTES,
+      observe: (outcome, seconds) =>
+        duration.observe({ network: network.id, endpoint: String(index), outcome }, seconds),
+    });
+    const ensureChain = chainCheck(rpc, network.chain_id);
+    const breaker = new CircuitBreaker<[Read]>(
+      async (read) => {
+        await ensureChain();
+        return read(rpc);
+      },
+      { ...BREAKER, errorFilter: (error: unknown) => !isEndpointFault(error) },
+    );
+    breaker.on('open', () =>
+      logger.warn({ network: network.id, endpoint: index, error: endpoints[index]?.lastError }, 'endpoint set aside'),
+    );
+    breaker.on('close', () => logger.info({ network: network.id, endpoint: index }, 'endpoint back in use'));
+    return { index, breaker, rpc, lastError: null };
+  });
+
+  return {
+    ask: <T>(read: (rpc: RpcProvider) => Promise<T>) => askInTurn(endpoints, read) as Promise<T>,
+    states: () => endpoints.map(describe),
+    close() {
+      for (const { breaker, rpc } of endpoints) {
+        breaker.shutdown();
+        rpc.destroy();
+      }
+    },
+  };
+}
+
+async function askInTurn(endpoints: readonly Endpoint[], read: Read): Promise<unknown> {
+  let failure = new RpcError('unreachable', 'every endpoint has been set aside');
+  for (const endpoint of endpoints) {
+    try {
+      const result = await endpoint.breaker.fire(read);
+      endpoint.lastError = null;
+      return result;
+    } catch (error) {
+      if (CircuitBreaker.isOurError(error as Error)) continue;
+      if (!isEndpointFault(error)) throw error;
+      endpoint.lastError = error.message;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** A question that is too large is ours to repair, and so is an error that is none of the node's. */
+function isEndpointFault(error: unknown): error is RpcError {
+  return error instanceof RpcError && error.kind !== 'range';
+}
+
+/** A URL pasted under the wrong network would be scanned without complaint and never show a payment, so it is asked once. */
+function chainCheck(rpc: RpcProvider, expected: number): () => Promise<void> {
+  let isChecked = false;
+  return async () => {
+    if (isChecked) return;
+    const chainId = await readChainId(rpc);
+    if (chainId !== expected)
+      throw new RpcError('wrong_chain', `chain id ${String(chainId)} instead of ${String(expected)}`);
+    isChecked = true;
+  };
+}
+
+function describe({ index, breaker, lastError }: Endpoint): EndpointState {
+  const state = breaker.opened ? 'open' : breaker.halfOpen ? 'half_open' : 'closed';
+  return { endpoint: index, state, last_error: lastError };
+}
+
+function requestDuration(metrics: Metrics) {
+  return metrics.histogram(
+    'chain_rpc_request_duration_seconds',
+    'Duration of HTTP exchanges with nodes; endpoint is the position in the networks file.',
+    ['network', 'endpoint', 'outcome'],
+  );
+}

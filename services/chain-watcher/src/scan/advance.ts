@@ -1,0 +1,120 @@
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { DEPTH_WITHOUT_FINALIZED_TAG, depthTip, finalHeight } from '../chain/finality.ts';
+import { createLocalChain, type BlockHead, type LocalChain } from '../chain/local-chain.ts';
+import { look, type Look } from '../chain/look.ts';
+import { RpcError } from '../rpc/errors.ts';
+import { readBlockAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { insertBlocks, pruneBlocksBelow } from '../store/blocks.ts';
+import { Fenced, moveCursor } from '../store/cursor.ts';
+import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
+import { publishTransfers, recordTransfers } from './publish.ts';
+import { halt, reorganise } from './reorganise.ts';
+import { MAX_BLOCKS, type ScanContext, type ScanState, type Session } from './session.ts';
+
+/** Final blocks kept beyond what reorganisations can need: to show where a fork is, and to date late watches cheaply. */
+const KEPT_FINAL_BLOCKS = 256;
+const PRUNE_EVERY_BLOCKS = 64;
+/** Growth of a range after a success, as a divisor: 5 %. */
+const GROWTH_DIVISOR = 20;
+
+/**
+ * Begins a network that was never scanned, at its last final block: what came before belongs to nobody who watches now but
+ * by back-filling, and everything that may still be reorganised is read block by block.
+ */
+export async function begin(context: ScanContext, session: Session): Promise<LocalChain> {
+  const { network, pool } = context;
+  const { head, start } = await context.endpoints.ask(async (rpc) => {
+    const [newest, finalized] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
+    const depth = Math.max(network.confirmations, DEPTH_WITHOUT_FINALIZED_TAG);
+    const block = finalized ?? (await readBlockAt(rpc, Math.max(0, newest.number - depth)));
+    if (block === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+    return { head: newest, start: block };
+  });
+  const position = { head: head.number, finalized: start.number, final: start };
+  await transaction(pool, async (tx) => {
+    await moveCursor(tx, { network: network.id, epoch: session.epoch, tip: start, ...position });
+    await insertBlocks(tx, network.id, [start]);
+  });
+  Object.assign(session, { ...position, finalHeight: start.number, depthTip: start.number });
+  context.logger.info({ network: network.id, block_number: start.number }, 'scanning begins');
+  return createLocalChain([start]);
+}
+
+/** Looks at the chain once and stores what it shows. @returns whether there is more to read right away. */
+export async function advance(context: ScanContext, session: Session, chain: LocalChain): Promise<{ more: boolean }> {
+  const { finalized, watches, maxBlocks } = session;
+  let seen: Look;
+  try {
+    seen = await context.endpoints.ask((rpc) =>
+      look(rpc, { network: context.network, chain, watches, finalized, maxBlocks }),
+    );
+  } catch (error) {
+    if (!(error instanceof RpcError) || error.kind !== 'range' || maxBlocks === 1) throw error;
+    session.maxBlocks = Math.floor(maxBlocks / 2);
+    return { more: true };
+  }
+  if (!session.leadership.isHeld()) throw new Fenced(`${context.network.id}: the lead was lost while reading`);
+  session.head = seen.head;
+  if (seen.kind === 'nothing_new') return { more: false };
+  if (seen.kind === 'blocks') return storeBlocks(context, session, chain, seen);
+  if (seen.fork.kind === 'reorganisation') {
+    await reorganise(context, session, chain, seen.fork.ancestor);
+    return { more: true };
+  }
+  if (seen.fork.kind === 'below_finalized') await halt(context, session, seen.fork);
+  return { more: false };
+}
+
+/** Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none. */
+async function storeBlocks(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  seen: Extract<Look, { kind: 'blocks' }>,
+): Promise<{ more: boolean }> {
+  const { network, pool } = context;
+  const tip = seen.blocks.at(-1);
+  if (tip === undefined) return { more: false };
+  const state = stateAfter(context, session, chain, seen, tip);
+  const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(chain.tip().number / PRUNE_EVERY_BLOCKS);
+  const keepFrom = Math.min(state.finalized, state.finalHeight) - KEPT_FINAL_BLOCKS;
+  const rows = await transaction(pool, async (tx) => {
+    await moveCursor(tx, { network: network.id, epoch: session.epoch, tip, ...state });
+    await insertBlocks(tx, network.id, seen.remember);
+    const found = await insertTransfers(tx, network.id, seen.transfers);
+    const confirmed = await confirmTransfers(tx, network.id, state.finalHeight);
+    await publishTransfers(tx, context, [...found, ...confirmed], state.depthTip);
+    if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
+    return [...found, ...confirmed];
+  });
+  chain.append(seen.remember);
+  if (prune) chain.prune(keepFrom);
+  const maxBlocks = Math.min(MAX_BLOCKS, session.maxBlocks + Math.ceil(session.maxBlocks / GROWTH_DIVISOR));
+  Object.assign(session, state, { maxBlocks });
+  context.metrics.blocksScanned.inc({ network: network.id }, seen.blocks.length);
+  recordTransfers(context, rows);
+  return { more: tip.number < seen.head };
+}
+
+/** What the cursor will say once these blocks are stored. */
+function stateAfter(
+  { network }: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  { head, finalized, remember }: Extract<Look, { kind: 'blocks' }>,
+  tip: BlockHead,
+): ScanState {
+  // A lagging endpoint may call less final than was final before; what was final stays it.
+  const known = Math.max(session.finalized, finalized ?? head - DEPTH_WITHOUT_FINALIZED_TAG);
+  const heights = { tip: tip.number, head, finalized: known };
+  const final = finalHeight(network, heights);
+  const block = remember.findLast(({ number }) => number <= final) ?? chain.atOrBelow(final);
+  const isFurther = block !== undefined && block.number > (session.final?.number ?? -1);
+  return {
+    head,
+    finalized: Math.min(known, tip.number),
+    final: isFurther ? { number: block.number, timestamp: block.timestamp } : session.final,
+    finalHeight: Math.max(final, session.finalHeight),
+    depthTip: depthTip(heights),
+  };
+}

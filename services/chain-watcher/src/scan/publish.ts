@@ -1,0 +1,35 @@
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { observationId, toTransferObserved } from '../observed.ts';
+import type { TransferRow } from '../store/transfers.ts';
+import type { ScanContext } from './session.ts';
+
+/** Writes what these rows say into the outbox, in their order, in the transaction that made it true. */
+export async function publishTransfers(
+  tx: Transaction,
+  { network, outbox }: ScanContext,
+  rows: readonly TransferRow[],
+  depthTip: number,
+): Promise<void> {
+  for (const row of rows) {
+    const messageId = observationId(network.id, row);
+    await outbox.send(tx, TransferObserved, toTransferObserved(network, row, depthTip), { messageId });
+  }
+}
+
+/** Counts what was published and says it in the log. Call it after the commit. */
+export function recordTransfers({ network, metrics, logger }: ScanContext, rows: readonly TransferRow[]): void {
+  for (const row of rows) {
+    metrics.transfers.inc({ network: network.id, phase: row.phase });
+    logger.info(
+      {
+        network: network.id,
+        transaction_id: row.transaction_id,
+        transaction_event_index: row.transaction_event_index,
+        block_number: Number(row.block_number),
+        phase: row.phase,
+      },
+      'transfer observed',
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { BlockHead } from '../chain/local-chain.ts';
+import type { Block } from '../rpc/answers.ts';
+
+/** Far more than any network keeps above its finalized block; only a bound. */
+const MAX_LOADED_BLOCKS = 200_000;
+
+/** Our chain's stored end, ascending. */
+export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<BlockHead[]> {
+  const { rows } = await pool.query<{ number: bigint; hash: string; timestamp: bigint }>(
+    `select * from (
+       select number, '0x' || encode(hash, 'hex') as hash, extract(epoch from timestamp)::bigint as timestamp
+       from block where network = $1 and canonical order by number desc limit $2
+     ) newest order by number`,
+    [network, MAX_LOADED_BLOCKS],
+  );
+  return rows.map(({ number, hash, timestamp }) => ({ number: Number(number), hash, timestamp: Number(timestamp) }));
+}
+
+/** A block that had been orphaned and has come back becomes canonical again. */
+export async function insertBlocks(tx: Transaction, network: string, blocks: readonly Block[]): Promise<void> {
+  await tx.query(
+    `insert into block (network, number, hash, parent_hash, timestamp, canonical)
+     select $1, number, decode(hash, 'hex'), decode(parent_hash, 'hex'), to_timestamp(timestamp), true
+     from jsonb_to_recordset($2) as new(number bigint, hash text, parent_hash text, timestamp bigint)
+     on conflict (network, hash) do update set canonical = true`,
+    [
+      network,
+      JSON.stringify(
+        blocks.map(({ number, hash, parentHash, timestamp }) => ({
+          number,
+          hash: hash.slice(2),
+          parent_hash: parentHash.slice(2),
+          timestamp,
+        })),
+      ),
+    ],
+  );
+}
+
+export async function orphanBlocksAbove(tx: Transaction, network: string, number: number): Promise<void> {
+  await tx.query('update block set canonical = false where network = $1 and number > $2 and canonical', [
+    network,
+    number,
+  ]);
+}
+
+/** Forgets blocks that nothing can reorganise away any more. Transfers keep their own copy of what they need. */
+export async function pruneBlocksBelow(tx: Transaction, network: string, number: number): Promise<void> {
+  await tx.query('delete from block where network = $1 and number < $2', [network, number]);
+}

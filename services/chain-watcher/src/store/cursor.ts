@@ -1,0 +1,130 @@
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { BlockHead } from '../chain/local-chain.ts';
+
+/** Where the scan of one network stands. */
+export type Cursor = {
+  network: string;
+  epoch: bigint;
+  /** The last block scanned; null before the first. */
+  tip: BlockHead | null;
+  head: number;
+  /** Height of the last scanned block that the chain calls final. */
+  finalized: number;
+  /** The block up to which everything is scanned and deep enough to confirm; null while none is. */
+  final: Omit<BlockHead, 'hash'> | null;
+  haltedAt: Date | null;
+};
+
+/** Thrown when somebody else leads this network by now, or it has been halted: nothing of the transaction may stay. */
+export class Fenced extends Error {
+  override readonly name = 'Fenced';
+}
+
+type CursorRow = {
+  network: string;
+  epoch: bigint;
+  number: bigint | null;
+  hash: Buffer | null;
+  timestamp: Date | null;
+  head_number: bigint | null;
+  finalized_number: bigint | null;
+  final_number: bigint | null;
+  final_timestamp: Date | null;
+  halted_at: Date | null;
+};
+
+/**
+ * Makes the caller the leader of a network: from this commit on, every other epoch's commit fails. It waits for the one
+ * under way, so that whatever is read afterwards includes it.
+ */
+export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
+  const { rows } = await pool.query<CursorRow>(
+    `insert into cursor (network, epoch) values ($1, 1)
+     on conflict (network) do update set epoch = cursor.epoch + 1, updated_at = now()
+     returning *`,
+    [network],
+  );
+  return toCursor(only(rows));
+}
+
+/** @returns null before a leader has taken over for the first time. */
+export async function readCursor(db: Queryable, network: string): Promise<Cursor | null> {
+  const { rows } = await db.query<CursorRow>('select * from cursor where network = $1', [network]);
+  return rows[0] ? toCursor(rows[0]) : null;
+}
+
+/**
+ * Locks the cursor for this transaction and proves that the caller still leads.
+ * @throws Fenced
+ */
+export async function fence(tx: Transaction, network: string, epoch: bigint): Promise<void> {
+  const { rowCount } = await tx.query(
+    'select 1 from cursor where network = $1 and epoch = $2 and halted_at is null for update',
+    [network, epoch],
+  );
+  if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
+}
+
+/**
+ * Moves the cursor, which is also the fence of the transaction: call it first.
+ * @throws Fenced
+ */
+export async function moveCursor(
+  tx: Transaction,
+  { network, epoch, tip, head, finalized, final }: Omit<Cursor, 'haltedAt'> & { tip: BlockHead },
+): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update cursor
+     set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
+       final_number = $8, final_timestamp = to_timestamp($9), updated_at = now()
+     where network = $1 and epoch = $2 and halted_at is null`,
+    [
+      network,
+      epoch,
+      tip.number,
+      Buffer.from(tip.hash.slice(2), 'hex'),
+      tip.timestamp,
+      head,
+      finalized,
+      final?.number ?? null,
+      final?.timestamp ?? null,
+    ],
+  );
+  if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
+}
+
+/** Stops the network until an operator clears halted_at. @throws Fenced */
+export async function haltNetwork(tx: Transaction, network: string, epoch: bigint): Promise<void> {
+  await fence(tx, network, epoch);
+  await tx.query('update cursor set halted_at = now(), updated_at = now() where network = $1', [network]);
+}
+
+function toCursor(row: CursorRow): Cursor {
+  return {
+    network: row.network,
+    epoch: row.epoch,
+    tip:
+      row.number === null || row.hash === null || row.timestamp === null
+        ? null
+        : { number: Number(row.number), hash: `0x${row.hash.toString('hex')}`, timestamp: unixSeconds(row.timestamp) },
+    head: Number(row.head_number ?? 0),
+    finalized: Number(row.finalized_number ?? 0),
+    final:
+      row.final_number === null || row.final_timestamp === null
+        ? null
+        : { number: Number(row.final_number), timestamp: unixSeconds(row.final_timestamp) },
+    haltedAt: row.halted_at,
+  };
+}
+
+/** Block timestamps are whole seconds. */
+function unixSeconds(date: Date): number {
+  return Math.round(date.getTime() / 1000);
+}
+
+function only<T>(rows: T[]): T {
+  const [row] = rows;
+  if (row === undefined) throw new Error('the statement returned no row');
+  return row;
+}

@@ -1,0 +1,134 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Transfer } from '../transfers.ts';
+
+export type TransferPhase = 'seen' | 'confirmed' | 'retracted';
+
+/** A stored transfer, in the columns that are told to others. Hex without 0x. */
+export type TransferRow = {
+  merchant_id: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  block_number: bigint;
+  block_hash: string;
+  block_timestamp: Date;
+  sender: string;
+  recipient: string;
+  /** Decimal text: numeric never becomes a JavaScript number. */
+  amount_units: string;
+  phase: TransferPhase;
+  version: number;
+};
+
+const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_number,
+  encode(block_hash, 'hex') as block_hash, block_timestamp, encode(sender, 'hex') as sender,
+  encode(recipient, 'hex') as recipient, amount_units, phase, version`;
+
+/**
+ * Stores transfers as seen. One that is stored already, in this block and not retracted, is left alone, so that reading
+ * blocks again changes nothing; one whose block was orphaned and has come back is revived.
+ * A wallet nobody watches (any more) is left out.
+ * @returns the transfers that are news.
+ * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
+ */
+export async function insertTransfers(
+  tx: Transaction,
+  network: string,
+  transfers: readonly Transfer[],
+): Promise<TransferRow[]> {
+  if (transfers.length === 0) return [];
+  const { rows } = await tx.query<TransferRow>(
+    `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
+       merchant_id, sender, recipient, amount_units, phase, version)
+     select $1, new.transaction_id, new.transaction_event_index, decode(new.block_hash, 'hex'), new.block_number,
+       to_timestamp(new.block_timestamp), watch.merchant_id, decode(new.sender, 'hex'), watch.address, new.amount_units, 'seen',
+       1 + coalesce((select max(version) from transfer earlier
+         where earlier.network = $1 and earlier.transaction_id = new.transaction_id
+           and earlier.transaction_event_index = new.transaction_event_index), 0)
+     from jsonb_to_recordset($2) as new(transaction_id text, transaction_event_index integer, block_hash text,
+       block_number bigint, block_timestamp bigint, sender text, recipient text, amount_units numeric)
+     join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex') and watch.state <> 'ended'
+     on conflict (network, transaction_id, transaction_event_index, block_hash) do update
+       set phase = 'seen', version = excluded.version, changed_at = now()
+       where transfer.phase = 'retracted'
+     returning ${COLUMNS}`,
+    [network, JSON.stringify(transfers.map(toRecord))],
+  );
+  return rows.sort(oldestFirst);
+}
+
+/** Confirms what lies at or below this height of our chain. @returns the transfers that are confirmed now. */
+export async function confirmTransfers(tx: Transaction, network: string, finalHeight: number): Promise<TransferRow[]> {
+  const { rows } = await tx.query<TransferRow>(
+    `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
+     where network = $1 and phase = 'seen' and block_number <= $2
+     returning ${COLUMNS}`,
+    [network, finalHeight],
+  );
+  return rows.sort(oldestFirst);
+}
+
+/** Takes back every transfer above this height. @returns them newest first, with what they were before. */
+export async function retractTransfersAbove(
+  tx: Transaction,
+  network: string,
+  height: number,
+): Promise<(TransferRow & { previous_phase: TransferPhase })[]> {
+  const { rows } = await tx.query<TransferRow & { previous_phase: TransferPhase }>(
+    `with doomed as (
+       select transaction_id as id, transaction_event_index as position, block_hash as block, phase as previous_phase
+       from transfer where network = $1 and block_number > $2 and phase <> 'retracted' for update
+     )
+     update transfer set phase = 'retracted', version = version + 1, changed_at = now()
+     from doomed
+     where network = $1 and transaction_id = id and transaction_event_index = position and block_hash = block
+     returning ${COLUMNS}, previous_phase`,
+    [network, height],
+  );
+  return rows.sort((a, b) => oldestFirst(b, a));
+}
+
+/** A recipient (20-byte hex with 0x) and a span of block timestamps, RFC 3339, the end excluded. */
+export type Window = { recipient: string; from: string; to: string };
+
+/** The transfers inside these windows, those retracted left out; at most `limit`. */
+export async function readTransfersIn(
+  db: Queryable,
+  network: string,
+  windows: readonly Window[],
+  limit: number,
+): Promise<TransferRow[]> {
+  const { rows } = await db.query<TransferRow>(
+    `select distinct ${COLUMNS}
+     from jsonb_to_recordset($2) as wanted(address text, opens timestamptz, closes timestamptz)
+     join transfer on network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
+       and block_timestamp >= opens and block_timestamp < closes
+     order by block_number, transaction_id, transaction_event_index limit $3`,
+    [network, JSON.stringify(windows.map(toWanted)), limit],
+  );
+  return rows;
+}
+
+function toRecord(transfer: Transfer) {
+  return {
+    transaction_id: transfer.transactionId,
+    transaction_event_index: transfer.transactionEventIndex,
+    block_hash: transfer.blockHash.slice(2),
+    block_number: transfer.blockNumber,
+    block_timestamp: transfer.blockTimestamp,
+    sender: transfer.from.slice(2),
+    recipient: transfer.to.slice(2),
+    amount_units: transfer.amountUnits.toString(),
+  };
+}
+
+function toWanted({ recipient, from, to }: Window) {
+  return { address: recipient.slice(2), opens: from, closes: to };
+}
+
+/** By height, then by transaction and position, which is fixed although it is not the order inside the block. */
+function oldestFirst(a: TransferRow, b: TransferRow): number {
+  if (a.block_number !== b.block_number) return a.block_number < b.block_number ? -1 : 1;
+  if (a.transaction_id !== b.transaction_id) return a.transaction_id < b.transaction_id ? -1 : 1;
+  return a.transaction_event_index - b.transaction_event_index;
+}

@@ -1,0 +1,153 @@
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+
+/** Addresses are 0x and 40 lowercase hex characters on this side of the store. */
+export type NewWatch = { address: string; watchedFrom: Date };
+export type BackFill = { address: string; next: number; to: number };
+
+const HEX = `'0x' || encode(address, 'hex') as address`;
+
+/**
+ * Watches a wallet for one more payment. A wallet watched since before then needs nothing further; one that is new, had
+ * ended, or is now needed from an earlier moment is presented to the leader again, which reads what it missed.
+ */
+export async function watchWallet(
+  tx: Transaction,
+  watch: { network: string; address: string; merchantId: string; watchedFrom: string; watchedUntil: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+     values ($1, decode($2, 'hex'), $3, $4, $5, 'new')
+     on conflict (network, address) do update set
+       merchant_id = excluded.merchant_id,
+       watched_until = greatest(watch.watched_until, excluded.watched_until),
+       watched_from = case when watch.state = 'ended' then excluded.watched_from
+         else least(watch.watched_from, excluded.watched_from) end,
+       state = case when ${NEEDS_READING} then 'new' else watch.state end,
+       backfill_next = case when ${NEEDS_READING} then null else watch.backfill_next end,
+       backfill_to = case when ${NEEDS_READING} then null else watch.backfill_to end,
+       ended_through = null`,
+    [watch.network, watch.address.slice(2), watch.merchantId, watch.watchedFrom, watch.watchedUntil],
+  );
+}
+
+const NEEDS_READING = `(watch.state = 'ended' or excluded.watched_from < watch.watched_from)`;
+
+/** Keeps a watched wallet watched at least until then. */
+export async function extendWatch(
+  tx: Transaction,
+  watch: { network: string; address: string; watchedUntil: Date },
+): Promise<void> {
+  await tx.query(
+    `update watch set watched_until = $3
+     where network = $1 and address = decode($2, 'hex') and watched_until < $3 and state <> 'ended'`,
+    [watch.network, watch.address.slice(2), watch.watchedUntil],
+  );
+}
+
+/** Every wallet to match, page by page, so that a million of them need neither one long statement nor one large answer. */
+export async function* loadWatchedAddresses(pool: Pool, network: string, pageSize = 20_000): AsyncGenerator<string[]> {
+  let after: Buffer = Buffer.alloc(0);
+  for (;;) {
+    const { rows } = await pool.query<{ address: Buffer }>(
+      `select address from watch where network = $1 and address > $2 and state <> 'ended' order by address limit $3`,
+      [network, after, pageSize],
+    );
+    yield rows.map(({ address }) => `0x${address.toString('hex')}`);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < pageSize) return;
+    after = last.address;
+  }
+}
+
+/** Wallets that no leader has taken in yet, those needed from the earliest moment first. */
+export async function readNewWatches(pool: Pool, network: string, limit: number): Promise<NewWatch[]> {
+  const { rows } = await pool.query<{ address: string; watched_from: Date }>(
+    `select ${HEX}, watched_from from watch where network = $1 and state = 'new' order by watched_from limit $2`,
+    [network, limit],
+  );
+  return rows.map(({ address, watched_from }) => ({ address, watchedFrom: watched_from }));
+}
+
+/**
+ * Says what new wallets still miss: the blocks `backFill.from` to `backFill.to`, or nothing.
+ * A wallet that meanwhile is needed from before `coveredFrom` stays new, for the next round.
+ */
+export async function planWatches(
+  tx: Transaction,
+  network: string,
+  addresses: readonly string[],
+  coveredFrom: Date,
+  backFill: { from: number; to: number } | null,
+): Promise<void> {
+  await tx.query(
+    `update watch set state = case when $4::bigint is null then 'watching' else 'backfilling' end,
+       backfill_next = $4, backfill_to = $5
+     where network = $1 and address = any($2) and state = 'new' and watched_from >= $3`,
+    [network, addresses.map(toBytes), coveredFrom, backFill?.from ?? null, backFill?.to ?? null],
+  );
+}
+
+/** Wallets with blocks still to read, the farthest back first. */
+export async function readBackFills(pool: Pool, network: string, limit: number): Promise<BackFill[]> {
+  const { rows } = await pool.query<{ address: string; backfill_next: bigint; backfill_to: bigint }>(
+    `select ${HEX}, backfill_next, backfill_to from watch
+     where network = $1 and state = 'backfilling' order by backfill_next limit $2`,
+    [network, limit],
+  );
+  return rows.map((row) => ({ address: row.address, next: Number(row.backfill_next), to: Number(row.backfill_to) }));
+}
+
+/** Records that these wallets' blocks from `from` to `through` have been read; those with none left are complete. */
+export async function advanceBackFills(
+  tx: Transaction,
+  network: string,
+  addresses: readonly string[],
+  { from, through, tip }: { from: number; through: number; tip: number },
+): Promise<void> {
+  // A reorganisation may have taken blocks away that were still to be read; what replaces them is scanned as new.
+  await tx.query(
+    `update watch set
+       state = case when least(backfill_to, $5) <= $4 then 'watching' else state end,
+       backfill_next = case when least(backfill_to, $5) <= $4 then null else $4 + 1 end,
+       backfill_to = case when least(backfill_to, $5) <= $4 then null else backfill_to end
+     where network = $1 and address = any($2) and state = 'backfilling' and backfill_next between $3 and $4`,
+    [network, addresses.map(toBytes), from, through, tip],
+  );
+}
+
+/**
+ * Ends the watching of wallets that no payment needs any more. Chain time decides, so that an outage of the nodes,
+ * however long, ends none of them unread.
+ * @returns the wallets that are no longer watched.
+ */
+export async function endWatches(tx: Transaction, network: string, final: Date, limit: number): Promise<string[]> {
+  const { rows } = await tx.query<{ address: string }>(
+    `update watch set state = 'ended', ended_through = $2
+     where network = $1 and state = 'watching' and watched_until < $2 and address in (
+       select address from watch where network = $1 and state = 'watching' and watched_until < $2 limit $3)
+     returning ${HEX}`,
+    [network, final, limit],
+  );
+  return rows.map(({ address }) => address);
+}
+
+/** What is known of these wallets. `completeThrough` null: no limit but the scan's own. */
+export type Coverage = { address: string; isComplete: boolean; watchedFrom: Date; completeThrough: Date | null };
+
+export async function readCoverage(db: Queryable, network: string, addresses: readonly string[]): Promise<Coverage[]> {
+  const { rows } = await db.query<{ address: string; state: string; watched_from: Date; ended_through: Date | null }>(
+    `select ${HEX}, state, watched_from, ended_through from watch where network = $1 and address = any($2)`,
+    [network, addresses.map(toBytes)],
+  );
+  return rows.map((row) => ({
+    address: row.address,
+    isComplete: row.state === 'watching' || row.state === 'ended',
+    watchedFrom: row.watched_from,
+    completeThrough: row.ended_through,
+  }));
+}
+
+function toBytes(address: string): Buffer {
+  return Buffer.from(address.slice(2), 'hex');
+}

@@ -1,0 +1,93 @@
+import type { Log, Receipt } from './rpc/answers.ts';
+import { RpcError } from './rpc/errors.ts';
+
+/** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+
+/** A token transfer as one event tells it, before anybody has checked that its transaction succeeded. */
+export type DecodedTransfer = {
+  /** 20 bytes as 0x and 40 lowercase hex characters, on Tron as well. */
+  from: string;
+  to: string;
+  /** Base units of the token; always above zero. */
+  amountUnits: bigint;
+  log: Log;
+};
+
+/** A transfer that really happened, at its place in the chain. */
+export type Transfer = Omit<DecodedTransfer, 'log'> & {
+  /** 64 lowercase hex characters, no 0x. */
+  transactionId: string;
+  /** Position of the event in its receipt's full list, from 0. */
+  transactionEventIndex: number;
+  blockNumber: number;
+  blockHash: string;
+  /** Unix seconds. */
+  blockTimestamp: number;
+};
+
+const ADDRESS_PADDING = '0'.repeat(24);
+
+/**
+ * Reads an event as a transfer of the token.
+ * @returns null for anything else: another contract (look-alike tokens), another number of topics, short or long data, an
+ *   address that is none, and a zero amount ("address poisoning" sends those to plant a lookalike sender in wallets).
+ */
+export function decodeTransfer(token: string, log: Log): DecodedTransfer | null {
+  const [topic, from, to] = log.topics;
+  if (log.address !== token || log.topics.length !== 3 || topic !== TRANSFER_TOPIC) return null;
+  if (log.data.length !== 66 || from === undefined || to === undefined) return null;
+  if (!isPaddedAddress(from) || !isPaddedAddress(to)) return null;
+  const amountUnits = BigInt(log.data);
+  if (amountUnits === 0n) return null;
+  return { from: unpad(from), to: unpad(to), amountUnits, log };
+}
+
+/**
+ * Finds a decoded transfer in the receipt of its transaction.
+ * @returns null when the transaction failed: Tron nodes return the events of failed transactions too.
+ * @throws RpcError `invalid_answer` when the receipt belongs to another block or does not hold this very event.
+ */
+export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, blockTimestamp: number): Transfer | null {
+  const { log, ...transfer } = decoded;
+  if (receipt.blockHash !== log.blockHash)
+    throw new RpcError('invalid_answer', 'a receipt from another block than its log');
+  if (!receipt.succeeded) return null;
+  const position = receipt.logs.findIndex((candidate) => candidate.logIndex === log.logIndex);
+  const found = receipt.logs[position];
+  if (found === undefined || !isSameEvent(found, log)) {
+    throw new RpcError('invalid_answer', 'a log that its own receipt does not have');
+  }
+  return {
+    ...transfer,
+    transactionId: log.transactionHash.slice(2),
+    transactionEventIndex: position,
+    blockNumber: log.blockNumber,
+    blockHash: log.blockHash,
+    blockTimestamp,
+  };
+}
+
+/** The topics of eth_getLogs that select transfers to these wallets (20-byte hex), or all transfers. */
+export function transferTopics(recipients: readonly string[] | null): (string | string[] | null)[] {
+  if (recipients === null) return [TRANSFER_TOPIC];
+  return [TRANSFER_TOPIC, null, recipients.map((recipient) => `0x${ADDRESS_PADDING}${recipient.slice(2)}`)];
+}
+
+function isSameEvent(a: Log, b: Log): boolean {
+  return (
+    a.address === b.address &&
+    a.data === b.data &&
+    a.transactionHash === b.transactionHash &&
+    a.topics.length === b.topics.length &&
+    a.topics.every((topic, position) => topic === b.topics[position])
+  );
+}
+
+function isPaddedAddress(topic: string): boolean {
+  return topic.startsWith(ADDRESS_PADDING, 2);
+}
+
+function unpad(topic: string): string {
+  return `0x${topic.slice(26)}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * The wallets of one network whose transfers matter, held so compactly that a million of them fit in memory and every
+ * transfer of a busy chain can be asked about. Addresses are 0x and 40 lowercase hex characters.
+ */
+export type WatchSet = {
+  has(address: string): boolean;
+  add(address: string): void;
+  delete(address: string): void;
+  size(): number;
+};
+
+const WORDS_PER_KEY = 5;
+const INITIAL_SLOTS = 1024;
+/** Above this share of used slots, probing sequences grow long, so the table is rebuilt larger. */
+const MAX_LOAD = 0.6;
+
+const EMPTY = 0;
+const USED = 1;
+/** A deleted key's slot keeps probing sequences that run through it intact. */
+const DELETED = 2;
+
+/** An open-addressing hash table of 20-byte keys, five 32-bit words each; the number of slots is a power of two. */
+type Table = { slots: number; keys: Uint32Array; marks: Uint8Array; occupied: number };
+
+export function createWatchSet(): WatchSet {
+  let table = createTable(INITIAL_SLOTS);
+  let size = 0;
+  // One key is read at a time, so one buffer serves all.
+  const key = new Uint32Array(WORDS_PER_KEY);
+
+  return {
+    has(address) {
+      readKey(address, key);
+      return find(table, key) >= 0;
+    },
+    add(address) {
+      readKey(address, key);
+      if (find(table, key) >= 0) return;
+      if (table.occupied + 1 > table.slots * MAX_LOAD) table = rebuild(table, size + 1);
+      insert(table, key);
+      size += 1;
+    },
+    delete(address) {
+      readKey(address, key);
+      const slot = find(table, key);
+      if (slot < 0) return;
+      table.marks[slot] = DELETED;
+      size -= 1;
+    },
+    size: () => size,
+  };
+}
+
+function createTable(slots: number): Table {
+  return { slots, keys: new Uint32Array(slots * WORDS_PER_KEY), marks: new Uint8Array(slots), occupied: 0 };
+}
+
+/** @returns the slot of this key, or −1. There is always an empty slot to end at. */
+function find({ slots, keys, marks }: Table, key: Uint32Array): number {
+  let slot = hash(key) & (slots - 1);
+  while (marks[slot] !== EMPTY) {
+    if (marks[slot] === USED && holds(keys, slot, key)) return slot;
+    slot = (slot + 1) & (slots - 1);
+  }
+  return -1;
+}
+
+/** Puts in a key that is known to be absent. */
+function insert(table: Table, key: Uint32Array): void {
+  let slot = hash(key) & (table.slots - 1);
+  while (table.marks[slot] !== EMPTY) slot = (slot + 1) & (table.slots - 1);
+  table.keys.set(key, slot * WORDS_PER_KEY);
+  table.marks[slot] = USED;
+  table.occupied += 1;
+}
+
+/** Copies the keys into a table with room for as many again, which also drops the marks that deleted keys left. */
+function rebuild(old: Table, size: number): Table {
+  const table = createTable(Math.max(INITIAL_SLOTS, 2 ** Math.ceil(Math.log2((2 * size) / MAX_LOAD))));
+  for (let slot = 0; slot < old.slots; slot += 1) {
+    if (old.marks[slot] !== USED) continue;
+    insert(table, old.keys.subarray(slot * WORDS_PER_KEY, (slot + 1) * WORDS_PER_KEY));
+  }
+  return table;
+}
+
+function readKey(address: string, key: Uint32Array): void {
+  for (let word = 0; word < WORDS_PER_KEY; word += 1) {
+    key[word] = Number.parseInt(address.slice(2 + word * 8, 10 + word * 8), 16);
+  }
+}
+
+function holds(keys: Uint32Array, slot: number, key: Uint32Array): boolean {
+  const start = slot * WORDS_PER_KEY;
+  for (let word = 0; word < WORDS_PER_KEY; word += 1) if (keys[start + word] !== key[word]) return false;
+  return true;
+}
+
+/** Every word counts: wallets ground out to share a prefix must not share a slot. */
+function hash(words: Uint32Array): number {
+  let mixed = 0x811c9dc5;
+  for (const word of words) {
+    mixed = Math.imul(mixed ^ word, 0x9e3779b1);
+    mixed ^= mixed >>> 15;
+  }
+  return mixed >>> 0;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from '@jest/globals';
+import { parseBlock, parseLogs, parseReceipt, quantity } from '../src/rpc/answers.ts';
+import { hashOf } from './samples.ts';
+
+const rawBlock = {
+  number: '0x7',
+  hash: hashOf(7).toUpperCase().replace('0X', '0x'),
+  parentHash: hashOf(6),
+  timestamp: '0x65',
+  logsBloom: `0x${'0'.repeat(512)}`,
+  stateRoot: '0x',
+  transactions: [],
+};
+const rawLog = {
+  address: `0x${'AB'.repeat(20)}`,
+  topics: [hashOf(1)],
+  data: '0x',
+  blockHash: hashOf(7),
+  blockNumber: '0x7',
+  transactionHash: hashOf(9),
+  logIndex: '0x0',
+  removed: false,
+};
+
+describe('a block', () => {
+  test('is read from the fields we need, even where others are malformed as on Tron', () => {
+    expect(parseBlock(rawBlock)).toEqual({
+      number: 7,
+      hash: hashOf(7),
+      parentHash: hashOf(6),
+      timestamp: 101,
+      logsBloom: `0x${'0'.repeat(512)}`,
+    });
+  });
+
+  test.each([
+    ['no object', null],
+    ['a list', [rawBlock]],
+    ['without number', { ...rawBlock, number: null }],
+    ['with a decimal number', { ...rawBlock, number: 7 }],
+    ['with a short hash', { ...rawBlock, hash: '0x12' }],
+    ['with a hash that is no hex', { ...rawBlock, hash: `0x${'g'.repeat(64)}` }],
+    ['with a short bloom', { ...rawBlock, logsBloom: '0x00' }],
+  ])('%s is refused', (_, value) => {
+    expect(() => parseBlock(value)).toThrow(/invalid_answer/);
+  });
+});
+
+describe('logs', () => {
+  test('come back in lowercase', () => {
+    expect(parseLogs([rawLog])[0]?.address).toBe(`0x${'ab'.repeat(20)}`);
+  });
+
+  test.each([
+    ['null', null],
+    ['an object', {}],
+    ['a log taken back', [{ ...rawLog, removed: true }]],
+    ['five topics', [{ ...rawLog, topics: Array.from({ length: 5 }, () => hashOf(1)) }]],
+    ['a pending log', [{ ...rawLog, blockHash: null, blockNumber: null }]],
+    ['odd data', [{ ...rawLog, data: 'abc' }]],
+  ])('%s are refused', (_, value) => {
+    expect(() => parseLogs(value)).toThrow(/invalid_answer/);
+  });
+});
+
+test('a receipt says whether its transaction succeeded, and must say it', () => {
+  const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), logs: [rawLog] };
+  expect(parseReceipt({ ...receipt, status: '0x1' }).succeeded).toBe(true);
+  expect(parseReceipt({ ...receipt, status: '0x0' }).succeeded).toBe(false);
+  expect(() => parseReceipt(receipt)).toThrow(/invalid_answer/);
+});
+
+test('a height that a JavaScript number cannot hold exactly is refused', () => {
+  expect(quantity('0x1fffffffffffff', 'height')).toBe(Number.MAX_SAFE_INTEGER);
+  expect(() => quantity('0x20000000000000', 'height')).toThrow(/invalid_answer/);
+});

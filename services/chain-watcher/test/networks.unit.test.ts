@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from '@jest/globals';
+import { readNetworks } from '../src/networks.ts';
+
+const shipped = JSON.parse(readFileSync(new URL('../../../infra/networks.json', import.meta.url), 'utf8')) as {
+  id: string;
+  rpc_urls: string[];
+}[];
+
+/** The shipped file with these URLs filled in. */
+const withUrls = (urls: Record<string, string[]>) =>
+  shipped.map((network) => ({ ...network, rpc_urls: urls[network.id] ?? [] }));
+
+describe('the shipped networks file', () => {
+  test('is valid and switches nothing on by itself', () => {
+    expect(readNetworks(shipped, {})).toEqual([]);
+  });
+
+  test('needs nothing but URLs, for every network', () => {
+    const urls = Object.fromEntries(shipped.map(({ id }) => [id, [`https://${id}.example`]]));
+    expect(readNetworks(withUrls(urls), {}).map(({ id }) => id)).toEqual([
+      'ethereum',
+      'bnb',
+      'polygon',
+      'arbitrum',
+      'base',
+      'tron',
+    ]);
+  });
+});
+
+describe('what follows from an entry', () => {
+  test('the contract is compared in the form in which logs carry it, on Tron too', () => {
+    const [ethereum, tron] = readNetworks(withUrls({ ethereum: ['http://a'], tron: ['http://b'] }), {});
+    expect(ethereum?.token).toBe('0xdac17f958d2ee523a2206206994597c13d831ec7');
+    expect(tron?.token).toBe('0xa614f803b6fd780986a42c78ec9c7f77e6ded13c');
+  });
+
+  test('the empty Bloom filters of Tron prove nothing', () => {
+    const [ethereum, tron] = readNetworks(withUrls({ ethereum: ['http://a'], tron: ['http://b'] }), {});
+    expect(tron?.mayHoldTransfer).toBeNull();
+    expect(ethereum?.mayHoldTransfer?.(`0x${'0'.repeat(512)}`)).toBe(false);
+  });
+});
+
+describe('keys in URLs', () => {
+  const networks = withUrls({ ethereum: ['https://rpc.example/${ETHEREUM_KEY}', 'https://other.example'] });
+
+  test('are filled in from the environment', () => {
+    const [ethereum] = readNetworks(networks, { ETHEREUM_KEY: 'abc' });
+    expect(ethereum?.rpc_urls).toEqual(['https://rpc.example/abc', 'https://other.example']);
+  });
+
+  test('that are missing stop the start and are named', () => {
+    expect(() => readNetworks(networks, {})).toThrow(/ethereum: ETHEREUM_KEY is not set/);
+  });
+
+  test('never appear in the error about a URL', () => {
+    const broken = withUrls({ ethereum: ['ftp://user:${ETHEREUM_KEY}@rpc.example'] });
+    expect(() => readNetworks(broken, { ETHEREUM_KEY: 'hush-hush' })).toThrow(
+      /^(?!.*hush-hush).*rpc_urls\[0\] is no http\(s\) URL/,
+    );
+  });
+});

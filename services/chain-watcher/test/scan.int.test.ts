@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import type { RunningWatcher } from './watcher.ts';
+
+let world: World;
+let watcher: RunningWatcher;
+
+beforeAll(async () => {
+  world = await startWorld();
+  watcher = world.watch({ confirmations: 3 });
+});
+afterAll(() => world.close());
+
+describe('a transfer to a watched wallet', () => {
+  test('is seen in its block and confirmed once it is deep enough, each once', async () => {
+    const wallet = newWallet();
+    const payment = await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    const hash = await world.chain.transfer(wallet, 10_500_000n);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const block = await world.chain.rpc<{ hash: string; timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
+    expect(seen).toEqual({
+      merchant_id: payment.merchant_id,
+      network: 'local',
+      transaction_id: hash.slice(2),
+      transaction_event_index: 0,
+      block_number: seen!.block_number,
+      block_hash: block.hash,
+      block_timestamp: new Date(Number(block.timestamp) * 1000).toISOString(),
+      from: world.chain.payer,
+      to: wallet,
+      amount_units: '10500000',
+      decimals: 6,
+      phase: 'seen',
+      version: 1,
+      confirmations: 1,
+      confirmations_required: 3,
+    });
+
+    await world.chain.mine(1);
+    await untilScanned(world);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.mine(1);
+    const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+    expect(confirmed).toEqual({ ...seen, phase: 'confirmed', version: 2, confirmations: 3 });
+  });
+
+  test('in the middle of a transaction has the position that counts every log of the receipt', async () => {
+    const [other, wallet] = [newWallet(), newWallet()];
+    await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.transferBatch([
+      { to: other, units: 1n },
+      { to: other, units: 2n },
+      { to: wallet, units: 3n },
+      { to: other, units: 4n },
+      { to: wallet, units: 5n },
+    ]);
+    await world.chain.mine(2);
+    await eventually(() => {
+      const mine = world.heard.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
+      expect(mine.map((m) => [m.transaction_event_index, m.amount_units]).sort()).toEqual([
+        [2, '3'],
+        [4, '5'],
+      ]);
+    });
+    expect(world.heard.some(({ to }) => to === other)).toBe(false);
+  });
+
+  test('carries the amount that arrived when the token takes a fee', async () => {
+    const wallet = newWallet();
+    await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.setFee(100);
+    await world.chain.transfer(wallet, 10_000_000n);
+    await world.chain.setFee(0);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    expect(seen).toMatchObject({ amount_units: '9900000', transaction_event_index: 1 });
+  });
+});
+
+describe('a watch that comes late', () => {
+  test('finds the transfer that was mined before it, however many blocks passed', async () => {
+    const wallet = newWallet();
+    const createdAt = new Date();
+    await world.chain.transfer(wallet, 7n);
+    await world.chain.mine(300);
+    await untilScanned(world);
+    await world.announce({ recipient: wallet, created_at: createdAt.toISOString() });
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilWatched(world, wallet);
+  });
+
+  test('does not reach back further than a payment created after the block may need', async () => {
+    const wallet = newWallet();
+    await world.chain.transfer(wallet, 7n);
+    await untilScanned(world);
+    const later = new Date(Date.now() + 3_600_000).toISOString();
+    await world.announce({ recipient: wallet, created_at: later });
+    await untilWatched(world, wallet);
+    await world.chain.transfer(wallet, 8n);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    expect(seen!.amount_units).toBe('8');
+  });
+});
+
+describe('what payments asks', () => {
+  type Answer = { scanned_through: string | null; transfers: { amount_units: string; phase: string }[] };
+  const ask = async (windows: unknown) =>
+    (await watcher.call<Answer>('POST', '/internal/v1/windows', { network: 'local', windows })).body;
+
+  test('transfers inside a window are told, and how far the chain is final', async () => {
+    const wallet = newWallet();
+    const { created_at: from } = await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.transfer(wallet, 42n);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const to = new Date(Date.now() + 60_000).toISOString();
+    const window = { recipient: wallet, from: new Date(Date.parse(from) - 15_000).toISOString(), to };
+
+    expect((await ask([window])).transfers).toMatchObject([{ amount_units: '42', phase: 'seen' }]);
+    expect((await ask([{ ...window, to: seen!.block_timestamp }])).transfers).toEqual([]);
+
+    // The chain's clock is moved beyond the window's end.
+    await world.chain.rpc('evm_increaseTime', [120]);
+    await world.chain.mine(5);
+    await untilScanned(world);
+    const later = await ask([window]);
+    expect(Date.parse(later.scanned_through!)).toBeGreaterThan(Date.parse(to));
+    expect(later.transfers).toMatchObject([{ amount_units: '42', phase: 'confirmed' }]);
+  });
+
+  test('nothing is claimed of a wallet nobody watches, nor of an unknown network', async () => {
+    const window = { recipient: newWallet(), from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:30:00.000Z' };
+    expect(await ask([window])).toEqual({ scanned_through: null, transfers: [] });
+    const unknown = await watcher.call('POST', '/internal/v1/windows', { network: 'nowhere', windows: [window] });
+    expect(unknown).toEqual({ status: 200, body: { scanned_through: null, transfers: [] } });
+  });
+
+  test.each([
+    [{ network: 'local' }, 'windows'],
+    [{ network: 'local', windows: [] }, 'windows'],
+    [{ network: 'local', windows: [{ recipient: 'x', from: '', to: '' }] }, 'windows[0].recipient'],
+    [
+      { network: 'local', windows: [{ recipient: `0x${'1'.repeat(40)}`, from: 'yesterday', to: '' }] },
+      'windows[0].from',
+    ],
+    [{ windows: [{}] }, 'network'],
+  ])('a malformed question %j is refused and named', async (json, field) => {
+    const { status, body } = await watcher.call('POST', '/internal/v1/windows', json);
+    expect(status).toBe(422);
+    expect(body).toMatchObject({ detail: [{ field }] });
+  });
+
+  test('where each scan stands can be read', async () => {
+    await untilScanned(world);
+    const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
+    const { body } = await watcher.call('GET', '/internal/v1/chains');
+    expect(body).toMatchObject([
+      {
+        network: 'local',
+        head,
+        cursor: head,
+        lag_blocks: 0,
+        halted_at: null,
+        endpoints: [{ endpoint: 0, state: 'closed' }],
+      },
+    ]);
+    expect(JSON.stringify(body)).not.toContain(world.chain.rpcUrl);
+  });
+});
+
+describe('the end of watching', () => {
+  test('comes only when the chain has passed the grace period, and a new payment watches again', async () => {
+    const wallet = newWallet();
+    const expired = { created_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:30:00.000Z' };
+    await world.announce({ recipient: wallet, ...expired });
+    const address = Buffer.from(wallet.slice(2), 'hex');
+    const stateOf = async () =>
+      (await world.pool.query<{ state: string }>('select state from watch where address = $1', [address])).rows[0]
+        ?.state;
+    await eventually(async () => expect(await stateOf()).toBe('ended'), { timeoutMs: 30_000 });
+
+    await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.transfer(wallet, 9n);
+    await untilHeard(world, wallet, ['seen']);
+  }, 30_000);
+
+  test('is put off by a payment that closed later', async () => {
+    const wallet = newWallet();
+    const payment = await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    const closedAt = new Date(Date.now() + 10 * 86_400_000);
+    await world.sayClosed(payment, closedAt);
+    await eventually(async () => {
+      const { rows } = await world.pool.query<{ watched_until: Date }>(
+        'select watched_until from watch where address = $1',
+        [Buffer.from(wallet.slice(2), 'hex')],
+      );
+      expect(rows[0]?.watched_until).toEqual(new Date(closedAt.getTime() + 86_400_000));
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import { RpcError } from '../src/rpc/errors.ts';
+import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, transferTopics } from '../src/transfers.ts';
+import { TOKEN, addressOf, hashOf, sampleLog, sampleReceipt, topicOf } from './samples.ts';
+
+describe('decoding', () => {
+  test('a transfer of the token is read with sender, recipient and exact amount', () => {
+    expect(decodeTransfer(TOKEN, sampleLog())).toMatchObject({
+      from: addressOf(1),
+      to: addressOf(2),
+      amountUnits: 10_500_000n,
+    });
+  });
+
+  test('the largest amount a token can move is read exactly', () => {
+    const decoded = decodeTransfer(TOKEN, sampleLog({ data: `0x${'f'.repeat(64)}` }));
+    expect(decoded?.amountUnits).toBe(2n ** 256n - 1n);
+  });
+
+  const [topic, from, to] = [TRANSFER_TOPIC, topicOf(addressOf(1)), topicOf(addressOf(2))];
+  test.each([
+    ['another contract', { address: addressOf(99) }],
+    ['another event', { topics: [hashOf(5), from, to] }],
+    ['two topics', { topics: [topic, from] }],
+    ['four topics, as of an NFT', { topics: [topic, from, to, hashOf(1)] }],
+    ['no topics', { topics: [] }],
+    ['a zero amount', { data: hashOf(0) }],
+    ['short data', { data: '0x01' }],
+    ['long data', { data: `${hashOf(1)}00` }],
+    ['no data', { data: '0x' }],
+    ['a recipient that is no address', { topics: [topic, from, `0x01${'0'.repeat(62)}`] }],
+  ])('%s is no transfer', (_, changes) => {
+    expect(decodeTransfer(TOKEN, sampleLog(changes))).toBeNull();
+  });
+});
+
+describe('the position in the receipt', () => {
+  const decoded = decodeTransfer(TOKEN, sampleLog())!;
+
+  test('counts every log of the transaction, from 0, and is not the position in the block', () => {
+    const receipt = sampleReceipt({
+      logs: [sampleLog({ address: addressOf(9), logIndex: 2 }), sampleLog({ logIndex: 3 }), sampleLog({ logIndex: 4 })],
+    });
+    expect(locateTransfer(decoded, receipt, 1_700_000_007)).toEqual({
+      transactionId: hashOf(0xabc).slice(2),
+      transactionEventIndex: 2,
+      blockNumber: 7,
+      blockHash: hashOf(7),
+      blockTimestamp: 1_700_000_007,
+      from: addressOf(1),
+      to: addressOf(2),
+      amountUnits: 10_500_000n,
+    });
+  });
+
+  test('a failed transaction has moved nothing, whatever its logs say', () => {
+    expect(locateTransfer(decoded, sampleReceipt({ succeeded: false }), 1)).toBeNull();
+  });
+
+  test.each([
+    ['from another block', sampleReceipt({ blockHash: hashOf(8) })],
+    ['without the log', sampleReceipt({ logs: [] })],
+    ['with another amount', sampleReceipt({ logs: [sampleLog({ data: hashOf(1) })] })],
+    [
+      'with another recipient',
+      sampleReceipt({ logs: [sampleLog({ topics: [TRANSFER_TOPIC, topicOf(addressOf(1)), topicOf(addressOf(3))] })] }),
+    ],
+    ['of another contract', sampleReceipt({ logs: [sampleLog({ address: addressOf(9) })] })],
+  ])('a receipt %s exposes the node', (_, receipt) => {
+    expect(() => locateTransfer(decoded, receipt, 1)).toThrow(RpcError);
+  });
+});
+
+test('filtering by recipient pads addresses to the width of a topic', () => {
+  expect(transferTopics(null)).toEqual([TRANSFER_TOPIC]);
+  expect(transferTopics([addressOf(2)])).toEqual([TRANSFER_TOPIC, null, [topicOf(addressOf(2))]]);
+});

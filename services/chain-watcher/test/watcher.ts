@@ -1,0 +1,120 @@
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
+import { createApp } from '@quittance/http/app.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
+import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
+import type { TestChain } from '@quittance/testkit/chain.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { paymentClosed } from '../src/handlers/payment-closed.ts';
+import { paymentCreated } from '../src/handlers/payment-created.ts';
+import { startScanLoop } from '../src/loops/scan.ts';
+import { createChainMetrics } from '../src/metrics.ts';
+import { schema } from '../src/migrations.ts';
+import { readNetworks } from '../src/networks.ts';
+import { chainsRoute } from '../src/routes/chains.ts';
+import { windowsRoute } from '../src/routes/windows.ts';
+import { createEndpoints } from '../src/rpc/endpoints.ts';
+
+export type WatcherOptions = {
+  chain: Pick<TestChain, 'rpcUrl' | 'chainId' | 'token' | 'decimals'>;
+  databaseUrl: string;
+  amqpUrl: string;
+  /** Instead of the chain's own URL. */
+  rpcUrls?: string[];
+  confirmations?: number;
+  finality?: 'confirmations' | 'finalized';
+  watchGraceSeconds?: number;
+  leaseMs?: number;
+  /** Instead of the database's own URL, for the connection that holds the lead. */
+  leaderDatabaseUrl?: string;
+};
+
+export type RunningWatcher = {
+  metrics: Metrics;
+  /** Connections that hold the lead; a test may break them. */
+  leaderPool: Pool;
+  /** Calls the service's internal API. */
+  call<T>(method: string, path: string, json?: unknown): Promise<{ status: number; body: T }>;
+  close(): Promise<void>;
+};
+
+export const INTERNAL_TOKEN = 'test-internal-token-of-at-least-32-characters';
+
+/** The networks file of a test chain. */
+export function networksOf(options: Omit<WatcherOptions, 'databaseUrl' | 'amqpUrl'>) {
+  const { chain, confirmations = 2, finality = 'confirmations' } = options;
+  return [
+    {
+      ...{ id: 'local', family: 'evm', chain_id: chain.chainId, rpc_urls: options.rpcUrls ?? [chain.rpcUrl] },
+      ...{ usdt_contract: chain.token, decimals: chain.decimals, confirmations, finality },
+      ...{ poll_interval_ms: 25, explorer_transaction_url: null },
+    },
+  ];
+}
+
+/** What main.ts composes, inside this process. */
+export function startWatcher(options: WatcherOptions): RunningWatcher {
+  const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });
+  const common = { logger: testLogger, metrics };
+  const database = { url: options.databaseUrl, schema, logger: testLogger };
+  const pool = createPool({ ...database, max: 5, applicationName: 'watcher' });
+  const leaderPool = createPool({
+    ...{ ...database, url: options.leaderDatabaseUrl ?? options.databaseUrl },
+    ...{ max: 1, applicationName: 'watcher leader' },
+  });
+  const broker = connectBroker({ ...common, url: options.amqpUrl, name: 'chain-watcher' });
+  const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
+  const [network] = readNetworks(networksOf(options), {});
+  if (network === undefined) throw new Error('the network is switched off');
+  const endpoints = createEndpoints({ ...common, network, timeoutMs: 2_000 });
+  const settings = { watchGraceSeconds: options.watchGraceSeconds ?? 86_400 };
+  const handlers = [paymentCreated(settings), paymentClosed(settings)];
+  const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers });
+  const leaseMs = options.leaseMs ?? 15_000;
+  const context = {
+    ...{ ...common, network, endpoints, pool, leaderPool, leaseMs, outbox },
+    metrics: createChainMetrics(metrics),
+  };
+  const loop = startScanLoop(context, metrics);
+  const routes = [
+    windowsRoute({ pool, networks: [network] }),
+    chainsRoute({ pool, networks: [{ network, endpoints }] }),
+  ];
+  const app = createApp({
+    ...common,
+    name: 'chain-watcher',
+    routes,
+    internalToken: INTERNAL_TOKEN,
+    ready: () => ping(pool),
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  let closed: Promise<void> | null = null;
+
+  return {
+    metrics,
+    leaderPool,
+    async call<T>(method: string, path: string, json?: unknown) {
+      const { port } = server.address() as AddressInfo;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method,
+        headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json' },
+        ...(json !== undefined && { body: JSON.stringify(json) }),
+      });
+      return { status: response.status, body: (await response.json()) as T };
+    },
+    close: () => (closed ??= close()),
+  };
+
+  async function close(): Promise<void> {
+    server.closeAllConnections();
+    server.close();
+    await loop.close();
+    await consumers.close();
+    await outbox.close();
+    await broker.close();
+    await Promise.all([pool.end(), leaderPool.end()]);
+  }
+}

@@ -1,0 +1,136 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { connectBroker, type Broker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testBroker, type TestBroker } from '@quittance/testkit/broker.ts';
+import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { startWatcher, type RunningWatcher, type WatcherOptions } from './watcher.ts';
+
+/** A chain, a database, a broker, and an ear that hears what payments would hear. */
+export type World = {
+  chain: TestChain;
+  database: TestDatabase;
+  broker: TestBroker;
+  pool: Pool;
+  /** Every TransferObserved, in the order of arrival. */
+  heard: TransferObserved[];
+  /** Starts one replica of the service in this process; closed with the world. */
+  watch(options?: Partial<WatcherOptions>): RunningWatcher;
+  /** Says PaymentCreated, as payments would. */
+  announce(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
+  sayClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
+  close(): Promise<void>;
+};
+
+export async function startWorld(chainOptions: Parameters<typeof testChain>[0] = {}): Promise<World> {
+  const [chain, database, broker] = await Promise.all([
+    testChain({ slotsInAnEpoch: 32, ...chainOptions }),
+    testDatabase({ schema, migrations }),
+    testBroker(),
+  ]);
+  const common = { logger: testLogger, metrics: testMetrics };
+  const pool = createPool({ url: database.url, schema, max: 10, logger: testLogger, applicationName: 'test' });
+  const link = connectBroker({ ...common, url: broker.url, name: 'test' });
+  await untilReady(link);
+  const outbox = createOutbox({ ...common, pool, broker: link, pollMs: 50 });
+  const heard: TransferObserved[] = [];
+  const hear = on(TransferObserved, 'transfer-observed', (message) => {
+    heard.push(message);
+    return Promise.resolve();
+  });
+  const ear = startConsumers({ ...common, pool, broker: link, service: 'payments', handlers: [hear] });
+  const watchers: RunningWatcher[] = [];
+
+  return {
+    chain,
+    database,
+    broker,
+    pool,
+    heard,
+    watch(options = {}) {
+      const watcher = startWatcher({ chain, databaseUrl: database.url, amqpUrl: broker.url, ...options });
+      watchers.push(watcher);
+      return watcher;
+    },
+    async announce(changes) {
+      const payment = samplePayment(changes);
+      await transaction(pool, (tx) => outbox.send(tx, PaymentCreated, payment));
+      return payment;
+    },
+    async sayClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
+      const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
+      await transaction(pool, (tx) => outbox.send(tx, PaymentClosed, { ...closed, status: 'EXPIRED' }));
+    },
+    async close() {
+      for (const watcher of watchers) await watcher.close();
+      await ear.close();
+      await outbox.close();
+      await link.close();
+      await pool.end();
+      await Promise.all([chain.close(), database.drop(), broker.close()]);
+    },
+  };
+}
+
+export async function untilReady(broker: Broker): Promise<void> {
+  await eventually(() => {
+    if (!broker.ready()) throw new Error('not connected');
+  });
+}
+
+/** A wallet nobody else uses. */
+export function newWallet(): string {
+  const hex = newId('pay').slice(-32);
+  return parseAddress(`0x${hex}${hex.slice(-8)}`)!.address;
+}
+
+/** Waits until the wallet is watched and nothing of its past is missing. */
+export async function untilWatched({ pool }: World, wallet: string): Promise<void> {
+  await eventually(async () => {
+    const address = Buffer.from(wallet.slice(2), 'hex');
+    const { rows } = await pool.query<{ state: string }>('select state from watch where address = $1', [address]);
+    if (rows[0]?.state !== 'watching') throw new Error(`the wallet is ${rows[0]?.state ?? 'unknown'}`);
+  });
+}
+
+/** Waits until all of these phases have been heard of transfers to this wallet, and nothing beside them. */
+export async function untilHeard({ heard }: World, wallet: string, phases: string[]): Promise<TransferObserved[]> {
+  return eventually(() => {
+    const messages = heard.filter(({ to }) => to === wallet).sort((a, b) => a.version - b.version);
+    const found = messages.map(({ phase }) => phase);
+    if (found.join() !== phases.join()) throw new Error(`heard ${found.join()} instead of ${phases.join()}`);
+    return messages;
+  });
+}
+
+/** Waits until the replicas have scanned the chain's present head. */
+export async function untilScanned({ pool, chain }: World): Promise<void> {
+  const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false]);
+  await eventually(async () => {
+    const { rows } = await pool.query<{ hash: Buffer | null }>('select hash from cursor');
+    if (rows[0]?.hash?.toString('hex') !== hash.slice(2)) throw new Error('the cursor is elsewhere');
+  });
+}
+
+function samplePayment(changes: Partial<PaymentCreated> & { recipient: string }): PaymentCreated {
+  return {
+    payment_id: newId('pay'),
+    merchant_id: newId('mer'),
+    network: 'local',
+    amount: '10.5',
+    created_at: new Date().toISOString(),
+    expires_at: new Date(Date.now() + 1_800_000).toISOString(),
+    ...changes,
+  };
+}

@@ -1,0 +1,101 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
+import { timestampSchema } from '@quittance/contracts/timestamp.ts';
+import { type ServiceClient, type ServiceResponse, ServiceUnavailable } from '@quittance/http/client.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+
+/** Those who know better when what payments has heard would make it refuse. Each method throws ServiceUnavailable for no answer. */
+export type Owners = {
+  /** The policy in force, or null for a merchant that quota does not know (yet). */
+  policy(merchantId: string): Promise<AccessPolicy | null>;
+  /** Whether the merchant has configured a webhook endpoint. */
+  hasWebhook(merchantId: string): Promise<boolean>;
+};
+
+/** A stretch of time on one wallet: transfers in blocks from `from` up to, and without, `to`. */
+export type ChainWindow = { recipient: string; from: Date; to: Date };
+
+export type ChainAnswer = {
+  /** Every block up to this moment is final and was scanned without a gap; null before the first. */
+  scannedThrough: Date | null;
+  transfers: TransferObserved[];
+};
+
+export type Chain = {
+  /** @param windows at most 100. @throws ServiceUnavailable for no answer. */
+  transfersIn(network: string, windows: readonly ChainWindow[]): Promise<ChainAnswer>;
+};
+
+export function createOwners({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }): Owners {
+  return {
+    async policy(merchantId) {
+      const answer = await quota.request({ method: 'GET', path: `/internal/v1/merchants/${merchantId}/policy` });
+      return answer.status === 404 ? null : read('quota', answer, checkPolicy);
+    },
+    async hasWebhook(merchantId) {
+      const answer = await webhooks.request({ method: 'GET', path: `/internal/v1/merchants/${merchantId}/webhook` });
+      if (answer.status === 404) return false;
+      read('webhook-dispatcher', answer, (body) => body);
+      return true;
+    },
+  };
+}
+
+export function createChain({ watcher }: { watcher: ServiceClient }): Chain {
+  return {
+    async transfersIn(network, windows) {
+      const answer = await watcher.request({
+        method: 'POST',
+        path: '/internal/v1/windows',
+        json: {
+          network,
+          windows: windows.map(({ recipient, from, to }) => ({ recipient, from: rfc3339(from), to: rfc3339(to) })),
+        },
+        // A question, although asked by POST.
+        idempotent: true,
+      });
+      const body = read('chain-watcher', answer, checkWindows);
+      return {
+        scannedThrough: body.scanned_through === null ? null : new Date(body.scanned_through),
+        transfers: body.transfers.map((transfer) => TransferObserved.parse(transfer)),
+      };
+    },
+  };
+}
+
+/** The message carries the policy and when it changed; asked for, quota answers the policy alone. */
+const isPolicy = compileSchema<AccessPolicy>({
+  ...AccessChanged.schema,
+  required: AccessChanged.schema.required.filter((field) => field !== 'changed_at'),
+});
+
+function checkPolicy(body: unknown): AccessPolicy {
+  if (isPolicy(body)) return body;
+  throw new Error(`no access policy: ${describeErrors(isPolicy.errors)}`);
+}
+
+const isWindows = compileSchema<{ scanned_through: string | null; transfers: unknown[] }>({
+  type: 'object',
+  required: ['scanned_through', 'transfers'],
+  properties: {
+    scanned_through: { ...timestampSchema, type: ['string', 'null'] },
+    transfers: { type: 'array' },
+  },
+});
+
+function checkWindows(body: unknown): { scanned_through: string | null; transfers: unknown[] } {
+  if (isWindows(body)) return body;
+  throw new Error(`no answer about windows: ${describeErrors(isWindows.errors)}`);
+}
+
+/** @throws ServiceUnavailable for any answer that is not the one asked for: the caller then knows as little as without one. */
+function read<T>(service: string, answer: ServiceResponse, check: (body: unknown) => T): T {
+  try {
+    if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+    return check(JSON.parse(answer.body.toString('utf8')));
+  } catch (error) {
+    throw new ServiceUnavailable(service, { cause: error });
+  }
+}

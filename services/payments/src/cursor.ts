@@ -1,0 +1,18 @@
+import { isId } from '@quittance/contracts/ids.ts';
+
+/** The place of a payment in a list, newest first. No two payments share one. */
+export type Cursor = { createdAt: Date; paymentId: string };
+
+/** Opaque to callers: only what this service wrote is read back. */
+export function writeCursor({ createdAt, paymentId }: Cursor): string {
+  return Buffer.from(`${createdAt.getTime()}.${paymentId}`).toString('base64url');
+}
+
+/** @returns null for a text that writeCursor() did not write. */
+export function readCursor(text: string): Cursor | null {
+  const [, time, paymentId] = /^(\d{1,15})\.(\w{36})$/.exec(Buffer.from(text, 'base64url').toString('utf8')) ?? [];
+  if (time === undefined || paymentId === undefined || !isId('pay', paymentId)) return null;
+  const cursor = { createdAt: new Date(Number(time)), paymentId };
+  // Base64 has several spellings of the same bytes, and a Date takes no more than 8.64e15 milliseconds.
+  return !Number.isNaN(cursor.createdAt.getTime()) && writeCursor(cursor) === text ? cursor : null;
+}

@@ -1,0 +1,30 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { keepReplyPartitions } from '../store/reply.ts';
+
+/** Partitions are made two months ahead, so several of these runs may fail before a creation notices. */
+const INTERVAL_MS = 6 * 3600 * 1000;
+
+/** Keeps room for the replies of the coming months, and forgets those that are past their retention. */
+export function startKeepRepliesLoop({
+  db,
+  logger,
+  metrics,
+}: {
+  db: Queryable;
+  logger: Logger;
+  metrics: Metrics;
+}): Loop {
+  return startLoop({
+    name: 'keep-replies',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      await keepReplyPartitions(db);
+      return { more: false };
+    },
+  });
+}

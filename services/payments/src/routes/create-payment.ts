@@ -1,0 +1,115 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { compileSchema } from '@quittance/contracts/schema.ts';
+import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { readJson } from '@quittance/http/body.ts';
+import { type Reply, route, type Route } from '@quittance/http/route.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { Creation, CreationOutcome, CreationRefusal } from '../creation.ts';
+
+/** What a refused merchant reads. A refusal without a row here does not compile. */
+const refusals: Record<
+  CreationRefusal,
+  { status: 403; code: string; message: string } | { status: 409; detail: string }
+> = {
+  account_inactive: access('account_inactive', 'The account is blocked'),
+  creation_paused: access('creation_paused', 'Creation of payments is paused for this account'),
+  beta_not_activated: access('beta_not_activated', 'The beta access of this account is not activated yet'),
+  beta_expired: access('beta_expired', 'The beta access of this account has expired'),
+  total_quota_exhausted: access('total_quota_exhausted', 'All payments of this account are used up'),
+  daily_quota_exhausted: access('daily_quota_exhausted', 'All payments of this UTC day are used up'),
+  key_conflict: { status: 409, detail: 'This Idempotency-Key was already used for another payment' },
+  webhook_missing: { status: 409, detail: 'Configure a webhook endpoint before creating payments' },
+  wallet_of_another_merchant: { status: 409, detail: 'This wallet belongs to another merchant' },
+  slot_taken: { status: 409, detail: 'Finish the current payment with this amount on this address first' },
+};
+
+/** Called by the gateway, which has validated and counted the request. 201 with the exact bytes, 403 with a code, 409, or 503. */
+export function createPaymentRoute({
+  create,
+  networks,
+  metrics,
+}: {
+  create: (creation: Creation) => Promise<CreationOutcome>;
+  networks: readonly Network[];
+  metrics: Metrics;
+}): Route {
+  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by what became of them', [
+    'outcome',
+  ]);
+  return route({
+    method: 'POST',
+    path: '/internal/v1/merchants/:merchant_id/payments',
+    handle: async (request) => {
+      const body = await readJson(request, MAX_BODY_BYTES, parseBody);
+      const creation = toCreation(request.params['merchant_id'] ?? '', body, networks);
+      const outcome = await create(creation).catch((error: unknown) => {
+        outcomes.inc({ outcome: 'undecided' });
+        throw error;
+      });
+      outcomes.inc({ outcome: outcome.outcome === 'refused' ? outcome.refusal : outcome.outcome });
+      return replyOf(outcome);
+    },
+  });
+}
+
+function replyOf(outcome: CreationOutcome): Reply {
+  switch (outcome.outcome) {
+    case 'created':
+      return { status: 201, body: outcome.body };
+    case 'replayed':
+      return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
+    case 'refused': {
+      const refusal = refusals[outcome.refusal];
+      if (refusal.status === 409) throw new HttpError(409, refusal.detail);
+      throw new HttpError(403, { code: refusal.code, message: refusal.message });
+    }
+  }
+}
+
+/** Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did. */
+const MAX_BODY_BYTES = 256 * 1024;
+
+type Body = CreationRequest & { idempotency_key: string };
+
+const text = { type: 'string', minLength: 1 };
+const validate = compileSchema<Body>({
+  type: 'object',
+  required: ['idempotency_key', 'amount', 'merchant_wallet', 'network', 'description'],
+  properties: {
+    idempotency_key: { ...text, maxLength: 255 },
+    amount: text,
+    merchant_wallet: text,
+    network: text,
+    description: { ...text, maxLength: 500 },
+  },
+});
+
+function parseBody(value: unknown): Body {
+  if (validate(value)) return value;
+  throw invalid(
+    ...(validate.errors ?? []).map((error) => ({
+      field: error.instancePath.slice(1) || 'body',
+      reason: error.message ?? 'is invalid',
+    })),
+  );
+}
+
+/** What money depends on is checked once more here, should gateway and payments not have the same networks file. */
+function toCreation(merchantId: string, body: Body, networks: readonly Network[]): Creation {
+  const units = parseAmount(body.amount);
+  if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
+  const network = networks.find(({ id }) => id === body.network);
+  if (network === undefined) throw invalid({ field: 'network', reason: 'is not configured' });
+  const wallet = parseAddress(body.merchant_wallet);
+  if (wallet === null || wallet.family !== network.family) {
+    throw invalid({ field: 'merchant_wallet', reason: `is no address of ${network.id}` });
+  }
+  return { ...body, merchant_id: merchantId, merchant_wallet: wallet.address, amount_units: units };
+}
+
+function access(code: CreationRefusal, message: string): { status: 403; code: string; message: string } {
+  return { status: 403, code, message };
+}

@@ -1,0 +1,58 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { statusesBefore } from '../state.ts';
+import { paymentColumns, type PaymentRow } from './payment.ts';
+
+/**
+ * Claims payments of a network that are past their expiry and still wait, the longest overdue first. Until the lease is over, no
+ * other replica gets them; one that dies lets them go by itself.
+ */
+export async function claimOverdue(
+  db: Queryable,
+  network: string,
+  { limit, leaseMs }: { limit: number; leaseMs: number },
+): Promise<PaymentRow[]> {
+  const { rows } = await db.query<PaymentRow>(
+    `update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
+      where payment_id in (
+        select payment_id from payment
+         where network = $1 and status = 'PENDING' and expires_at <= now() and expiry_check_at <= now()
+         order by expires_at limit $2
+           for update skip locked)
+      returning ${paymentColumns}`,
+    [network, limit, leaseMs],
+  );
+  return rows;
+}
+
+/** Ends the lease of payments about which the chain knows too little yet; they are due again after the pause. */
+export async function postponeExpiry(db: Queryable, paymentIds: readonly string[], pauseMs: number): Promise<void> {
+  await db.query(
+    `update payment set expiry_check_at = now() + $2 * interval '1 millisecond' where payment_id = any($1) and status = 'PENDING'`,
+    [paymentIds, pauseMs],
+  );
+}
+
+/** Expires those that still wait. @returns the expired ones, and when that was. */
+export async function expirePayments(
+  tx: Transaction,
+  paymentIds: readonly string[],
+): Promise<(PaymentRow & { closed_at: Date })[]> {
+  const { rows } = await tx.query<PaymentRow & { closed_at: Date }>(
+    `update payment set status = 'EXPIRED'
+      where payment_id = any($1) and status = any($2) and expires_at <= now()
+      returning ${paymentColumns}, clock_timestamp() as closed_at`,
+    [paymentIds, statusesBefore('EXPIRED')],
+  );
+  return rows;
+}
+
+/** @returns for how long the longest overdue payment of a network has been waiting past its expiry, in seconds; 0 without one. */
+export async function measureExpiryLag(db: Queryable, network: string): Promise<number> {
+  const { rows } = await db.query<{ lag: number }>(
+    `select coalesce(greatest(0, extract(epoch from now() - min(expires_at))), 0)::float8 as lag
+       from payment where network = $1 and status = 'PENDING'`,
+    [network],
+  );
+  return rows[0]?.lag ?? 0;
+}

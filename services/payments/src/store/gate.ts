@@ -1,0 +1,128 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Usage } from '../access.ts';
+import { type SavedReply, replyColumns, type ReplyColumns, toReply } from './reply.ts';
+
+/** What a merchant may create and what it has created. */
+export type Gate = {
+  /** Null until quota was heard. */
+  policy: AccessPolicy | null;
+  usage: Usage;
+  webhookOk: boolean;
+};
+
+/**
+ * Opens a creation: looks for the reply already given to this key and, only where there is none, locks the merchant's gate until
+ * the transaction ends. One round trip. A replay never waits for the lock.
+ * @returns `gate` null beside a reply, and when nothing was ever heard of the merchant.
+ * @throws what isUnavailable() recognises when the lock is not free within the pool's lock timeout.
+ */
+export async function lockGate(
+  tx: Transaction,
+  merchantId: string,
+  idempotencyKey: string,
+): Promise<{ reply: SavedReply | null; gate: Gate | null }> {
+  const { rows } = await tx.query<Partial<GateColumns> & ReplyColumns>(
+    `select ${replyColumns}, g.*
+       from (select) one
+       left join idempotent_reply r on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'
+       left join lateral (select ${gateColumns} from gate where merchant_id = $1 and r.body is null for update) g on true`,
+    [merchantId, idempotencyKey],
+  );
+  const row = rows[0];
+  return { reply: row === undefined ? null : toReply(row), gate: isGate(row) ? toGate(row) : null };
+}
+
+/** @returns the gate without a lock, and the database's clock, for `limits` and the operator. */
+export async function readGate(db: Queryable, merchantId: string): Promise<{ gate: Gate; now: Date } | null> {
+  const { rows } = await db.query<GateColumns & { now: Date }>(
+    `select ${gateColumns}, clock_timestamp() as now from gate where merchant_id = $1`,
+    [merchantId],
+  );
+  const row = rows[0];
+  return row === undefined ? null : { gate: toGate(row), now: row.now };
+}
+
+/** Takes over a policy if it is newer than the one known. A new package counts from the usage at this moment. */
+export async function applyPolicy(db: Queryable, policy: AccessPolicy): Promise<void> {
+  await db.query(
+    `insert into gate (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days,
+                       beta_started_at, beta_expires_at, total_limit, daily_limit, package_number)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+     on conflict (merchant_id) do update
+        set policy_version = excluded.policy_version, access_type = excluded.access_type,
+            account_active = excluded.account_active, creation_paused = excluded.creation_paused,
+            beta_duration_days = excluded.beta_duration_days, beta_started_at = excluded.beta_started_at,
+            beta_expires_at = excluded.beta_expires_at, total_limit = excluded.total_limit,
+            daily_limit = excluded.daily_limit, package_number = excluded.package_number,
+            package_base = case when excluded.package_number > gate.package_number then gate.used_lifetime
+                                else gate.package_base end
+      where gate.policy_version < excluded.policy_version`,
+    [
+      policy.merchant_id,
+      policy.policy_version,
+      policy.access_type,
+      policy.account_active,
+      policy.creation_paused,
+      policy.beta_duration_days,
+      policy.beta_started_at,
+      policy.beta_expires_at,
+      policy.total_limit,
+      policy.daily_limit,
+      policy.package_number,
+    ],
+  );
+}
+
+/** Notes that the merchant has a webhook endpoint, registered here yet or not. */
+export async function noteWebhook(db: Queryable, merchantId: string): Promise<void> {
+  await db.query(
+    `insert into gate (merchant_id, webhook_ok) values ($1, true)
+     on conflict (merchant_id) do update set webhook_ok = true where not gate.webhook_ok`,
+    [merchantId],
+  );
+}
+
+const gateColumns = `merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days, beta_started_at,
+  beta_expires_at, total_limit, daily_limit, package_number, webhook_ok, used_lifetime, package_base, used_day, used_today`;
+
+type GateColumns = Omit<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & {
+  beta_started_at: Date | null;
+  beta_expires_at: Date | null;
+  webhook_ok: boolean;
+  used_lifetime: number;
+  package_base: number;
+  used_day: string | null;
+  used_today: number;
+};
+
+// The left join gives a row of nulls where there is no gate.
+const isGate = (row: Partial<GateColumns> | undefined): row is GateColumns => typeof row?.merchant_id === 'string';
+
+function toGate(row: GateColumns): Gate {
+  return {
+    policy: row.policy_version === 0 ? null : toPolicy(row),
+    usage: {
+      usedLifetime: row.used_lifetime,
+      packageBase: row.package_base,
+      usedDay: row.used_day,
+      usedToday: row.used_today,
+    },
+    webhookOk: row.webhook_ok,
+  };
+}
+
+const toPolicy = (row: GateColumns): AccessPolicy => ({
+  merchant_id: row.merchant_id,
+  policy_version: row.policy_version,
+  access_type: row.access_type,
+  account_active: row.account_active,
+  creation_paused: row.creation_paused,
+  beta_duration_days: row.beta_duration_days,
+  beta_started_at: row.beta_started_at?.toISOString() ?? null,
+  beta_expires_at: row.beta_expires_at?.toISOString() ?? null,
+  total_limit: row.total_limit,
+  daily_limit: row.daily_limit,
+  package_number: row.package_number,
+});

@@ -1,0 +1,174 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+}, 60_000);
+afterAll(() => payments.close());
+afterEach(() => {
+  payments.peers.chain.scannedThrough = null;
+  payments.peers.chain.transfers = [];
+  payments.peers.down.clear();
+});
+
+/** A payment that expired `minutes` ago, as far as the clock says. */
+async function overduePayment(minutes: number): Promise<TestPayment> {
+  const one = await newPayment(payments);
+  await one.age(30 + minutes);
+  return one;
+}
+
+const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60_000);
+
+/** Waits until chain-watcher was asked about the payment, and the answer was worked through. */
+async function askedAgain(one: TestPayment): Promise<void> {
+  await payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [
+    one.payment.payment_id,
+  ]);
+  const before = payments.peers.asked['chain-watcher'];
+  await eventually(async () => {
+    expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before);
+    const { rows } = await payments.db.query<{ postponed: boolean }>(
+      `select expiry_check_at > now() and expiry_check_at < now() + interval '65 seconds' as postponed
+         from payment where payment_id = $1 and status = 'PENDING'`,
+      [one.payment.payment_id],
+    );
+    expect(rows[0]?.postponed ?? true).toBe(true);
+  });
+}
+
+const statusOf = async (one: TestPayment): Promise<string> => (await one.details()).status;
+const expires = (one: TestPayment) => eventually(async () => expect(await statusOf(one)).toBe('EXPIRED'));
+
+describe('an overdue payment', () => {
+  test('expires only when the chain is final and scanned past its expiry', async () => {
+    const one = await overduePayment(10);
+    await askedAgain(one);
+    expect(await statusOf(one)).toBe('PENDING');
+    payments.peers.chain.scannedThrough = minutesAgo(11);
+    await askedAgain(one);
+    expect(await statusOf(one)).toBe('PENDING');
+    payments.peers.chain.scannedThrough = minutesAgo(9);
+    await askedAgain(one);
+    await expires(one);
+    await eventually(() =>
+      expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toMatchObject([
+        { status: 'EXPIRED', merchant_id: one.merchantId, network: 'local' },
+      ]),
+    );
+    expect((await one.cancel()).status).toBe(409);
+  });
+
+  test('waits while chain-watcher cannot be asked', async () => {
+    payments.peers.down.add('chain-watcher');
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    const one = await overduePayment(10);
+    await askedAgain(one);
+    expect(await statusOf(one)).toBe('PENDING');
+    payments.peers.down.clear();
+    await eventually(
+      async () => {
+        await payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [
+          one.payment.payment_id,
+        ]);
+        expect(await statusOf(one)).toBe('EXPIRED');
+      },
+      { timeoutMs: 20_000, intervalMs: 250 },
+    );
+  });
+
+  test('is paid by a transfer whose message was lost', async () => {
+    const one = await overduePayment(10);
+    payments.peers.chain.transfers = [
+      transferFor(one.merchantId, one.payment, { phase: 'confirmed', block_timestamp: wholeSecond(minutesAgo(20), 0) }),
+    ];
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
+    await eventually(() =>
+      expect(payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
+    );
+  });
+
+  test('is paid by a transfer that was known before the payment existed', async () => {
+    const one = await newPayment(payments);
+    // Said and decided while the payment was ten minutes younger than it is made below.
+    const early = await one.observe({ phase: 'confirmed', block_timestamp: wholeSecond(minutesAgo(40), 0) });
+    await eventually(async () => {
+      const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [
+        early.transaction_id,
+      ]);
+      expect(rows).toHaveLength(1);
+    });
+    expect(await statusOf(one)).toBe('PENDING');
+    payments.peers.chain.transfers = [early];
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await one.age(45);
+    await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
+  });
+
+  test('is not expired on an answer that is older than what is known of its transfer', async () => {
+    const one = await overduePayment(10);
+    const seen = transferFor(one.merchantId, one.payment, { block_timestamp: wholeSecond(minutesAgo(20), 0) });
+    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
+    await eventually(async () => {
+      const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [seen.transaction_id]);
+      expect(rows).toHaveLength(1);
+    });
+    payments.peers.chain.transfers = [seen];
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await askedAgain(one);
+    expect(await statusOf(one)).toBe('PENDING');
+    payments.peers.chain.transfers = [];
+    await askedAgain(one);
+    await expires(one);
+  });
+
+  test('in time but noticed after the expiry, the money still pays, once confirmed', async () => {
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    const one = await overduePayment(10);
+    await expires(one);
+    const seen = await one.observe({ block_timestamp: wholeSecond(minutesAgo(20), 0) });
+    await eventually(async () => {
+      const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [seen.transaction_id]);
+      expect(rows).toHaveLength(1);
+    });
+    expect(await one.details()).toMatchObject({ status: 'EXPIRED', transaction: null, unmatched_transfers: [] });
+    await payments.say(TransferObserved, { ...seen, phase: 'confirmed', version: 2 });
+    await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
+    await eventually(() =>
+      expect(payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
+    );
+    // It was announced as closed when it expired.
+    expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1);
+  });
+
+  test('a hundred of them and more all expire, each announced once, with two replicas at work', async () => {
+    const first = await newPayment(payments);
+    const all = [first];
+    // One merchant's creations wait for each other: more at once would only wait longer.
+    while (all.length < 130) {
+      const amounts = Array.from({ length: 10 }, (_, position) => String(20 + all.length + position));
+      const wallet = first.payment.merchant_wallet;
+      all.push(
+        ...(await Promise.all(amounts.map((amount) => newPayment(payments, { amount, wallet }, first.merchantId)))),
+      );
+    }
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await Promise.all(all.map((one) => one.age(40)));
+    const ids = new Set(all.map(({ payment }) => payment.payment_id));
+    await eventually(async () => {
+      const { json } = await payments.call<PaymentPage>(
+        'GET',
+        `/merchants/${first.merchantId}/payments?status=PENDING&limit=100`,
+      );
+      expect(json.payments).toEqual([]);
+    });
+    await eventually(() =>
+      expect(payments.heard.closed.filter(({ payment_id: id }) => ids.has(id))).toHaveLength(all.length),
+    );
+  });
+});

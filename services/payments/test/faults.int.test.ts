@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { create, newKey, newMerchant, newPayment, newWallet } from './shop.ts';
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments();
+}, 60_000);
+afterAll(() => payments.close());
+
+const createdMessages = (paymentId: string) =>
+  payments.heard.created.filter(({ payment_id: heard }) => heard === paymentId);
+
+test('without the broker payments are created, and their messages go out once it is back', async () => {
+  payments.faults.broker.cut();
+  const { payment } = await newPayment(payments);
+  expect(await payments.ready()).toBe(200);
+  expect(createdMessages(payment.payment_id)).toEqual([]);
+  payments.faults.broker.restore();
+  await eventually(() => expect(createdMessages(payment.payment_id)).toHaveLength(1), { timeoutMs: 30_000 });
+}, 40_000);
+
+test('without the database everything is 503, and the same key succeeds once it is back', async () => {
+  const one = await newPayment(payments);
+  const merchantId = await newMerchant(payments);
+  const order = { key: newKey(), wallet: newWallet() };
+  payments.faults.database.cut();
+  const unavailable = { status: 503, json: { detail: 'Service temporarily unavailable' } };
+  expect(await create(payments, merchantId, order)).toMatchObject(unavailable);
+  expect(await one.cancel()).toMatchObject(unavailable);
+  for (const path of ['payments', `payments/${one.payment.payment_id}`, 'limits', 'gate']) {
+    expect(await payments.call('GET', `/merchants/${one.merchantId}/${path}`)).toMatchObject(unavailable);
+  }
+  expect(await payments.call('GET', `/public-payments/${'0'.repeat(64)}`)).toMatchObject(unavailable);
+  expect(await payments.ready()).toBe(503);
+  payments.faults.database.restore();
+  await eventually(async () => expect(await payments.ready()).toBe(200));
+  expect((await create(payments, merchantId, order)).status).toBe(201);
+  expect(await one.details()).toMatchObject({ status: 'PENDING' });
+});
+
+test('a database that swallows packets makes creation 503, never a hang', async () => {
+  const merchantId = await newMerchant(payments);
+  const order = { key: newKey(), wallet: newWallet() };
+  payments.faults.database.stall();
+  const answer = await create(payments, merchantId, order);
+  payments.faults.database.restore();
+  expect(answer.status).toBe(503);
+  await eventually(async () => expect((await create(payments, merchantId, order)).status).toBe(201));
+  const { rows } = await payments.db.query('select from payment where merchant_id = $1', [merchantId]);
+  expect(rows).toHaveLength(1);
+}, 20_000);

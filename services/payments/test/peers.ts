@@ -1,0 +1,83 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+
+export type PeerName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
+
+/** The services that payments asks, as one loopback server: what they know is set by the test. */
+export type Peers = {
+  url: string;
+  /** What quota knows. */
+  policies: Map<string, AccessPolicy>;
+  /** Merchants with an endpoint at webhook-dispatcher. */
+  endpoints: Set<string>;
+  /** What chain-watcher has scanned; null is "nothing yet". */
+  chain: { scannedThrough: Date | null; transfers: TransferObserved[] };
+  /** These answer 500. */
+  down: Set<PeerName>;
+  /** How often each was asked. */
+  asked: Record<PeerName, number>;
+  close(): Promise<void>;
+};
+
+export async function startPeers(): Promise<Peers> {
+  const knowledge: Omit<Peers, 'url' | 'close'> = {
+    policies: new Map(),
+    endpoints: new Set(),
+    chain: { scannedThrough: null, transfers: [] },
+    down: new Set(),
+    asked: { quota: 0, 'webhook-dispatcher': 0, 'chain-watcher': 0 },
+  };
+  const server = createServer((request, response) => void answer(knowledge, request, response));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  return {
+    ...knowledge,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function answer(
+  knowledge: Omit<Peers, 'url' | 'close'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
+  const name =
+    request.url === '/internal/v1/windows' ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
+  knowledge.asked[name] += 1;
+  const send = (status: number, body: unknown): void => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
+  };
+  if (knowledge.down.has(name)) send(500, { detail: 'out of order' });
+  else if (name === 'chain-watcher') {
+    send(200, windowsAnswer(knowledge.chain, JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion));
+  } else if (name === 'quota') {
+    const policy = knowledge.policies.get(merchantId);
+    if (policy === undefined) send(404, { detail: 'unknown' });
+    else send(200, policy);
+  } else if (knowledge.endpoints.has(merchantId)) send(200, { url: 'https://shop.example/' });
+  else send(404, { detail: 'none' });
+}
+
+type WindowsQuestion = { network: string; windows: { recipient: string; from: string; to: string }[] };
+
+const windowsAnswer = (chain: Peers['chain'], question: WindowsQuestion) => ({
+  scanned_through: chain.scannedThrough?.toISOString() ?? null,
+  transfers: chain.transfers.filter((transfer) =>
+    question.windows.some(
+      ({ recipient, from, to }) =>
+        transfer.network === question.network &&
+        transfer.to === recipient &&
+        from <= transfer.block_timestamp &&
+        transfer.block_timestamp < to,
+    ),
+  ),
+});

@@ -1,0 +1,187 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { sha256 } from '@quittance/contracts/ids.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
+import { schema } from '../src/migrations.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './shop.ts';
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments();
+}, 60_000);
+afterAll(() => payments.close());
+
+const tokenHash = (payment: Payment): string => sha256(payment.payment_url.split('/').at(-1)!).toString('hex');
+
+/** Walks all pages. @returns the ids in the order in which they came. */
+async function walk(
+  merchantId: string,
+  query: Record<string, string>,
+  between: () => Promise<unknown> = async () => {},
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let cursor: string | null = ''; cursor !== null;) {
+    const parameters: URLSearchParams = new URLSearchParams({ ...query, ...(cursor !== '' && { cursor }) });
+    const path = `/merchants/${merchantId}/payments?${parameters.toString()}`;
+    const { json } = await payments.call<PaymentPage>('GET', path);
+    ids.push(...json.payments.map((payment) => payment.payment_id));
+    cursor = json.next_cursor;
+    await between();
+  }
+  return ids;
+}
+
+describe('the list', () => {
+  test('walks through all payments newest first, and creations meanwhile neither repeat nor skip one', async () => {
+    const merchantId = await newMerchant(payments);
+    const created: string[] = [];
+    for (let position = 0; position < 11; position += 1) {
+      created.unshift((await newPayment(payments, {}, merchantId)).payment.payment_id);
+    }
+    const walked = await walk(merchantId, { limit: '3' }, () => create(payments, merchantId));
+    expect(walked).toEqual(created);
+  });
+
+  test('a full last page has no cursor, and a merchant without payments gets an empty list', async () => {
+    const { merchantId } = await newPayment(payments);
+    await newPayment(payments, {}, merchantId);
+    const { json } = await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments?limit=2`);
+    expect([json.payments.length, json.next_cursor]).toEqual([2, null]);
+    const nobody = await newMerchant(payments);
+    expect((await payments.call('GET', `/merchants/${nobody}/payments`)).json).toEqual({
+      payments: [],
+      next_cursor: null,
+    });
+  });
+
+  test('filters by status and by time, from inclusive and to exclusive', async () => {
+    const one = await newPayment(payments);
+    const { merchantId } = one;
+    const two = await newPayment(payments, {}, merchantId);
+    await one.cancel();
+    await two.age(60);
+    expect(await walk(merchantId, { status: 'CANCELLED' })).toEqual([one.payment.payment_id]);
+    const { created_at: createdAt } = one.payment;
+    expect(await walk(merchantId, { created_from: createdAt })).toEqual([one.payment.payment_id]);
+    expect(await walk(merchantId, { created_to: createdAt })).toEqual([two.payment.payment_id]);
+  });
+
+  test('422 names each wrong parameter', async () => {
+    const merchantId = await newMerchant(payments);
+    const query = 'status=OPEN&limit=101&cursor=AAAA&created_from=yesterday&created_to=tomorrow';
+    const { status, json } = await payments.call('GET', `/merchants/${merchantId}/payments?${query}`);
+    expect(status).toBe(422);
+    expect(json.detail.map(({ field }) => field).sort()).toEqual([
+      'created_from',
+      'created_to',
+      'cursor',
+      'limit',
+      'status',
+    ]);
+  });
+
+  test('items are the payments as they were created', async () => {
+    const { merchantId, payment } = await newPayment(payments, { amount: '7.10' });
+    expect((await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments`)).json.payments).toEqual([
+      payment,
+    ]);
+  });
+});
+
+describe('the details', () => {
+  test('404 has the same bytes for an unknown payment and for another merchant’s', async () => {
+    const { payment } = await newPayment(payments);
+    const other = await newMerchant(payments);
+    const foreign = await payments.call('GET', `/merchants/${other}/payments/${payment.payment_id}`);
+    const unknown = await payments.call('GET', `/merchants/${other}/payments/pay_${'0'.repeat(32)}`);
+    expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
+  });
+});
+
+describe('the public status', () => {
+  test('reveals its fields and nothing else, and the transaction only once PAID', async () => {
+    const one = await newPayment(payments);
+    const { payment } = one;
+    const path = `/public-payments/${tokenHash(payment)}`;
+    const shown = {
+      status: 'PENDING',
+      amount: payment.amount,
+      currency: 'USDT',
+      network: 'local',
+      merchant_wallet: payment.merchant_wallet,
+      description: payment.description,
+      expires_at: payment.expires_at,
+    };
+    expect((await payments.call('GET', path)).json).toEqual(shown);
+    await one.observe();
+    await eventually(async () =>
+      expect((await payments.call('GET', path)).json).toEqual({ ...shown, status: 'CHECKING' }),
+    );
+    const paid = await one.observe({ phase: 'confirmed', block_timestamp: wholeSecond(payment.created_at, 2) });
+    await eventually(async () => expect((await one.details()).unmatched_transfers).toHaveLength(1));
+    const { rows } = await payments.db.query<{ transaction_id: string }>(
+      'select transaction_id from transfer where payment_id = $1',
+      [payment.payment_id],
+    );
+    expect(rows[0]?.transaction_id).not.toBe(paid.transaction_id);
+  });
+
+  test('is 404 for what is no hash of a token', async () => {
+    for (const hash of ['0'.repeat(64), 'abc', 'G'.repeat(64)]) {
+      expect((await payments.call('GET', `/public-payments/${hash}`)).status).toBe(404);
+    }
+  });
+});
+
+describe('the operator', () => {
+  test('sees a payment with its merchant, its transfers and its incidents', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const paid = await one.observe({ phase: 'confirmed' });
+    await eventually(async () => expect(await one.details()).toMatchObject({ status: 'PAID' }));
+    const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
+    expect(json).toMatchObject({
+      payment_id: one.payment.payment_id,
+      status: 'PAID',
+      merchant_id: one.merchantId,
+      transfers: [
+        {
+          transaction_id: paid.transaction_id,
+          amount: '10',
+          amount_units: '10000000',
+          phase: 'confirmed',
+          reason: null,
+        },
+      ],
+      incidents: [],
+    });
+    expect((await payments.call('GET', `/payments/pay_${'0'.repeat(32)}`)).status).toBe(404);
+  });
+});
+
+test('schema.prisma says what the migrated database has', async () => {
+  await expectPrismaMatchesDatabase({
+    schemaFile: new URL('../prisma/schema.prisma', import.meta.url),
+    url: payments.databaseUrl,
+    schema,
+  });
+});
+
+test('replies past their retention are forgotten a month at a time, and the coming months have room', async () => {
+  const names = async () => {
+    const { rows } = await payments.db.query<{ relname: string }>(
+      `select child.relname from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'idempotent_reply'::regclass`,
+    );
+    return rows.map(({ relname }) => relname);
+  };
+  await payments.db.query(
+    `create table idempotent_reply_2020_01 partition of idempotent_reply for values from ('2020-01-01 00:00+00') to ('2020-02-01 00:00+00')`,
+  );
+  const kept = (await names()).filter((name) => name !== 'idempotent_reply_2020_01');
+  await payments.db.query('select keep_reply_partitions()');
+  const left = await names();
+  expect(left).not.toContain('idempotent_reply_2020_01');
+  expect(left).toEqual(expect.arrayContaining(kept));
+  expect(left.length).toBeGreaterThanOrEqual(3);
+});

@@ -1,0 +1,326 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { create, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+}, 60_000);
+afterAll(() => payments.close());
+
+const reaches = (one: TestPayment, expected: object): Promise<PaymentDetails> =>
+  eventually(async () => {
+    const details = await one.details();
+    expect(details).toMatchObject(expected);
+    return details;
+  });
+
+/** Waits until the ledger has this version of a transfer. */
+const taken = (transfer: TransferObserved): Promise<Record<string, unknown>> =>
+  eventually(async () => {
+    const { rows } = await payments.db.query<Record<string, unknown>>(
+      'select phase, payment_id, related_payment_id, reason from transfer where transaction_id = $1 and version >= $2',
+      [transfer.transaction_id, transfer.version],
+    );
+    if (rows[0] === undefined) throw new Error('not taken yet');
+    return rows[0];
+  });
+
+const said = (one: TestPayment) => ({
+  paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
+  closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
+});
+
+const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
+
+describe('a transfer of the exact amount', () => {
+  test('takes a payment from PENDING over CHECKING to PAID, and PaymentPaid and PaymentClosed are said once', async () => {
+    const one = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' });
+    const seen = await one.observe();
+    const transaction = {
+      transaction_id: seen.transaction_id,
+      transaction_event_index: 3,
+      block_number: 1234,
+      confirmations: 1,
+      confirmations_required: 2,
+    };
+    expect(await reaches(one, { status: 'CHECKING' })).toMatchObject({ transaction, paid_at: null });
+    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    const paid = await reaches(one, { status: 'PAID', transaction: { ...transaction, confirmations: 2 } });
+    expect(paid.unmatched_transfers).toEqual([]);
+    await eventually(() =>
+      expect(said(one)).toEqual({
+        paid: [
+          {
+            payment_id: one.payment.payment_id,
+            merchant_id: one.merchantId,
+            expected_amount: '10.50',
+            transaction_id: seen.transaction_id,
+            transaction_event_index: 3,
+            description: 'Zwei Karten',
+            paid_at: paid.paid_at,
+          },
+        ],
+        closed: [expect.objectContaining({ status: 'PAID', merchant_id: one.merchantId, closed_at: paid.paid_at })],
+      }),
+    );
+  });
+
+  test('pays once, however often and in whatever order its messages come', async () => {
+    const one = await newPayment(payments);
+    const seen = transferFor(one.merchantId, one.payment);
+    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    await reaches(one, { status: 'PAID' });
+    // Each in a message of its own, so that the ledger's version and not the inbox has to hold them off.
+    for (const late of [seen, { ...seen, ...confirmed }, { ...seen, ...confirmed }]) {
+      await payments.say(TransferObserved, late);
+    }
+    await payments.say(TransferObserved, { ...seen, ...confirmed, version: 3, confirmations: 9 });
+    await reaches(one, { status: 'PAID', transaction: { confirmations: 9 } });
+    const other = await newPayment(payments);
+    await other.observe(confirmed);
+    await eventually(() => expect(said(other).paid).toHaveLength(1));
+    expect(said(one).paid).toHaveLength(1);
+  });
+
+  test('of many that come at once, one pays and the others are duplicates', async () => {
+    const one = await newPayment(payments);
+    const transfers = await Promise.all(Array.from({ length: 8 }, () => one.observe({ ...confirmed, version: 1 })));
+    await Promise.all(transfers.map(taken));
+    const details = await reaches(one, { status: 'PAID' });
+    expect(details.unmatched_transfers).toHaveLength(7);
+    expect(new Set(details.unmatched_transfers.map(({ reason }) => reason))).toEqual(new Set(['duplicate']));
+    await eventually(() => expect(said(one).paid).toHaveLength(1));
+  });
+
+  test('a token of 18 decimals is compared exactly: one base unit more is overpaid', async () => {
+    const one = await newPayment(payments, { amount: '1.000001' });
+    const more = await one.observe({ decimals: 18, amount_units: '1000001000000000001' });
+    expect(await taken(more)).toMatchObject({ payment_id: null, reason: 'overpaid' });
+    expect(await one.details()).toMatchObject({
+      status: 'PENDING',
+      unmatched_transfers: [{ amount: '1.000001000000000001', reason: 'overpaid' }],
+    });
+    await one.observe({ decimals: 18, amount_units: '1000001000000000000' });
+    await reaches(one, { status: 'CHECKING' });
+  });
+});
+
+describe('a reorganisation', () => {
+  test('takes CHECKING back to PENDING, and the transfer pays when it returns in another block', async () => {
+    const one = await newPayment(payments);
+    const seen = await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2, confirmations: 0 });
+    await reaches(one, { status: 'PENDING', transaction: null, unmatched_transfers: [] });
+    await payments.say(TransferObserved, { ...seen, phase: 'confirmed', version: 4, block_number: 1240 });
+    await reaches(one, { status: 'PAID', transaction: { block_number: 1240 } });
+  });
+
+  test('gives the payment to another transfer of the amount that counted as duplicate until then', async () => {
+    const one = await newPayment(payments);
+    const first = await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    const second = await one.observe(confirmed);
+    expect(await taken(second)).toMatchObject({ reason: 'duplicate' });
+    await payments.say(TransferObserved, { ...first, phase: 'retracted', version: 2 });
+    await reaches(one, { status: 'PAID', transaction: { transaction_id: second.transaction_id } });
+    await eventually(() => expect(said(one).paid).toHaveLength(1));
+  });
+
+  test('that brings the transfer back with another amount leaves the payment waiting', async () => {
+    const one = await newPayment(payments, { amount: '5' });
+    const seen = await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    await payments.say(TransferObserved, { ...seen, version: 3, amount_units: '4000000' });
+    await reaches(one, {
+      status: 'PENDING',
+      transaction: null,
+      unmatched_transfers: [{ amount: '4', reason: 'underpaid' }],
+    });
+  });
+
+  test('that brings the transfer back after the expiry makes it late', async () => {
+    const one = await newPayment(payments);
+    const seen = await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    await payments.say(TransferObserved, {
+      ...seen,
+      ...confirmed,
+      block_timestamp: wholeSecond(one.payment.expires_at, 1),
+    });
+    await reaches(one, { status: 'PENDING', unmatched_transfers: [{ reason: 'late' }] });
+  });
+
+  test('after PAID undoes nothing and opens an incident', async () => {
+    const one = await newPayment(payments);
+    const seen = await one.observe({ phase: 'confirmed' });
+    const paid = await reaches(one, { status: 'PAID' });
+    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
+    const { incidents } = await eventually(async () => {
+      const { json } = await payments.call<{ incidents: object[] }>('GET', `/payments/${one.payment.payment_id}`);
+      expect(json.incidents).toHaveLength(1);
+      return json;
+    });
+    expect(incidents[0]).toMatchObject({ kind: 'paid_transfer_gone', transaction_id: seen.transaction_id });
+    await eventually(() =>
+      expect(payments.logs.some(({ level, msg }) => level === 'error' && /gone/.test(msg))).toBe(true),
+    );
+    expect(await one.details()).toMatchObject({ status: 'PAID', paid_at: paid.paid_at });
+  });
+});
+
+describe('a transfer that does not fit', () => {
+  test('of another amount is shown with its reason and pays nothing', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const less = await one.observe({ ...confirmed, amount_units: '9999999' });
+    const more = await one.observe({ ...confirmed, amount_units: '10000001' });
+    await Promise.all([taken(less), taken(more)]);
+    const details = await one.details();
+    expect(details.status).toBe('PENDING');
+    expect(details.unmatched_transfers).toHaveLength(2);
+    expect(details.unmatched_transfers).toEqual(
+      expect.arrayContaining([
+        {
+          transaction_id: less.transaction_id,
+          transaction_event_index: 3,
+          amount: '9.999999',
+          block_timestamp: less.block_timestamp,
+          reason: 'underpaid',
+        },
+        expect.objectContaining({ amount: '10.000001', reason: 'overpaid' }),
+      ]),
+    );
+  });
+
+  test('is shown with every payment that waited on the wallet, and recorded with the nearest amount', async () => {
+    const ten = await newPayment(payments, { amount: '10' });
+    const twenty = await newPayment(payments, { amount: '20', wallet: ten.payment.merchant_wallet }, ten.merchantId);
+    const transfer = await ten.observe({ amount_units: '16000000', block_timestamp: wholeSecond(new Date(), 1) });
+    expect(await taken(transfer)).toMatchObject({ related_payment_id: twenty.payment.payment_id, reason: 'underpaid' });
+    expect((await ten.details()).unmatched_transfers).toMatchObject([{ reason: 'overpaid' }]);
+    expect((await twenty.details()).unmatched_transfers).toMatchObject([{ reason: 'underpaid' }]);
+  });
+
+  test('after the expiry is late, the same amount twice is a duplicate', async () => {
+    const late = await newPayment(payments);
+    await taken(await late.observe({ ...confirmed, block_timestamp: wholeSecond(late.payment.expires_at, 1) }));
+    expect(await late.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [{ reason: 'late' }] });
+
+    const twice = await newPayment(payments);
+    await twice.observe(confirmed);
+    await reaches(twice, { status: 'PAID' });
+    await taken(await twice.observe());
+    expect(await twice.details()).toMatchObject({ status: 'PAID', unmatched_transfers: [{ reason: 'duplicate' }] });
+  });
+
+  test('to a wallet that nobody waits on is in the ledger and harms nothing', async () => {
+    const merchantId = await newMerchant(payments);
+    const elsewhere = await newPayment(payments, {}, merchantId);
+    const transfer = await elsewhere.observe({ to: '0xdAC17F958D2ee523a2206206994597C13D831ec7' });
+    expect(await taken(transfer)).toEqual({ phase: 'seen', payment_id: null, related_payment_id: null, reason: null });
+  });
+});
+
+describe('cancelling', () => {
+  test('answers the cancelled payment, says PaymentClosed, and is 409 ever after', async () => {
+    const one = await newPayment(payments);
+    const answer = await one.cancel();
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      ...one.payment,
+      status: 'CANCELLED',
+      cancelled_at: expect.stringMatching(/Z$/),
+    });
+    await eventually(() =>
+      expect(said(one).closed).toMatchObject([{ status: 'CANCELLED', closed_at: answer.json.cancelled_at }]),
+    );
+    expect((await one.cancel()).status).toBe(409);
+  });
+
+  test('is the same 409 for an unknown payment, a foreign one and one that is being paid', async () => {
+    const one = await newPayment(payments);
+    const other = await newMerchant(payments);
+    const foreign = await payments.call('POST', `/merchants/${other}/payments/${one.payment.payment_id}/cancel`);
+    const unknown = await payments.call('POST', `/merchants/${other}/payments/pay_${'0'.repeat(32)}/cancel`);
+    await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    const checking = await one.cancel();
+    expect([foreign.status, foreign.text]).toEqual([409, unknown.text]);
+    expect(checking.text).toBe(unknown.text);
+  });
+
+  test('money that came before the cancellation pays, once confirmed; what comes later is after_cancel', async () => {
+    const one = await newPayment(payments);
+    await one.age(5);
+    await one.cancel();
+    const early = { block_timestamp: wholeSecond(new Date(), -60) };
+    const seen = await one.observe(early);
+    expect(await taken(seen)).toMatchObject({
+      payment_id: null,
+      related_payment_id: one.payment.payment_id,
+      reason: null,
+    });
+    expect(await one.details()).toMatchObject({ status: 'CANCELLED', transaction: null, unmatched_transfers: [] });
+    await taken(await one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 5) }));
+    expect(await one.details()).toMatchObject({
+      status: 'CANCELLED',
+      unmatched_transfers: [{ reason: 'after_cancel' }],
+    });
+    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    const paid = await reaches(one, { status: 'PAID', transaction: { transaction_id: seen.transaction_id } });
+    expect(paid.cancelled_at).not.toBeNull();
+    await eventually(() => expect(said(one).paid).toHaveLength(1));
+    expect(said(one).closed).toHaveLength(1);
+  });
+
+  test('racing a transfer has one winner', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, async () => {
+        const one = await newPayment(payments);
+        // The block is of the second of the cancellation, so whoever comes second changes nothing.
+        const [answer, transfer] = await Promise.all([
+          one.cancel(),
+          one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 0) }),
+        ]);
+        await taken(transfer);
+        return { one, cancelled: answer.status === 200, details: await one.details() };
+      }),
+    );
+    for (const { one, cancelled, details } of runs) {
+      const inTime = details.status === 'PAID' && cancelled;
+      // Cancelled a moment later than the block's second, the payment is revived, which is a win for the money.
+      if (inTime) expect(Date.parse(details.cancelled_at ?? '')).toBeGreaterThan(Date.parse(one.payment.created_at));
+      else expect(details.status).toBe(cancelled ? 'CANCELLED' : 'PAID');
+      await eventually(() => expect(said(one).paid).toHaveLength(details.status === 'PAID' ? 1 : 0));
+    }
+  });
+});
+
+describe('the slot after a payment', () => {
+  test('an early transfer pays the old payment, a later one the new, although both are of one slot', async () => {
+    const first = await newPayment(payments, { amount: '3' });
+    await first.age(10);
+    await first.cancel();
+    const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
+    const late = await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 0) });
+    await reaches(second, { status: 'PAID', transaction: { transaction_id: late.transaction_id } });
+    const early = await first.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), -300) });
+    await reaches(first, { status: 'PAID', transaction: { transaction_id: early.transaction_id } });
+  });
+
+  test('a payment made at once after a paid one gets its own transfer, in a block of the same second', async () => {
+    const first = await newPayment(payments, { amount: '3' });
+    await first.observe(confirmed);
+    await reaches(first, { status: 'PAID' });
+    const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
+    await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 0) });
+    await reaches(second, { status: 'PAID' });
+    expect(
+      (await create(payments, first.merchantId, { amount: '3', wallet: first.payment.merchant_wallet })).status,
+    ).toBe(201);
+  });
+});

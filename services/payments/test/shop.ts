@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto';
+import { type AccessPolicy } from '@quittance/contracts/access.ts';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { applyPolicy, noteWebhook } from '../src/store/gate.ts';
+import { type Answer, network, type PaymentsUnderTest } from './service.ts';
+
+export const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20).toString('hex')}`);
+
+export const newKey = (): string => randomBytes(8).toString('hex');
+
+/** A legacy policy with plenty left, and what the test changes about it. */
+export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {}): AccessPolicy => ({
+  merchant_id: merchantId,
+  policy_version: 1,
+  access_type: 'legacy',
+  account_active: true,
+  creation_paused: false,
+  beta_duration_days: null,
+  beta_started_at: null,
+  beta_expires_at: null,
+  total_limit: 1_000_000,
+  daily_limit: null,
+  package_number: 1,
+  ...change,
+});
+
+/** A merchant that may create: its policy and endpoint are known to payments and to their owners alike. */
+export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {
+  const merchantId = newId('mer');
+  const policy = policyOf(merchantId, change);
+  payments.peers.policies.set(merchantId, policy);
+  payments.peers.endpoints.add(merchantId);
+  await transaction(payments.db, async (tx) => {
+    await applyPolicy(tx, policy);
+    await noteWebhook(tx, merchantId);
+  });
+  return merchantId;
+}
+
+/** What a list answers. */
+export type PaymentPage = { payments: Payment[]; next_cursor: string | null };
+
+export type Order = { key: string; amount: string; wallet: string; description: string };
+
+/** Asks for a payment; what is not said is new and unlike any other. */
+export function create(
+  payments: PaymentsUnderTest,
+  merchantId: string,
+  order: Partial<Order> = {},
+): Promise<Answer<Payment>> {
+  return payments.call('POST', `/merchants/${merchantId}/payments`, {
+    idempotency_key: order.key ?? newKey(),
+    amount: order.amount ?? '10.50',
+    merchant_wallet: order.wallet ?? newWallet(),
+    network,
+    description: order.description ?? 'Two tickets',
+  });
+}
+
+/** A new payment of a new merchant, and the calls that a test makes about it. */
+export async function newPayment(payments: PaymentsUnderTest, order: Partial<Order> = {}, merchant?: string) {
+  const merchantId = merchant ?? (await newMerchant(payments));
+  const answer = await create(payments, merchantId, order);
+  if (answer.status !== 201) throw new Error(`creation answered ${answer.status}: ${answer.text}`);
+  const payment: Payment = answer.json;
+  const path = `/merchants/${merchantId}/payments/${payment.payment_id}`;
+  return {
+    merchantId,
+    payment,
+    details: async () => (await payments.call<PaymentDetails>('GET', path)).json,
+    cancel: () => payments.call<Payment>('POST', `${path}/cancel`),
+    /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
+    observe: (transfer: Partial<TransferObserved> = {}) => {
+      const message = transferFor(merchantId, payment, transfer);
+      return payments.say(TransferObserved, message).then(() => message);
+    },
+    /** Makes the payment this much older, its window included. */
+    age: (minutes: number) =>
+      payments.db.query(
+        `update payment set created_at = created_at - $2 * interval '1 minute', expires_at = expires_at - $2 * interval '1 minute',
+                            expiry_check_at = expiry_check_at - $2 * interval '1 minute' where payment_id = $1`,
+        [payment.payment_id, minutes],
+      ),
+  };
+}
+
+export type TestPayment = Awaited<ReturnType<typeof newPayment>>;
+
+/** What chain-watcher would say of a transfer that pays this payment a second after its creation. */
+export function transferFor(
+  merchantId: string,
+  payment: Payment,
+  change: Partial<TransferObserved> = {},
+): TransferObserved {
+  return {
+    merchant_id: merchantId,
+    network: payment.network,
+    transaction_id: randomBytes(32).toString('hex'),
+    transaction_event_index: 3,
+    block_number: 1234,
+    block_hash: `0x${randomBytes(32).toString('hex')}`,
+    block_timestamp: wholeSecond(payment.created_at, 1),
+    from: newWallet(),
+    to: payment.merchant_wallet,
+    amount_units: String(parseAmount(payment.amount)),
+    decimals: 6,
+    phase: 'seen',
+    version: 1,
+    confirmations: 1,
+    confirmations_required: 2,
+    ...change,
+  };
+}
+
+/** A block's time: whole seconds, so many after a moment. */
+export const wholeSecond = (moment: string | Date, seconds: number): string =>
+  new Date(Math.floor(new Date(moment).getTime() / 1000) * 1000 + seconds * 1000).toISOString();
+
+/** Runs a test that counts what was created today, once more if midnight (UTC) fell into it. */
+export async function withinOneDay(run: () => Promise<void>): Promise<void> {
+  const today = () => new Date().toISOString().slice(0, 10);
+  const day = today();
+  await run().catch(async (error: unknown) => {
+    if (today() === day) throw error;
+    await run();
+  });
+}

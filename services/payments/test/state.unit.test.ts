@@ -1,0 +1,38 @@
+import { describe, expect, test } from '@jest/globals';
+import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import fc from 'fast-check';
+import { isUnfinished, statusesBefore, transitions } from '../src/state.ts';
+
+const anyStatus = fc.constantFrom(...paymentStatuses);
+
+describe('the payment state machine', () => {
+  test('PAID is the end', () => {
+    expect(transitions.PAID).toEqual([]);
+  });
+
+  test('only a waiting payment can be cancelled or expire', () => {
+    expect(statusesBefore('CANCELLED')).toEqual(['PENDING']);
+    expect(statusesBefore('EXPIRED')).toEqual(['PENDING']);
+  });
+
+  test('money that came in time pays a payment in every status but PAID', () => {
+    expect(statusesBefore('PAID')).toEqual(['PENDING', 'CHECKING', 'EXPIRED', 'CANCELLED']);
+  });
+
+  test('a closed payment never waits again, so it cannot take back a slot that has a new owner', () => {
+    fc.assert(
+      fc.property(anyStatus, anyStatus, (from, to) => {
+        const allowed = statusesBefore(to).includes(from);
+        expect(allowed && !isUnfinished(from) && isUnfinished(to)).toBe(false);
+      }),
+    );
+  });
+
+  test('the guards allow exactly what the table says', () => {
+    fc.assert(
+      fc.property(anyStatus, anyStatus, (from, to) => {
+        expect(statusesBefore(to).includes(from)).toBe((transitions[from] as readonly string[]).includes(to));
+      }),
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
+import type { SettingsReader } from '@quittance/runtime/settings.ts';
+import type { LocalReceiver } from './local-receiver.ts';
+
+/** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. */
+const DEFAULT_RETRY_DELAYS_SECONDS = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];
+const WEEK_SECONDS = 604_800;
+
+/** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
+export const readConfig = (env: NodeJS.ProcessEnv) =>
+  settings(env, (read) => ({
+    host: read.text('HOST', { default: '0.0.0.0' }),
+    port: read.integer('PORT', { min: 0, max: 65_535 }),
+    databaseUrl: read.secret('DATABASE_URL'),
+    databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: 1, max: 200 }),
+    amqpUrl: read.secret('AMQP_URL'),
+    internalToken: read.secret('INTERNAL_TOKEN', { minLength: 32 }),
+    /** 32 bytes, in base64. */
+    webhookEncryptionKey: Buffer.from(
+      read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: /^[A-Za-z0-9+/]{43}=$/ }),
+      'base64',
+    ),
+    retryDelaysSeconds: read.integers('WEBHOOK_RETRY_DELAYS_SECONDS', {
+      default: DEFAULT_RETRY_DELAYS_SECONDS,
+      min: 0,
+      max: WEEK_SECONDS,
+    }),
+    localReceiver: readLocalReceiver(read),
+  }));
+
+/** Migrating needs the database only. */
+export const readMigrationConfig = (env: NodeJS.ProcessEnv) =>
+  settings(env, (read) => ({ databaseUrl: read.secret('DATABASE_URL') }));
+
+/** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */
+function readLocalReceiver(read: SettingsReader): LocalReceiver | null {
+  const text = read.text('WEBHOOK_LOCAL_RECEIVER', { default: '', pattern: /^127\.0\.0\.1:\d{1,5}$/ });
+  if (text === '') return null;
+  if (read.optionalText('NODE_ENV') === 'production') {
+    throw new ConfigurationError(['WEBHOOK_LOCAL_RECEIVER: must not be set in production']);
+  }
+  return { address: '127.0.0.1', port: Number(text.split(':')[1]) };
+}

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { checkServerIdentity, connect } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { DialError } from './dial-error.ts';
+import { categoryOfConnectError } from './error-category.ts';
+import { isPublicAddress } from './public-address.ts';
+import { publicAddresses } from './resolve.ts';
+import type { Resolve } from './resolve.ts';
+
+/** Opens a TLS connection to an address that was checked; `host` is the name it is for. */
+export type Dial = (target: { address: string; host: string; timeoutMs: number }) => Promise<TLSSocket>;
+
+/** Connecting and the TLS handshake, over all addresses tried. */
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A name may have dozens of addresses; the receiver gets a fair chance with these. */
+const MAX_ADDRESSES = 4;
+
+/**
+ * How the HTTP client gets its connections: the name is resolved once, every answer must be public, and one of exactly those
+ * addresses is dialled. So a name that changes between the check and the connection changes nothing.
+ */
+export function createConnector({ resolve, dial }: { resolve: Resolve; dial: Dial }): buildConnector.connector {
+  return ({ hostname }, callback) => {
+    dialHost(hostname, resolve, dial).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+}
+
+async function dialHost(host: string, resolve: Resolve, dial: Dial): Promise<TLSSocket> {
+  const addresses = (await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
+  const deadlineMs = performance.now() + CONNECT_TIMEOUT_MS;
+  let failure: unknown;
+  for (const [index, address] of addresses.entries()) {
+    const timeoutMs = (deadlineMs - performance.now()) / (addresses.length - index);
+    try {
+      return await dial({ address, host, timeoutMs: Math.max(1, timeoutMs) });
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+/** The real way out: port 443 of the address. */
+export const dialPublic: Dial = async ({ address, host, timeoutMs }) => {
+  const socket = await openTls({ address, port: 443, host, timeoutMs });
+  const { remoteAddress } = socket;
+  if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) return socket;
+  socket.destroy();
+  throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
+};
+
+/**
+ * A verified TLS connection, at least version 1.2. The certificate must be for `host` and be signed by somebody Node trusts
+ * (NODE_EXTRA_CA_CERTS adds to that); no setting of the environment turns the verification off.
+ * @throws DialError
+ */
+export async function openTls(target: {
+  address: string;
+  port: number;
+  host: string;
+  timeoutMs: number;
+}): Promise<TLSSocket> {
+  const { address, port, host, timeoutMs } = target;
+  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
+  let connected = false;
+  const socket = connect({
+    host: address,
+    port,
+    // An address has no server name to indicate; a name is indicated and verified although the address is dialled.
+    ...(isIP(host) === 0 ? { servername: host } : {}),
+    checkServerIdentity: (_dialled, certificate) => checkServerIdentity(host, certificate),
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['http/1.1'],
+  });
+  const timer = setTimeout(() => {
+    socket.destroy(new DialError('connect_timeout', `${host} took longer than ${Math.round(timeoutMs)} ms to connect`));
+  }, timeoutMs);
+  socket.setNoDelay(true);
+  socket.once('connect', () => (connected = true));
+  socket.once('secureConnect', () => resolve(socket));
+  // Stays for the life of the connection: an error between the handshake and the client taking over must not go unheard.
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    const category = categoryOfConnectError(error, connected);
+    reject(error instanceof DialError ? error : new DialError(category, `${host}: ${error.message}`, { cause: error }));
+  });
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,80 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { isPublicAddress } from './public-address.ts';
+
+/** Where a merchant's events go, as far as the text of the URL can tell. What a name resolves to is decided when dialling. */
+export type EndpointUrl = {
+  /** `https://` and the host, as an HTTP client wants it. */
+  origin: string;
+  /** Path and query, at least `/`. */
+  path: string;
+  /** Lowercase host name, or an address without brackets. */
+  host: string;
+};
+
+export type EndpointUrlCheck = { ok: true; endpoint: EndpointUrl } | { ok: false; reason: string };
+
+const MAX_URL_LENGTH = 2048;
+const MAX_HOST_LENGTH = 253;
+
+/** RFC 3986's characters without the fragment's `#`. A backslash, a space or a tab would mean different things to different parsers. */
+const urlCharacters = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]*$/;
+const scheme = /^https:\/\//i;
+const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** A last label with digits only, or `0x7f`, would make the name one of the odd spellings of an IPv4 address. */
+const topLabel = /^(?:[a-z]{2,63}|xn--[a-z0-9-]{0,58}[a-z0-9])$/;
+const fourNumbers = /^\d{1,3}(?:\.\d{1,3}){3}$/;
+/** Names that only mean something inside a network or on one machine. */
+const privateSuffixes = ['localhost', 'local', 'internal', 'home.arpa', 'onion'];
+
+/**
+ * The URL policy for webhook endpoints: public HTTPS on port 443, no user info, no fragment, nothing spelt oddly.
+ * The text is taken apart by hand, strictly, and then Node's own parser must agree on what it means.
+ * Source: the API contract, "PUT /api/v1/merchant/webhook".
+ */
+export function parseEndpointUrl(text: string): EndpointUrlCheck {
+  if (text.length > MAX_URL_LENGTH) return refuse(`must have at most ${MAX_URL_LENGTH} characters`);
+  if (text.includes('#')) return refuse('must not have a fragment');
+  if (!urlCharacters.test(text)) return refuse('must hold only the characters of a URL; others are percent-encoded');
+  if (!scheme.test(text)) return refuse('must start with https://');
+  const authority = /^[^/?]*/.exec(text.slice('https://'.length))?.[0] ?? '';
+  if (authority.includes('@')) return refuse('must not hold credentials');
+  const { host, port, bracketed } = splitAuthority(authority);
+  if (port !== undefined && port !== '443') return refuse('must use port 443');
+  const reason = bracketed ? addressProblem(host) : hostProblem(host);
+  if (reason !== null) return refuse(reason);
+  const url = URL.parse(text);
+  if (url === null || url.host !== (bracketed ? `[${host}]` : host)) return refuse('must be a valid URL');
+  return { ok: true, endpoint: { origin: url.origin, path: url.pathname + url.search, host } };
+}
+
+const refuse = (reason: string): EndpointUrlCheck => ({ ok: false, reason });
+
+function splitAuthority(authority: string): { host: string; port: string | undefined; bracketed: boolean } {
+  const bracketed = /^\[([^\]]*)\](?::(.*))?$/.exec(authority);
+  if (bracketed !== null) return { host: bracketed[1] ?? '', port: bracketed[2], bracketed: true };
+  const colon = authority.indexOf(':');
+  const host = (colon === -1 ? authority : authority.slice(0, colon)).toLowerCase();
+  return { host, port: colon === -1 ? undefined : authority.slice(colon + 1), bracketed: false };
+}
+
+function hostProblem(host: string): string | null {
+  if (host === '') return 'must name a host';
+  if (fourNumbers.test(host)) return addressProblem(host);
+  if (host.endsWith('.')) return 'must not have a dot after the host name';
+  const labels = host.split('.');
+  if (labels.length < 2) return 'must have a host name with a dot';
+  if (host.length > MAX_HOST_LENGTH || !labels.every((part) => label.test(part))) return 'must have a valid host name';
+  if (!topLabel.test(labels.at(-1) ?? '')) return 'must have a valid host name';
+  if (privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) {
+    return 'must have a public host name';
+  }
+  return null;
+}
+
+function addressProblem(address: string): string | null {
+  if (!isIPv4(address) && !isIPv6(address)) return 'must have a valid host name or IP address';
+  // WHATWG's serialisation is the canonical one of RFC 5952; any other spelling of the same address is refused.
+  const canonical = isIPv4(address) || URL.parse(`https://[${address}]/`)?.hostname === `[${address}]`;
+  if (!canonical) return 'must spell the IP address in its canonical form';
+  return isPublicAddress(address) ? null : 'must be a public address';
+}

@@ -1,0 +1,58 @@
+import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
+import { DialError } from './dial-error.ts';
+
+/**
+ * What an HTTP status means for the delivery; the status line alone decides.
+ * @returns null for 2xx, the only success.
+ */
+export function categoryOfStatus(status: number): ErrorCategory | null {
+  if (status >= 200 && status <= 299) return null;
+  if (status >= 300 && status <= 399) return 'redirect';
+  if (status >= 400 && status <= 499) return 'http_4xx';
+  if (status >= 500 && status <= 599) return 'http_5xx';
+  return 'protocol_error';
+}
+
+/** Node's system errors that say the same before and after a connection stands. */
+const systemErrors: Record<string, ErrorCategory> = {
+  ECONNREFUSED: 'connect_refused',
+  ECONNRESET: 'connection_reset',
+  ECONNABORTED: 'connection_reset',
+  EPIPE: 'connection_reset',
+  ENETUNREACH: 'network_unreachable',
+  ENETDOWN: 'network_unreachable',
+  EHOSTUNREACH: 'network_unreachable',
+  EHOSTDOWN: 'network_unreachable',
+  EADDRNOTAVAIL: 'network_unreachable',
+  EAFNOSUPPORT: 'network_unreachable',
+  EACCES: 'network_unreachable',
+  EPERM: 'network_unreachable',
+};
+
+/** This process ran out of something, or closed its own client. The receiver has no part in it, so no attempt is charged. */
+const ownFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
+
+/** Why a connection did not come about. @param connected whether TCP stood already, which leaves the TLS handshake. */
+export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: boolean): ErrorCategory {
+  const code = error.code ?? '';
+  if (ownFaults.has(code)) return 'interrupted';
+  if (code === 'ETIMEDOUT') return 'connect_timeout';
+  return systemErrors[code] ?? (connected ? 'tls_error' : 'network_unreachable');
+}
+
+/**
+ * Why an attempt got no status line. What no rule below knows was said by the receiver, and counts as nonsense.
+ * @returns `interrupted` only for what is our own fault: such an attempt is not charged.
+ */
+export function categoryOfSendError(error: unknown): ErrorCategory {
+  if (error instanceof DialError) return error.category;
+  const { name, code = '', message } = error as NodeJS.ErrnoException;
+  if (ownFaults.has(code)) return 'interrupted';
+  if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'response_timeout';
+  if (systemErrors[code] !== undefined) return systemErrors[code];
+  // undici's word for a connection that ended early, but also for an answer it could not use ("bad upgrade").
+  if (code === 'UND_ERR_SOCKET' && !message.startsWith('bad ')) return 'connection_reset';
+  // A receiver that wants a client certificate says so only after the handshake.
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';
+  return 'protocol_error';
+}

@@ -1,0 +1,15 @@
+import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import { holdLane } from '../store/lane.ts';
+
+/**
+ * A blocked account's deliveries are held: they stay pending and use no attempt. Unblocking lets them go at once.
+ * Messages may overtake each other, so only a higher status_version counts.
+ */
+export const merchantStatusChanged = (wake: () => void): Handler =>
+  on(MerchantStatusChanged, 'merchant-status-changed', async (change, { tx }) => {
+    const held = change.status === 'blocked';
+    const changed = await holdLane(tx, { merchantId: change.merchant_id, held, statusVersion: change.status_version });
+    if (changed && !held) tx.afterCommit(wake);
+  });

@@ -1,0 +1,22 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { startLoop } from '@quittance/runtime/loop.ts';
+import type { Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { ensureAttemptPartitions } from '../store/backlog.ts';
+
+const INTERVAL_MS = 6 * 3_600_000;
+
+/** Makes the coming months' partitions of the attempts table, two months ahead of need. */
+export function startPartitionsLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
+  return startLoop({
+    name: 'partitions',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      await ensureAttemptPartitions(pool);
+      return { more: false };
+    },
+  });
+}

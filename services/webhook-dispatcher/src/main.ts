@@ -1,0 +1,90 @@
+import { createApp } from '@quittance/http/app.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import { listen } from '@quittance/http/listen.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { systemClock } from '@quittance/runtime/clock.ts';
+import { startService } from '@quittance/runtime/service.ts';
+import { waitFor } from '@quittance/runtime/wait-for.ts';
+import { readConfig } from './config.ts';
+import { createConnector, dialPublic } from './dial.ts';
+import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
+import { paymentPaid } from './handlers/payment-paid.ts';
+import { createKeyVault } from './keys.ts';
+import { localReceiver } from './local-receiver.ts';
+import { startDeliverLoop } from './loops/deliver.ts';
+import { startMeasureLoop } from './loops/measure.ts';
+import { startPartitionsLoop } from './loops/partitions.ts';
+import { schema } from './migrations.ts';
+import { createQueries } from './queries.ts';
+import { systemResolve } from './resolve.ts';
+import { deliveriesRoute } from './routes/deliveries.ts';
+import { endpointRoutes } from './routes/endpoint.ts';
+import { operatorRoutes } from './routes/operator.ts';
+import { retryRoute } from './routes/retry.ts';
+import { createSender } from './send.ts';
+import { hasForeignKeys } from './store/endpoint.ts';
+
+const name = 'webhook-dispatcher';
+
+/** A slow receiver fills its own lane, a popular host its own share, and neither the process. */
+const bounds = { lane: 8, host: 64, process: 512 };
+
+await startService({
+  name,
+  readConfig,
+  start: async ({ config, logger, metrics, lifecycle }) => {
+    const { databaseUrl: url, databasePoolSize: max, internalToken, retryDelaysSeconds } = config;
+    const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
+    lifecycle.onStop('database', () => pool.end());
+    const vault = createKeyVault(config.webhookEncryptionKey);
+    await waitFor({ name: 'database', check: () => ping(pool), timeoutMs: 30_000, logger, signal: lifecycle.stopping });
+    if (await hasForeignKeys(pool, vault.encryptionKeyId)) {
+      throw new Error('WEBHOOK_ENCRYPTION_KEY is not the key with which the stored signing keys were encrypted');
+    }
+    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
+    lifecycle.onStop('broker', () => broker.close());
+    const outbox = createOutbox({ pool, broker, logger, metrics });
+    lifecycle.onStop('outbox', () => outbox.close());
+
+    if (config.localReceiver !== null) logger.warn('webhooks go to the local receiver, none leaves this machine');
+    const { resolve, dial } = config.localReceiver
+      ? localReceiver(config.localReceiver)
+      : { resolve: systemResolve(), dial: dialPublic };
+    const connector = createConnector({ resolve, dial });
+    const sender = createSender({ connector, clock: systemClock, connectionsPerHost: bounds.host });
+    lifecycle.onStop('sender', () => sender.close());
+    const { stopping } = lifecycle;
+    const deliver = startDeliverLoop({ pool, sender, vault, bounds, retryDelaysSeconds, stopping, logger, metrics });
+    lifecycle.onStop('deliver', () => deliver.close());
+    for (const start of [startMeasureLoop, startPartitionsLoop]) {
+      const loop = start({ pool, logger, metrics });
+      lifecycle.onStop(start.name, () => loop.close());
+    }
+    const wake = () => deliver.wake();
+    const handlers = [paymentPaid(wake), merchantStatusChanged(wake)];
+    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
+    lifecycle.onStop('consumers', () => consumers.close());
+
+    const queries = createQueries(pool, schema);
+    const app = createApp({
+      name,
+      logger,
+      metrics,
+      routes: [
+        ...endpointRoutes({ pool, outbox, vault, resolve }),
+        deliveriesRoute(queries),
+        retryRoute({ pool, wake }),
+        ...operatorRoutes({ pool, queries, wake }),
+      ],
+      internalToken,
+      // The broker is no part of readiness: without it everything here still works, only no new events come in.
+      ready: () => ping(pool),
+      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+    });
+    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
+  },
+});

@@ -1,0 +1,30 @@
+import { retryDelaySeconds } from './backoff.ts';
+import type { AttemptResult } from './send.ts';
+import type { Claimed } from './store/claim.ts';
+import type { Outcome } from './store/settle.ts';
+
+/** What to write down of an attempt, and when to try again if it failed. @param random from 0 to 1. */
+export function outcomeOf(
+  delivery: Claimed,
+  result: AttemptResult,
+  { retryDelaysSeconds, random }: { retryDelaysSeconds: readonly number[]; random: number },
+): Outcome {
+  const n = delivery.attempts + 1;
+  return {
+    eventId: delivery.event_id,
+    leaseId: delivery.lease_id,
+    cycle: delivery.cycle,
+    n,
+    keyId: delivery.key_id,
+    durationMs: result.durationMs,
+    httpStatus: result.httpStatus,
+    errorCategory: result.errorCategory,
+    remoteAddress: result.remoteAddress,
+    retryDelaySeconds: retryDelaySeconds({
+      failures: n,
+      delaysSeconds: retryDelaysSeconds,
+      retryAfterSeconds: result.retryAfterSeconds,
+      random,
+    }),
+  };
+}

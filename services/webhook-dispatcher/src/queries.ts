@@ -1,0 +1,70 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { PrismaClient } from '../generated/client.ts';
+import type { DeliveryRow } from './delivery-record.ts';
+import { deliveryRecord } from './delivery-record.ts';
+
+/** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
+const MAX_RECORDS = 100;
+
+/** A failed event as an operator sees it. */
+export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
+
+/** Typed reads, for the merchant's diagnosis and for operators. */
+export type Queries = {
+  /** Newest first; empty for a payment without an event and for another merchant's payment alike. */
+  deliveriesOf(merchantId: string, paymentId: string): Promise<DeliveryRecord[]>;
+  /** Oldest first, of one merchant or of all. */
+  failedEvents(merchantId: string | null): Promise<FailedEvent[]>;
+};
+
+/** Exactly what the records need: the body's bytes stay in the database. */
+const recordFields = {
+  event_id: true,
+  merchant_id: true,
+  status: true,
+  cycle: true,
+  attempts: true,
+  interruptions: true,
+  created_at: true,
+  last_attempt_at: true,
+  next_attempt_at: true,
+  delivered_at: true,
+  error_category: true,
+  event: { select: { payment_id: true } },
+} as const;
+
+/** Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
+export function createQueries(pool: Pool, schema: string): Queries {
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
+  return {
+    async deliveriesOf(merchantId, paymentId) {
+      const rows = await prisma.delivery.findMany({
+        where: { merchant_id: merchantId, event: { payment_id: paymentId } },
+        select: recordFields,
+        orderBy: { created_at: 'desc' },
+        take: MAX_RECORDS,
+      });
+      return rows.map((row) => deliveryRecord(withPayment(row)));
+    },
+    async failedEvents(merchantId) {
+      const rows = await prisma.delivery.findMany({
+        where: { status: 'failed', ...(merchantId === null ? {} : { merchant_id: merchantId }) },
+        select: recordFields,
+        orderBy: { created_at: 'asc' },
+        take: MAX_RECORDS,
+      });
+      return rows.map((row) => ({
+        ...deliveryRecord(withPayment(row)),
+        merchant_id: row.merchant_id,
+        cycle: row.cycle,
+        interruptions: row.interruptions,
+      }));
+    },
+  };
+}
+
+function withPayment<R extends Omit<DeliveryRow, 'payment_id'> & { event: { payment_id: string } }>(row: R) {
+  return { ...row, payment_id: row.event.payment_id };
+}

@@ -1,0 +1,64 @@
+import { Resolver } from 'node:dns/promises';
+import { isIP } from 'node:net';
+import { DialError, NameNotFound } from './dial-error.ts';
+import { isPublicAddress } from './public-address.ts';
+
+/**
+ * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one.
+ * @throws NameNotFound when the name does not exist; anything else when the resolver did not answer.
+ */
+export type Resolve = (name: string) => Promise<string[]>;
+
+const DNS_TIMEOUT_MS = 3_000;
+
+/**
+ * The addresses at which a host may be dialled: all of them public, or none at all. One private address among several is enough
+ * to refuse the host, because whoever controls the name chooses the order.
+ * @param host lowercase name, or an address, which is judged without asking anybody.
+ * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
+ */
+export async function publicAddresses(host: string, resolve: Resolve): Promise<string[]> {
+  const addresses = isIP(host) === 0 ? await resolveInTime(host, resolve) : [host];
+  if (addresses.length === 0) throw new NameNotFound(host);
+  const blocked = addresses.find((address) => !isPublicAddress(address));
+  if (blocked !== undefined) throw new DialError('blocked_address', `${host} leads to ${blocked}, which is not public`);
+  return addresses;
+}
+
+async function resolveInTime(host: string, resolve: Resolve): Promise<string[]> {
+  const { promise: timeout, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`no answer within ${DNS_TIMEOUT_MS} ms`)), DNS_TIMEOUT_MS);
+  try {
+    return await Promise.race([resolve(host), timeout]);
+  } catch (error) {
+    if (error instanceof DialError) throw error;
+    throw new DialError('dns_error', `${host} could not be resolved`, { cause: error });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Asks the machine's name servers directly. Unlike getaddrinfo it knows no hosts file and no search domains, so a name means the
+ * same here as outside, and it takes no thread while a server is slow.
+ * @param options.servers `address:port` of other name servers.
+ */
+export function systemResolve({ servers }: { servers?: string[] } = {}): Resolve {
+  const resolver = new Resolver({ timeout: 1_000, tries: 2 });
+  if (servers !== undefined) resolver.setServers(servers);
+  return async (name) => {
+    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const problems = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
+    const unanswered = problems.find((problem) => !saysNoSuchName(problem));
+    if (unanswered !== undefined) throw new Error(`${name}: the resolver did not answer`, { cause: unanswered });
+    throw new NameNotFound(name);
+  };
+}
+
+/** NXDOMAIN, and a name without addresses. SERVFAIL, a refusal and silence say nothing about the name. */
+function saysNoSuchName(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';
+}

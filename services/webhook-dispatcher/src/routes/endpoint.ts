@@ -1,0 +1,109 @@
+import { newId, newSecret } from '@quittance/contracts/ids.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
+import { readJson } from '@quittance/http/body.ts';
+import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
+import type { ValidationItem } from '@quittance/http/errors.ts';
+import { route } from '@quittance/http/route.ts';
+import type { Handle, Route } from '@quittance/http/route.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { DialError, NameNotFound } from '../dial-error.ts';
+import { parseEndpointUrl } from '../endpoint-url.ts';
+import type { KeyVault } from '../keys.ts';
+import { publicAddresses } from '../resolve.ts';
+import type { Resolve } from '../resolve.ts';
+import { findEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
+import type { NewKey } from '../store/endpoint.ts';
+import { merchantIdOf } from './params.ts';
+
+type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Resolve };
+
+const PATH = '/internal/v1/merchants/:merchant_id/webhook';
+const MAX_BODY_BYTES = 64 * 1024;
+
+/** A merchant's endpoint and its signing key. A key is shown by the answer that made it, and never again. */
+export const endpointRoutes = (dependencies: Dependencies): Route[] => [
+  route({ method: 'PUT', path: PATH, handle: configure(dependencies) }),
+  route({ method: 'GET', path: PATH, handle: read(dependencies) }),
+  route({ method: 'POST', path: `${PATH}/rotate-key`, handle: rotateKey(dependencies) }),
+];
+
+/** 200 with `signing_key` the first time only; 422 for a URL the policy refuses; 503 while names cannot be resolved. */
+const configure =
+  ({ pool, outbox, vault, resolve }: Dependencies): Handle =>
+  async (request) => {
+    const { url, host } = await readJson(request, MAX_BODY_BYTES, parseBody);
+    await checkHost(host, resolve);
+    const merchantId = merchantIdOf(request);
+    const { signingKey, offeredKey } = newSigningKey(vault);
+    const { keyId, isNew } = await transaction(pool, async (tx) => {
+      const saved = await saveEndpoint(tx, { merchantId, url, host, offeredKey });
+      if (saved.isNew) {
+        const configuredAt = rfc3339(saved.configuredAt);
+        await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });
+      }
+      return saved;
+    });
+    return { status: 200, body: { url, key_id: keyId, ...(isNew && { signing_key: signingKey }) } };
+  };
+
+/** 200, or 404 before the first PUT. */
+const read =
+  ({ pool }: Dependencies): Handle =>
+  async (request) => {
+    const endpoint = await findEndpoint(pool, merchantIdOf(request));
+    if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
+    const settings: WebhookSettings = {
+      url: endpoint.url,
+      key_id: endpoint.active_key_id,
+      created_at: rfc3339(endpoint.created_at),
+      updated_at: rfc3339(endpoint.updated_at),
+    };
+    return { status: 200, body: settings };
+  };
+
+/** 200 with the new key, or 409 before the first PUT. */
+const rotateKey =
+  ({ pool, vault }: Dependencies): Handle =>
+  async (request) => {
+    const { signingKey, offeredKey } = newSigningKey(vault);
+    const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantIdOf(request), offeredKey));
+    if (!replaced) throw new HttpError(409, 'Webhook is not configured');
+    return { status: 200, body: { key_id: offeredKey.keyId, signing_key: signingKey } };
+  };
+
+/** @throws HttpError 422 naming every field that is wrong. */
+function parseBody(body: Record<string, unknown>): { url: string; host: string } {
+  const problems: ValidationItem[] = Object.keys(body)
+    .filter((field) => field !== 'url')
+    .map((field) => ({ field, reason: 'is not a field of this request' }));
+  const { url } = body;
+  if (url === undefined) problems.push({ field: 'url', reason: 'is required' });
+  else if (typeof url !== 'string') problems.push({ field: 'url', reason: 'must be a string' });
+  const check = typeof url === 'string' ? parseEndpointUrl(url) : null;
+  if (check?.ok === false) problems.push({ field: 'url', reason: check.reason });
+  if (problems.length > 0 || check?.ok !== true || typeof url !== 'string') throw invalid(...problems);
+  return { url, host: check.endpoint.host };
+}
+
+/** Refuses at once what the first attempt would refuse. The merchant is not told which private address a name leads to. */
+async function checkHost(host: string, resolve: Resolve): Promise<void> {
+  try {
+    await publicAddresses(host, resolve);
+  } catch (error) {
+    if (error instanceof NameNotFound) throw invalid({ field: 'url', reason: 'must have a host name that exists' });
+    if (error instanceof DialError && error.category === 'blocked_address') {
+      throw invalid({ field: 'url', reason: 'must lead to public addresses only' });
+    }
+    throw unavailable(error);
+  }
+}
+
+function newSigningKey(vault: KeyVault): { signingKey: string; offeredKey: NewKey } {
+  const keyId = newId('whk');
+  const signingKey = newSecret('whsec');
+  return { signingKey, offeredKey: { keyId, ...vault.seal(keyId, signingKey) } };
+}

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+
+/** Writes outcomes down in batches: one by one, the commits would be the bottleneck. */
+export type Settler<O> = {
+  /** Resolves once the outcome is written, or was given up because it can never be. */
+  settle(outcome: O): Promise<void>;
+};
+
+/** About 25 times the rate of single commits, and still short transactions. */
+const MAX_BATCH = 100;
+const RETRY_MS = 250;
+
+type Waiting<O> = { outcome: O; done: () => void };
+
+/**
+ * While one batch is being written the next one gathers; nothing waits for a timer. An outcome cannot be had again, so a database
+ * that is away is waited for. What waits is bounded by the caller, who keeps the attempt's place until its outcome is settled.
+ * @param options.write writes all the outcomes or none.
+ */
+export function createSettler<O>(options: {
+  write: (outcomes: readonly O[]) => Promise<void>;
+  logger: Logger;
+}): Settler<O> {
+  const { write, logger } = options;
+  const waiting: Waiting<O>[] = [];
+  let writing = false;
+
+  async function writeAll(): Promise<void> {
+    writing = true;
+    while (waiting.length > 0) await writeBatch(waiting.splice(0, MAX_BATCH));
+    writing = false;
+  }
+
+  async function writeBatch(batch: Waiting<O>[]): Promise<void> {
+    try {
+      await write(batch.map(({ outcome }) => outcome));
+    } catch (error) {
+      if (isUnavailable(error)) {
+        logger.warn({ error, outcomes: batch.length }, 'outcomes could not be written yet');
+        await sleep(RETRY_MS);
+        return writeBatch(batch);
+      }
+      if (batch.length > 1) {
+        // One of them is at fault; the others must not suffer for it.
+        for (const single of batch) await writeBatch([single]);
+        return;
+      }
+      logger.error({ error, outcome: batch[0]?.outcome }, 'an outcome cannot be written; its lease will lapse');
+    }
+    for (const { done } of batch) done();
+  }
+
+  return {
+    settle: (outcome) =>
+      new Promise((resolve) => {
+        waiting.push({ outcome, done: resolve });
+        if (!writing) void writeAll();
+      }),
+  };
+}

@@ -1,0 +1,82 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { SealedSecret } from '../keys.ts';
+import { byMerchant, insertAudit } from './audit.ts';
+import { makeLaneDue } from './lane.ts';
+
+export type EndpointRow = { url: string; active_key_id: string; created_at: Date; updated_at: Date };
+
+/** A signing key that may or may not come into use. */
+export type NewKey = SealedSecret & { keyId: string };
+
+/** @returns null before the merchant's first PUT. */
+export async function findEndpoint(db: Queryable, merchantId: string): Promise<EndpointRow | null> {
+  const { rows } = await db.query<EndpointRow>(
+    `select url, active_key_id, created_at, updated_at from endpoint where merchant_id = $1`,
+    [merchantId],
+  );
+  return rows[0] ?? null;
+}
+
+/**
+ * Sets the URL. Of any number of first calls at once exactly one brings its key into use; the others keep that one.
+ * @returns the key in use, and whether it is the one offered.
+ */
+export async function saveEndpoint(
+  tx: Transaction,
+  endpoint: { merchantId: string; url: string; host: string; offeredKey: NewKey },
+): Promise<{ keyId: string; configuredAt: Date; isNew: boolean }> {
+  const { merchantId, url, host, offeredKey } = endpoint;
+  const { rows } = await tx.query<{ active_key_id: string; created_at: Date }>(
+    `insert into endpoint (merchant_id, url, host, active_key_id) values ($1, $2, $3, $4)
+     on conflict (merchant_id) do update
+        set url = excluded.url, host = excluded.host, version = endpoint.version + 1, updated_at = clock_timestamp()
+     returning active_key_id, created_at`,
+    [merchantId, url, host, offeredKey.keyId],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('an upsert returned no row');
+  const isNew = row.active_key_id === offeredKey.keyId;
+  if (isNew) await insertKey(tx, merchantId, offeredKey);
+  const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
+  await insertAudit(tx, { merchantId, eventId: null, action, ...byMerchant });
+  // An event may have come before the endpoint did, and a lane without an endpoint is not claimed.
+  if (isNew) await makeLaneDue(tx, merchantId);
+  return { keyId: row.active_key_id, configuredAt: row.created_at, isNew };
+}
+
+/**
+ * Brings another signing key into use; every attempt claimed from the commit on is signed with it.
+ * @returns false when there is no endpoint yet.
+ */
+export async function replaceKey(tx: Transaction, merchantId: string, key: NewKey): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update endpoint set active_key_id = $2, version = version + 1, updated_at = clock_timestamp() where merchant_id = $1`,
+    [merchantId, key.keyId],
+  );
+  if (rowCount !== 1) return false;
+  await tx.query(
+    `update signing_key set retired_at = clock_timestamp(), secret_encrypted = null, encryption_key_id = null
+      where merchant_id = $1 and retired_at is null`,
+    [merchantId],
+  );
+  await insertKey(tx, merchantId, key);
+  await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...byMerchant });
+  return true;
+}
+
+async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Promise<void> {
+  await tx.query(
+    `insert into signing_key (key_id, merchant_id, secret_encrypted, encryption_key_id) values ($1, $2, $3, $4)`,
+    [key.keyId, merchantId, key.secret_encrypted, key.encryption_key_id],
+  );
+}
+
+/** Whether signing keys in use were sealed with another encryption key than this process has: it could send nothing for them. */
+export async function hasForeignKeys(db: Queryable, encryptionKeyId: string): Promise<boolean> {
+  const { rows } = await db.query(
+    `select 1 from signing_key where retired_at is null and encryption_key_id <> $1 limit 1`,
+    [encryptionKeyId],
+  );
+  return rows.length > 0;
+}

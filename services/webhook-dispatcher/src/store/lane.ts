@@ -1,0 +1,48 @@
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+
+/** Makes sure that a lane is looked at now. It is the last statement of its transaction, because it queues behind the lane's claims. */
+export async function makeLaneDue(tx: Transaction, merchantId: string): Promise<void> {
+  await tx.query(
+    `insert into lane (merchant_id, next_due_at) values ($1, now())
+     on conflict (merchant_id) do update set next_due_at = least(lane.next_due_at, excluded.next_due_at)`,
+    [merchantId],
+  );
+}
+
+/**
+ * Makes sure that lanes are looked at when their moved deliveries are due.
+ * The rows are locked in order, so that two batches which share lanes do not wait for each other.
+ */
+export async function makeLanesDue(
+  tx: Transaction,
+  due: readonly { merchant_id: string; next_attempt_at: Date }[],
+): Promise<void> {
+  if (due.length === 0) return;
+  const merchantIds = due.map((row) => row.merchant_id);
+  await tx.query(
+    `with locked as (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update),
+          due as (select merchant_id, min(due_at) as due_at from unnest($1::text[], $2::timestamptz[]) as d(merchant_id, due_at)
+                   group by merchant_id)
+     update lane l set next_due_at = least(l.next_due_at, due.due_at)
+       from locked join due using (merchant_id)
+      where l.merchant_id = locked.merchant_id`,
+    [merchantIds, due.map((row) => row.next_attempt_at)],
+  );
+}
+
+/**
+ * Holds the deliveries of a blocked account, or lets them go; only the newest status counts.
+ * @returns false when this status, or a newer one, was heard before.
+ */
+export async function holdLane(
+  tx: Transaction,
+  lane: { merchantId: string; held: boolean; statusVersion: number },
+): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `insert into lane (merchant_id, held, status_version) values ($1, $2, $3)
+     on conflict (merchant_id) do update set held = excluded.held, status_version = excluded.status_version
+      where lane.status_version < excluded.status_version`,
+    [lane.merchantId, lane.held, lane.statusVersion],
+  );
+  return rowCount === 1;
+}

@@ -1,0 +1,267 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import type { TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createKeyVault } from '../src/keys.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { readBacklog } from '../src/store/backlog.ts';
+import { claimDeliveries, releaseDeliveries } from '../src/store/claim.ts';
+import type { Claimed } from '../src/store/claim.ts';
+import { saveEndpoint } from '../src/store/endpoint.ts';
+import { insertEvent } from '../src/store/event.ts';
+import { settleAttempts } from '../src/store/settle.ts';
+import type { Outcome } from '../src/store/settle.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  pool = createPool({ url: database.url, schema, max: 10, applicationName: 'test', logger: testLogger });
+}, 60_000);
+beforeEach(() => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'));
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+}, 60_000);
+
+const vault = createKeyVault(randomBytes(32));
+
+async function addMerchant(host = 'hooks.io'): Promise<string> {
+  const merchantId = newId('mer');
+  const keyId = newId('whk');
+  const offeredKey = { keyId, ...vault.seal(keyId, 'whsec_x') };
+  await transaction(pool, (tx) => saveEndpoint(tx, { merchantId, url: `https://${host}/`, host, offeredKey }));
+  return merchantId;
+}
+
+async function addEvent(merchantId: string): Promise<string> {
+  const eventId = newId('evt');
+  await transaction(pool, (tx) =>
+    insertEvent(tx, { eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }),
+  );
+  return eventId;
+}
+
+const claim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
+  claimDeliveries(pool, {
+    room: 100,
+    perLane: 8,
+    inFlight: { merchantIds: [], counts: [] },
+    fullHosts: [],
+    leaseSeconds: 45,
+    ...over,
+  });
+
+const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
+  eventId: claimed.event_id,
+  leaseId: claimed.lease_id,
+  cycle: claimed.cycle,
+  n: claimed.attempts + 1,
+  keyId: claimed.key_id,
+  durationMs: 12,
+  httpStatus: 200,
+  errorCategory: null,
+  remoteAddress: '8.8.8.8',
+  retryDelaySeconds: 5,
+  ...over,
+});
+const failure = { errorCategory: 'http_5xx', httpStatus: 500 } as const;
+
+async function stateOf(eventId: string) {
+  const { rows } = await pool.query<Record<string, unknown>>(
+    `select status, attempts, interruptions, error_category, lease_id is not null as leased,
+            round(extract(epoch from next_attempt_at - now()))::int as due_in
+       from delivery where event_id = $1`,
+    [eventId],
+  );
+  return rows[0];
+}
+
+/** Lets the leases lapse, as 45 seconds would. */
+async function lapse(): Promise<void> {
+  await pool.query(`update delivery set next_attempt_at = now() where lease_id is not null`);
+  await pool.query(`update lane set next_due_at = now()`);
+}
+
+describe('claiming', () => {
+  test('leases what is due to one claimer only, for 45 seconds', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [claimed] = await claim();
+    expect(claimed).toMatchObject({
+      event_id: eventId,
+      attempts: 0,
+      cycle: 1,
+      lapsed: false,
+      url: 'https://hooks.io/',
+    });
+    expect(await claim()).toEqual([]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: 45 });
+  });
+
+  test('takes no more of a lane than may be in flight, and goes round all lanes', async () => {
+    const merchants = await Promise.all([addMerchant(), addMerchant(), addMerchant()]);
+    for (const merchantId of merchants) await Promise.all([1, 2, 3, 4].map(() => addEvent(merchantId)));
+    const first = await claim({ perLane: 2, room: 4 });
+    expect(first).toHaveLength(4);
+    const inFlight = { merchantIds: merchants, counts: merchants.map((m) => count(first, m)) };
+    const second = await claim({ perLane: 2, inFlight });
+    const perLane = merchants.map((m) => count(first, m) + count(second, m));
+    expect(perLane).toEqual([2, 2, 2]);
+  });
+
+  const count = (claimed: Claimed[], merchantId: string) => claimed.filter((c) => c.merchant_id === merchantId).length;
+
+  test('a lane with a long backlog does not keep the others waiting', async () => {
+    const [busy, quiet] = [await addMerchant(), await addMerchant()];
+    for (let n = 0; n < 20; n += 1) await addEvent(busy);
+    await claim({ room: 1 });
+    const eventId = await addEvent(quiet);
+    const next = [...(await claim({ room: 1 })), ...(await claim({ room: 1 }))];
+    expect(next.map((c) => c.event_id)).toContain(eventId);
+  });
+
+  test('leaves lanes that lead to a host at its bound', async () => {
+    await addEvent(await addMerchant('busy.io'));
+    const eventId = await addEvent(await addMerchant('free.io'));
+    const claimed = await claim({ fullHosts: ['busy.io'] });
+    expect(claimed.map((c) => c.event_id)).toEqual([eventId]);
+  });
+
+  test('no event is forgotten or claimed twice while events come in and several claim', async () => {
+    const merchants = await Promise.all(Array.from({ length: 5 }, () => addMerchant()));
+    const added: string[] = [];
+    const claimed: string[] = [];
+    let adding = true;
+    const claimer = async (): Promise<void> => {
+      for (let idle = 0; adding || idle < 3;) {
+        const batch = await claim({ room: 7 });
+        claimed.push(...batch.map((c) => c.event_id));
+        idle = batch.length === 0 ? idle + 1 : 0;
+      }
+    };
+    const adder = async (n: number): Promise<void> => {
+      for (let i = 0; i < 40; i += 1) added.push(await addEvent(merchants[(n + i) % 5]!));
+    };
+    const claimers = [claimer(), claimer()];
+    await Promise.all([0, 1, 2].map(adder));
+    adding = false;
+    await Promise.all(claimers);
+    expect(claimed.toSorted()).toEqual(added.toSorted());
+  }, 30_000);
+
+  test('a lease that lapsed is an interruption, not an attempt', async () => {
+    const eventId = await addEvent(await addMerchant());
+    await claim();
+    await lapse();
+    const [again] = await claim();
+    expect(again).toMatchObject({ event_id: eventId, lapsed: true, attempts: 0 });
+    expect(await stateOf(eventId)).toMatchObject({ interruptions: 1, attempts: 0, error_category: 'interrupted' });
+  });
+
+  test('what is given back is due again, without attempt or interruption', async () => {
+    const eventId = await addEvent(await addMerchant());
+    await releaseDeliveries(pool, await claim(), 0);
+    const [again] = await claim();
+    expect(again).toMatchObject({ event_id: eventId, lapsed: false });
+    expect(await stateOf(eventId)).toMatchObject({ interruptions: 0, attempts: 0, error_category: null });
+  });
+});
+
+describe('settling', () => {
+  test('a failure is tried again after its delay, the last one is final', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [first] = await claim();
+    await settleAttempts(pool, [outcome(first!, { ...failure, retryDelaySeconds: 30 })]);
+    expect(await stateOf(eventId)).toEqual({
+      status: 'pending',
+      attempts: 1,
+      interruptions: 0,
+      error_category: 'http_5xx',
+      leased: false,
+      due_in: 30,
+    });
+    await lapse();
+    await pool.query('update delivery set next_attempt_at = now()');
+    const [second] = await claim();
+    await settleAttempts(pool, [outcome(second!, { ...failure, retryDelaySeconds: null })]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'failed', attempts: 2, due_in: null });
+  });
+
+  test('a retry due before its lease would have lapsed is noticed in time', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [first] = await claim();
+    await settleAttempts(pool, [outcome(first!, { ...failure, retryDelaySeconds: 0 })]);
+    expect((await claim()).map((c) => c.event_id)).toEqual([eventId]);
+  });
+
+  test('a success is a fact, whoever holds the lease by now', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [early] = await claim();
+    await lapse();
+    const [late] = await claim();
+    await settleAttempts(pool, [outcome(early!)]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null, leased: false });
+    await settleAttempts(pool, [outcome(late!, { ...failure, retryDelaySeconds: 1 })]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
+  });
+
+  test('a failure counts only under its own lease', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [early] = await claim();
+    await lapse();
+    await claim();
+    await settleAttempts(pool, [outcome(early!, { ...failure, retryDelaySeconds: null })]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'pending', attempts: 0, leased: true });
+  });
+
+  test('of a success and a failure of one event in one batch, the success stands', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [early] = await claim();
+    await lapse();
+    const [late] = await claim();
+    await settleAttempts(pool, [outcome(late!, failure), outcome(early!)]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'delivered' });
+    const { rowCount } = await pool.query('select 1 from attempt where event_id = $1', [eventId]);
+    expect(rowCount).toBe(2);
+  });
+
+  test('a late success counts even after the event was given up', async () => {
+    const eventId = await addEvent(await addMerchant());
+    const [early] = await claim();
+    await lapse();
+    const [late] = await claim();
+    await settleAttempts(pool, [outcome(late!, { ...failure, retryDelaySeconds: null })]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'failed' });
+    await settleAttempts(pool, [outcome(early!)]);
+    expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
+  });
+
+  test('batches that share events and lanes in opposite order do not block each other', async () => {
+    const merchants = await Promise.all(Array.from({ length: 10 }, () => addMerchant()));
+    await Promise.all(merchants.map(addEvent));
+    const early = await claim();
+    await lapse();
+    const late = await claim();
+    const failed = (claimed: Claimed) => outcome(claimed, { ...failure, retryDelaySeconds: 1 });
+    await Promise.all([settleAttempts(pool, early.map(failed)), settleAttempts(pool, late.toReversed().map(failed))]);
+    const { rows } = await pool.query(`select distinct status, attempts from delivery`);
+    expect(rows).toEqual([{ status: 'pending', attempts: 1 }]);
+  });
+});
+
+test('the backlog counts what is due and not held', async () => {
+  expect(await readBacklog(pool)).toEqual({ due: 0, oldestSeconds: 0, heldLanes: 0 });
+  const [merchant, blocked] = [await addMerchant(), await addMerchant()];
+  const eventId = await addEvent(merchant);
+  await addEvent(blocked);
+  await pool.query(`update lane set held = true where merchant_id = $1`, [blocked]);
+  await pool.query(`update delivery set next_attempt_at = now() - interval '1 minute' where event_id = $1`, [eventId]);
+  const backlog = await readBacklog(pool);
+  expect(backlog).toMatchObject({ due: 1, heldLanes: 1 });
+  expect(backlog.oldestSeconds).toBeGreaterThanOrEqual(60);
+});

@@ -1,0 +1,47 @@
+import { describe, expect, test } from '@jest/globals';
+import { readConfig } from '../src/config.ts';
+
+const required = {
+  PORT: '0',
+  DATABASE_URL: 'postgres://localhost/quittance',
+  AMQP_URL: 'amqp://localhost',
+  INTERNAL_TOKEN: 'x'.repeat(32),
+  WEBHOOK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
+};
+
+describe('the settings', () => {
+  test('eight retries and no local receiver, unless told otherwise', () => {
+    const config = readConfig(required);
+    expect(config.retryDelaysSeconds).toEqual([5, 60, 300, 1800, 7200, 28800, 72000, 144000]);
+    expect(config.localReceiver).toBeNull();
+    expect(config.webhookEncryptionKey).toEqual(Buffer.alloc(32, 7));
+  });
+
+  test('the retry delays can be set', () => {
+    expect(readConfig({ ...required, WEBHOOK_RETRY_DELAYS_SECONDS: '1,1,2' }).retryDelaysSeconds).toEqual([1, 1, 2]);
+  });
+
+  test.each([31, 33, 16, 0])('an encryption key of %p bytes is refused, and not repeated', (bytes) => {
+    const key = Buffer.alloc(bytes, 0xa7).toString('base64');
+    const refused = () => readConfig({ ...required, WEBHOOK_ENCRYPTION_KEY: key });
+    expect(refused).toThrow('WEBHOOK_ENCRYPTION_KEY');
+    if (key !== '') expect(refused).not.toThrow(key);
+  });
+
+  test('the local receiver is on the loopback interface', () => {
+    const WEBHOOK_LOCAL_RECEIVER = '127.0.0.1:8443';
+    expect(readConfig({ ...required, WEBHOOK_LOCAL_RECEIVER }).localReceiver).toEqual({
+      address: '127.0.0.1',
+      port: 8443,
+    });
+    for (const elsewhere of ['10.0.0.1:8443', 'localhost:8443', '127.0.0.1', '0.0.0.0:1']) {
+      expect(() => readConfig({ ...required, WEBHOOK_LOCAL_RECEIVER: elsewhere })).toThrow('WEBHOOK_LOCAL_RECEIVER');
+    }
+  });
+
+  test('production refuses the local receiver', () => {
+    const production = { ...required, NODE_ENV: 'production' };
+    expect(readConfig(production).localReceiver).toBeNull();
+    expect(() => readConfig({ ...production, WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:8443' })).toThrow('production');
+  });
+});

@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ServerResponse } from 'node:http';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { status } from './receiver.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.stop(), 60_000);
+
+test('the event of a dispatcher killed in mid-attempt arrives once its lease has lapsed, and no attempt is charged', async () => {
+  const merchant = await world.merchant();
+  world.receiver.answer(merchant.host, () => undefined, status(200));
+  const payment = await world.pay(merchant);
+  await eventually(() => expect(world.receiver.received(merchant.host)).toHaveLength(1));
+  await world.dispatcher().kill();
+
+  await world.restart();
+  const leased = await world.delivery(payment);
+  expect(leased).toMatchObject({ status: 'pending', attempts: 0 });
+  expect(Date.parse(leased.next_attempt_at!)).toBeGreaterThan(Date.now());
+  await world.makeDue(leased.event_id);
+
+  await eventually(async () =>
+    expect(await world.delivery(payment)).toMatchObject({ status: 'delivered', attempts: 1 }),
+  );
+  const bodies = world.receiver.received(merchant.host).map(({ body }) => body.toString());
+  expect(bodies).toHaveLength(2);
+  expect(new Set(bodies).size).toBe(1);
+  const { rows } = await world.pool.query(`select interruptions, cycle from delivery where event_id = $1`, [
+    leased.event_id,
+  ]);
+  expect(rows).toEqual([{ interruptions: 1, cycle: 1 }]);
+}, 30_000);
+
+test('SIGTERM waits for the attempt in flight and writes down how it ended', async () => {
+  const merchant = await world.merchant();
+  let open: ServerResponse | undefined;
+  world.receiver.answer(merchant.host, (response) => (open = response));
+  const payment = await world.pay(merchant);
+  await eventually(() => expect(open).toBeDefined());
+
+  const stopped = world.dispatcher().stop();
+  await eventually(() => expect(world.dispatcher().log()).toContain('"msg":"stopping"'));
+  open!.writeHead(204).end();
+  expect(await stopped).toBe(0);
+
+  const { rows } = await world.pool.query(
+    `select d.status, d.attempts, d.lease_id from delivery d join event e using (event_id) where e.payment_id = $1`,
+    [payment.payment_id],
+  );
+  expect(rows).toEqual([{ status: 'delivered', attempts: 1, lease_id: null }]);
+  expect(world.receiver.received(merchant.host)).toHaveLength(1);
+  await world.restart();
+}, 60_000);
+
+test('two dispatchers deliver each event once', async () => {
+  const other = await world.start();
+  const merchants = await Promise.all([1, 2, 3, 4].map(() => world.merchant()));
+  const payments = await Promise.all(Array.from({ length: 80 }, (_, n) => world.pay(merchants[n % 4]!)));
+  await eventually(
+    async () => {
+      const { rows } = await world.pool.query(
+        `select count(*)::int as delivered from delivery where status = 'delivered' and merchant_id = any($1)`,
+        [merchants.map(({ merchantId }) => merchantId)],
+      );
+      expect(rows).toEqual([{ delivered: payments.length }]);
+    },
+    { timeoutMs: 30_000 },
+  );
+  const ids = merchants.flatMap(({ host }) =>
+    world.receiver.received(host).map(({ headers }) => headers['x-service-event-id']),
+  );
+  expect(ids).toHaveLength(80);
+  expect(new Set(ids).size).toBe(80);
+  await other.stop();
+}, 60_000);
+
+test('a dispatcher with another encryption key refuses to start', async () => {
+  const key = Buffer.alloc(32, 1).toString('base64');
+  await expect(world.start({ WEBHOOK_ENCRYPTION_KEY: key })).rejects.toThrow('WEBHOOK_ENCRYPTION_KEY');
+}, 30_000);

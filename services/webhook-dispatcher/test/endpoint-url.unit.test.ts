@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseEndpointUrl } from '../src/endpoint-url.ts';
+import { isPublicAddress } from '../src/public-address.ts';
+
+const escapes: Record<string, string> = { '\\t': '\t', '\\\\': '\\' };
+const cases = readFileSync(new URL('fixtures/webhook-urls.tsv', import.meta.url), 'utf8')
+  .split('\n')
+  .filter((line) => line !== '' && !line.startsWith('#'))
+  .map((line) => {
+    const tab = line.indexOf('\t');
+    const url = line.slice(tab + 1).replace(/\\[t\\]/g, (escape) => escapes[escape] ?? escape);
+    return { expected: line.slice(0, tab), url };
+  });
+
+describe('the URL policy', () => {
+  test.each(cases.filter(({ expected }) => expected === 'accept'))('accepts $url', ({ url }) => {
+    expect(parseEndpointUrl(url)).toMatchObject({ ok: true });
+  });
+
+  test.each(cases.filter(({ expected }) => expected === 'reject'))('refuses $url and says why', ({ url }) => {
+    expect(parseEndpointUrl(url)).toEqual({ ok: false, reason: expect.any(String) });
+  });
+
+  test('every case of the table is one of the two', () => {
+    expect(cases.length).toBeGreaterThan(150);
+    expect(new Set(cases.map(({ expected }) => expected))).toEqual(new Set(['accept', 'reject']));
+  });
+
+  test.each(['\n', '\r', '\0', '\u007f', '\u00a0', '\u200b', '\u202e'])(
+    'refuses the control character %j anywhere',
+    (c) => {
+      for (const url of [`${c}https://a.io/`, `https://a${c}.io/`, `https://a.io/${c}`, `https://a.io/x${c}y`]) {
+        expect(parseEndpointUrl(url).ok).toBe(false);
+      }
+    },
+  );
+
+  test('refuses a URL or a host name that is too long', () => {
+    const start = 'https://hooks.merchant.io/';
+    expect(parseEndpointUrl(start.padEnd(2048, 'a')).ok).toBe(true);
+    expect(parseEndpointUrl(start.padEnd(2049, 'a')).ok).toBe(false);
+    expect(parseEndpointUrl(`https://${'a'.repeat(63)}.io/`).ok).toBe(true);
+    expect(parseEndpointUrl(`https://${'a'.repeat(64)}.io/`).ok).toBe(false);
+    expect(parseEndpointUrl(`https://${'abc.'.repeat(63)}io/`).ok).toBe(false);
+  });
+
+  test('says where to connect and what to ask for', () => {
+    expect(parseEndpointUrl('HTTPS://Hooks.Merchant.IO:443/Pay?Tenant=7')).toEqual({
+      ok: true,
+      endpoint: { origin: 'https://hooks.merchant.io', path: '/Pay?Tenant=7', host: 'hooks.merchant.io' },
+    });
+    expect(parseEndpointUrl('https://hooks.merchant.io?q')).toMatchObject({ endpoint: { path: '/?q' } });
+    expect(parseEndpointUrl('https://[2001:4860:4860::8888]/')).toMatchObject({
+      endpoint: { origin: 'https://[2001:4860:4860::8888]', host: '2001:4860:4860::8888' },
+    });
+  });
+
+  test('whatever it accepts, Node reads as that host over HTTPS on the default port', () => {
+    const pieces = fc.constantFrom(
+      ...'ab0.-_@:/?#[]%\\ \t'.split(''),
+      'https://',
+      '127.0.0.1',
+      'localhost',
+      'a.io',
+      '443',
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (parts) => {
+        const text = `https://${parts.join('')}`;
+        const check = parseEndpointUrl(text);
+        if (!check.ok) return;
+        const url = new URL(text);
+        expect([url.protocol, url.port, url.username, url.password, url.hash]).toEqual(['https:', '', '', '', '']);
+        expect(url.hostname.replace(/^\[|\]$/g, '')).toBe(check.endpoint.host);
+        if (isIP(check.endpoint.host) !== 0) expect(isPublicAddress(check.endpoint.host)).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.stop(), 60_000);
+
+const url = 'https://hooks.merchant.io/pay';
+const keyId = expect.stringMatching(/^whk_[0-9a-f]{32}$/);
+const signingKey = expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/);
+const path = (merchantId: string) => `/merchants/${merchantId}/webhook`;
+
+describe('PUT webhook', () => {
+  test('200 with the signing key the first time, and without it from then on', async () => {
+    const merchantId = newId('mer');
+    const first = await world.call('PUT', path(merchantId), { url });
+    expect(first).toEqual({ status: 200, body: { url, key_id: keyId, signing_key: signingKey } });
+    const second = await world.call('PUT', path(merchantId), { url: 'https://other.merchant.io/' });
+    expect(second).toEqual({ status: 200, body: { url: 'https://other.merchant.io/', key_id: first.body.key_id } });
+  });
+
+  test('of twenty first calls at once exactly one sees the key, and all name the same one', async () => {
+    const merchantId = newId('mer');
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.call('PUT', path(merchantId), { url })));
+    expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
+    expect(answers.filter(({ body }) => 'signing_key' in body)).toHaveLength(1);
+    expect(new Set(answers.map(({ body }) => body.key_id)).size).toBe(1);
+    const { rowCount } = await world.pool.query(`select 1 from signing_key where merchant_id = $1`, [merchantId]);
+    expect(rowCount).toBe(1);
+    await eventually(() => expect(world.configured(merchantId)).toHaveLength(1));
+  });
+
+  test('says WebhookConfigured once a merchant, however often the URL changes', async () => {
+    const merchants = [newId('mer'), newId('mer')] as const;
+    for (const merchantId of [merchants[0], merchants[0], merchants[1]]) {
+      await world.call('PUT', path(merchantId), { url });
+    }
+    await eventually(() => expect(world.configured(merchants[1])).toHaveLength(1));
+    await eventually(() => expect(world.configured(merchants[0])).toHaveLength(1));
+  });
+
+  test.each([
+    ['a private address', { url: 'https://10.0.0.1/' }, ['url']],
+    ['plain HTTP', { url: 'http://hooks.merchant.io/' }, ['url']],
+    ['a name that does not exist', { url: 'https://nobody.invalid/' }, ['url']],
+    ['no URL', {}, ['url']],
+    ['a URL that is no text', { url: 7 }, ['url']],
+    ['unknown fields', { url, secret: 'x', events: [] }, ['secret', 'events']],
+    ['malformed JSON', '{"url":', ['body']],
+    ['a list', '[]', ['body']],
+  ])('422 naming the field for %s', async (_case, body, fields) => {
+    const merchantId = newId('mer');
+    const answer = await world.call('PUT', path(merchantId), body);
+    expect(answer).toEqual({
+      status: 422,
+      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })) },
+    });
+    expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
+  });
+
+  test('413 for a body over 64 KiB, 401 without the internal token', async () => {
+    const long = { url: `https://hooks.merchant.io/${'a'.repeat(65_536)}` };
+    expect(await world.call('PUT', path(newId('mer')), long)).toMatchObject({ status: 413 });
+    const stranger = { 'x-internal-token': 'x'.repeat(32) };
+    expect(await world.call('PUT', path(newId('mer')), { url }, stranger)).toMatchObject({ status: 401 });
+  });
+});
+
+describe('GET webhook', () => {
+  test('404 before the first PUT, then 200 without the signing key', async () => {
+    const merchantId = newId('mer');
+    expect(await world.call('GET', path(merchantId))).toEqual({
+      status: 404,
+      body: { detail: 'Webhook is not configured' },
+    });
+    const { body } = await world.call('PUT', path(merchantId), { url });
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(await world.call('GET', path(merchantId))).toEqual({
+      status: 200,
+      body: { url, key_id: body.key_id, created_at: time, updated_at: time },
+    });
+  });
+});
+
+describe('POST webhook/rotate-key', () => {
+  test('409 before the first PUT, then 200 with another key', async () => {
+    const merchantId = newId('mer');
+    const rotate = () => world.call('POST', `${path(merchantId)}/rotate-key`);
+    expect(await rotate()).toEqual({ status: 409, body: { detail: 'Webhook is not configured' } });
+    const first = await world.call('PUT', path(merchantId), { url });
+    const rotated = await rotate();
+    expect(rotated).toEqual({ status: 200, body: { key_id: keyId, signing_key: signingKey } });
+    expect(rotated.body.key_id).not.toBe(first.body.key_id);
+    expect(await world.call('GET', path(merchantId))).toMatchObject({ body: { key_id: rotated.body.key_id } });
+  });
+
+  test('rotations at once leave one key in use, and erase the secrets of the others', async () => {
+    const merchantId = newId('mer');
+    await world.call('PUT', path(merchantId), { url });
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, () => world.call('POST', `${path(merchantId)}/rotate-key`)),
+    );
+    expect(new Set(answers.map(({ body }) => body.key_id)).size).toBe(10);
+    const { rows } = await world.pool.query(
+      `select key_id from signing_key where merchant_id = $1 and secret_encrypted is not null`,
+      [merchantId],
+    );
+    const current = await world.call('GET', path(merchantId));
+    expect(rows).toEqual([{ key_id: current.body.key_id }]);
+  });
+});
+
+test('deliveries of a payment that nobody knows are an empty list', async () => {
+  const answer = await world.call('GET', `/merchants/${newId('mer')}/payments/${newId('pay')}/deliveries`);
+  expect(answer).toEqual({ status: 200, body: { deliveries: [] } });
+});

@@ -1,0 +1,68 @@
+import { createServer } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Authority } from './certificates.ts';
+
+/** A request as the receiver got it. */
+export type Received = { host: string; path: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
+
+/** Answers one request; the body has been read. */
+export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+
+export const status =
+  (code: number, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    void response.writeHead(code, headers).end();
+
+export type Receiver = {
+  port: number;
+  /** What came for a host, in order. */
+  received(host: string): Received[];
+  /** TLS connections made for a host. */
+  connections(host: string): number;
+  /** What the host answers: one after the other, the last one for ever. A host that was told nothing answers 200. */
+  answer(host: string, ...answers: Answer[]): void;
+  close(): Promise<void>;
+};
+
+/** Merchants' receivers on one loopback port: a real TLS server with a valid certificate for whatever name is asked. */
+export async function startReceiver(authority: Authority): Promise<Receiver> {
+  const received: Received[] = [];
+  const connections: string[] = [];
+  const answers = new Map<string, Answer[]>();
+  const server = createServer(
+    {
+      SNICallback: (name, callback) => {
+        const expired = name.startsWith('expired.');
+        authority.contextFor(name.startsWith('wrong.') ? 'other.io' : name, { expired }).then(
+          (context) => callback(null, context),
+          (error: unknown) => callback(error as Error),
+        );
+      },
+    },
+    (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { headers, rawHeaders } = request;
+        const host = headers.host ?? '';
+        received.push({ host, path: request.url ?? '', headers, rawHeaders, body: Buffer.concat(chunks) });
+        const left = answers.get(host) ?? [];
+        const answer = (left.length > 1 ? left.shift() : left[0]) ?? status(200);
+        answer(response, request);
+      });
+    },
+  );
+  server.on('secureConnection', (socket) => connections.push(String(socket.servername)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    received: (host) => received.filter((request) => request.host === host),
+    connections: (host) => connections.filter((name) => name === host).length,
+    answer: (host, ...list) => void answers.set(host, list),
+    close() {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}

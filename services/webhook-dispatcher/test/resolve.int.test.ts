@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { NameNotFound } from '../src/dial-error.ts';
+import { publicAddresses, systemResolve } from '../src/resolve.ts';
+import type { Resolve } from '../src/resolve.ts';
+import { startNameServer } from './name-server.ts';
+
+let server: Awaited<ReturnType<typeof startNameServer>>;
+let resolve: Resolve;
+beforeAll(async () => {
+  server = await startNameServer({
+    'both.io': { a: ['8.8.8.8', '8.8.4.4'], aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
+    'four.io': { a: ['8.8.8.8'] },
+    'six.io': { aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
+    'mixed.io': { a: ['8.8.8.8', '127.0.0.1'] },
+    'private-six.io': { a: ['8.8.8.8'], aaaa: ['fd00:0:0:0:0:0:0:1'] },
+    'mapped.io': { aaaa: ['0:0:0:0:0:ffff:808:808'] },
+    'alias.io': { cname: 'localhost', a: ['127.0.0.1'] },
+    'alias-outside.io': { cname: 'four.io', a: ['8.8.8.8'] },
+    'empty.io': {},
+    'failing.io': 'SERVFAIL',
+    'refused.io': 'REFUSED',
+    'silent.io': 'silence',
+  });
+  resolve = systemResolve({ servers: [server.address] });
+});
+afterAll(() => server.close());
+
+test.each([
+  ['both.io', ['8.8.8.8', '8.8.4.4', '2001:4860:4860::8888']],
+  ['four.io', ['8.8.8.8']],
+  ['six.io', ['2001:4860:4860::8888']],
+  ['alias-outside.io', ['8.8.8.8']],
+])('%s leads to all its addresses', async (name, addresses) => {
+  expect((await publicAddresses(name, resolve)).toSorted()).toEqual(addresses.toSorted());
+});
+
+test.each(['mixed.io', 'private-six.io', 'mapped.io', 'alias.io'])('%s is blocked', async (name) => {
+  await expect(publicAddresses(name, resolve)).rejects.toMatchObject({ category: 'blocked_address' });
+});
+
+test.each(['nobody.io', 'empty.io'])('%s does not exist, as far as sending goes', async (name) => {
+  await expect(publicAddresses(name, resolve)).rejects.toBeInstanceOf(NameNotFound);
+});
+
+test.each(['failing.io', 'refused.io', 'silent.io'])(
+  'of %s nothing is known, after a bounded wait',
+  async (name) => {
+    const failure = await publicAddresses(name, resolve).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ category: 'dns_error' });
+    expect(failure).not.toBeInstanceOf(NameNotFound);
+  },
+  10_000,
+);

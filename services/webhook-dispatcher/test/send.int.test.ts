@@ -1,0 +1,285 @@
+import { createServer as createTcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { createConnector, openTls } from '../src/dial.ts';
+import type { Dial } from '../src/dial.ts';
+import { createSender } from '../src/send.ts';
+import type { AttemptResult, Sender } from '../src/send.ts';
+import { createAuthority } from './certificates.ts';
+import { startReceiver, status } from './receiver.ts';
+import type { Answer, Receiver } from './receiver.ts';
+
+/** The whole attempt in these tests; the real one is longer. */
+const TIMEOUT_MS = 700;
+const body = Buffer.from('{"event_id":"evt_1","description":"café"}');
+
+let receiver: Receiver;
+let sender: Sender;
+/** Where the next connections really go, and how many went. */
+let port: number;
+let dials = 0;
+let addresses: string[] = ['8.8.8.8'];
+
+const dial: Dial = ({ host, timeoutMs }) => {
+  dials += 1;
+  return openTls({ address: '127.0.0.1', port, host, timeoutMs });
+};
+
+beforeAll(async () => {
+  const authority = await createAuthority();
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
+  receiver = await startReceiver(authority);
+  port = receiver.port;
+  const connector = createConnector({ resolve: async () => addresses, dial });
+  sender = createSender({ connector, clock: () => new Date(), connectionsPerHost: 8, timeoutMs: TIMEOUT_MS });
+}, 60_000);
+afterAll(async () => {
+  await sender.close();
+  await receiver.close();
+});
+
+let hosts = 0;
+/** Sends one event, to a host of its own unless told otherwise. */
+async function attempt(to: { answers?: Answer[]; host?: string; url?: string } = {}) {
+  const host = to.host ?? `host${(hosts += 1)}.io`;
+  receiver.answer(host, ...(to.answers ?? []));
+  const url = to.url ?? `https://${host}/`;
+  return { host, result: await sender.send({ eventId: 'evt_1', url, keyId: 'whk_1', secret: 'whsec_1', body }) };
+}
+
+/** Points the dialler at another server for one attempt. */
+async function against(server: { port: number; close: () => void }): Promise<AttemptResult> {
+  port = server.port;
+  try {
+    return (await attempt()).result;
+  } finally {
+    port = receiver.port;
+    server.close();
+  }
+}
+
+async function tcpServer(onConnection: (socket: Socket) => void) {
+  const sockets = new Set<Socket>();
+  const server = createTcpServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    onConnection(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const close = () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { port: (server.address() as AddressInfo).port, close };
+}
+
+describe('what the receiver answers', () => {
+  test('any 2xx is a success, with the bytes sent exactly as stored', async () => {
+    for (const code of [200, 201, 204, 299]) {
+      const { host, result } = await attempt({ answers: [status(code)] });
+      expect(result).toMatchObject({ errorCategory: null, httpStatus: code, remoteAddress: '127.0.0.1' });
+      const [request] = receiver.received(host);
+      expect(request!.body.equals(body)).toBe(true);
+      const names = request!.rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase());
+      expect(names.toSorted()).toEqual(
+        'connection content-length content-type host user-agent x-service-event-id x-service-key-id x-service-signature x-service-timestamp'.split(
+          ' ',
+        ),
+      );
+    }
+  });
+
+  test.each([
+    [301, 'redirect'],
+    [308, 'redirect'],
+    [410, 'http_4xx'],
+    [502, 'http_5xx'],
+  ])('status %p is %s, after one POST', async (code, errorCategory) => {
+    const { host, result } = await attempt({ answers: [status(code, { location: 'https://elsewhere.io/' })] });
+    expect(result).toMatchObject({ errorCategory, httpStatus: code });
+    expect(receiver.received(host)).toHaveLength(1);
+    expect(receiver.connections('elsewhere.io')).toBe(0);
+  });
+
+  test('Retry-After is read', async () => {
+    const { result } = await attempt({ answers: [status(503, { 'retry-after': '120' })] });
+    expect(result.retryAfterSeconds).toBe(120);
+  });
+
+  test('a 200 whose body never ends is a success, within the time of an attempt', async () => {
+    const { result } = await attempt({
+      answers: [
+        (response) => {
+          response.writeHead(200);
+          const timer = setInterval(() => response.write('x'), 50);
+          response.on('close', () => clearInterval(timer));
+        },
+      ],
+    });
+    expect(result).toMatchObject({ errorCategory: null, httpStatus: 200 });
+    expect(result.durationMs).toBeGreaterThanOrEqual(TIMEOUT_MS - 50);
+  });
+
+  test('a body beyond 64 KiB is not read to its end', async () => {
+    let closedEarly = false;
+    const endless: Answer = (response) => {
+      response.writeHead(200);
+      const write = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(16_384)));
+      };
+      response.on('drain', write).on('close', () => (closedEarly = !response.writableFinished));
+      write();
+    };
+    const { result } = await attempt({ answers: [endless] });
+    expect(result).toMatchObject({ errorCategory: null, httpStatus: 200 });
+    await eventually(() => expect(closedEarly).toBe(true));
+  });
+});
+
+describe('a receiver that does not answer', () => {
+  test('in time is a response timeout', async () => {
+    const { result } = await attempt({ answers: [() => undefined] });
+    expect(result).toMatchObject({ errorCategory: 'response_timeout', httpStatus: null });
+  });
+
+  test('but closes the connection, is a reset after exactly one POST, even on a connection that was kept', async () => {
+    const host = 'closing.io';
+    receiver.answer(host, status(200), (response) => void response.socket?.destroy());
+    const connector = createConnector({ resolve: async () => addresses, dial });
+    const single = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1, timeoutMs: TIMEOUT_MS });
+    const event = { eventId: 'evt_1', url: `https://${host}/`, keyId: 'whk_1', secret: 'whsec_1', body };
+    expect((await single.send(event)).errorCategory).toBeNull();
+    expect((await single.send(event)).errorCategory).toBe('connection_reset');
+    await single.close();
+    expect(receiver.received(host)).toHaveLength(2);
+    expect(receiver.connections(host)).toBe(1);
+  });
+
+  test('in HTTP is a protocol error', async () => {
+    const { result } = await attempt({ answers: [(response) => void response.socket?.end('SMTP 220 ready\r\n\r\n')] });
+    expect(result.errorCategory).toBe('protocol_error');
+  });
+
+  test('with an acceptable header block is a protocol error', async () => {
+    const { result } = await attempt({ answers: [status(200, { 'x-long': 'x'.repeat(100_000) })] });
+    expect(result.errorCategory).toBe('protocol_error');
+  });
+});
+
+describe('TLS', () => {
+  test.each(['expired.host.io', 'wrong.host.io'])(
+    'a certificate that is not good for %s is a TLS error',
+    async (host) => {
+      const { result } = await attempt({ host });
+      expect(result.errorCategory).toBe('tls_error');
+      expect(receiver.received(host)).toHaveLength(0);
+    },
+  );
+
+  test('a certificate of an unknown authority is a TLS error, whatever the environment says', async () => {
+    const stranger = await startReceiver(await createAuthority());
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+    try {
+      expect((await against({ port: stranger.port, close: () => void stranger.close() })).errorCategory).toBe(
+        'tls_error',
+      );
+    } finally {
+      delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    }
+  });
+
+  test('a server that knows nothing newer than TLS 1.1 is a TLS error', async () => {
+    const server = tls.createServer({ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' });
+    server.on('tlsClientError', () => undefined);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port: tlsPort } = server.address() as AddressInfo;
+    expect((await against({ port: tlsPort, close: () => void server.close() })).errorCategory).toBe('tls_error');
+  });
+
+  test('a server that speaks something else is a TLS error', async () => {
+    const server = await tcpServer((socket) => socket.end('220 smtp ready\r\n'));
+    expect((await against(server)).errorCategory).toBe('tls_error');
+  });
+
+  test('nobody listening is a refusal', async () => {
+    const server = await tcpServer(() => undefined);
+    server.close();
+    expect((await against(server)).errorCategory).toBe('connect_refused');
+  });
+});
+
+describe('where connections may lead', () => {
+  test.each([[['127.0.0.1']], [['8.8.8.8', '10.0.0.1']], [['::ffff:8.8.8.8']], [['fd00::1']]])(
+    'a name that leads to %j is not dialled at all',
+    async (answer) => {
+      const before = dials;
+      addresses = answer;
+      try {
+        const { host, result } = await attempt();
+        expect(result).toMatchObject({ errorCategory: 'blocked_address', remoteAddress: null });
+        expect([dials - before, receiver.connections(host)]).toEqual([0, 0]);
+      } finally {
+        addresses = ['8.8.8.8'];
+      }
+    },
+  );
+
+  test.each([
+    'https://127.0.0.1/',
+    'https://[::1]/',
+    'https://169.254.169.254/latest',
+    'http://host.io/',
+    'https://host.io:8443/',
+  ])('the stored URL %s is not dialled at all', async (url) => {
+    const before = dials;
+    const { result } = await attempt({ url });
+    expect(result.errorCategory).toBe('blocked_address');
+    expect(dials - before).toBe(0);
+  });
+
+  test('a name that turns private between two attempts is not dialled the second time', async () => {
+    const host = 'rebinding.io';
+    const { result } = await attempt({ host, answers: [status(200, { connection: 'close' })] });
+    expect(result.errorCategory).toBeNull();
+    addresses = ['127.0.0.1'];
+    try {
+      expect((await attempt({ host })).result.errorCategory).toBe('blocked_address');
+    } finally {
+      addresses = ['8.8.8.8'];
+    }
+    expect(receiver.connections(host)).toBe(1);
+  });
+
+  test('each of several public addresses gets its chance', async () => {
+    const tried: string[] = [];
+    const connector = createConnector({
+      resolve: async () => ['8.8.8.8', '8.8.4.4'],
+      dial: async (target) => {
+        tried.push(target.address);
+        if (target.address === '8.8.8.8') throw new Error('unreachable');
+        return dial(target);
+      },
+    });
+    const other = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1, timeoutMs: TIMEOUT_MS });
+    const sent = { eventId: 'evt_1', url: 'https://several.io/', keyId: 'whk_1', secret: 'whsec_1', body };
+    expect((await other.send(sent)).errorCategory).toBeNull();
+    expect(tried).toEqual(['8.8.8.8', '8.8.4.4']);
+    await other.close();
+  });
+
+  test('a proxy named in the environment is not used', async () => {
+    const proxy = await tcpServer(() => {
+      throw new Error('the proxy was used');
+    });
+    Object.assign(process.env, { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NODE_USE_ENV_PROXY: '1' });
+    try {
+      expect((await attempt()).result.errorCategory).toBeNull();
+    } finally {
+      delete process.env.HTTPS_PROXY;
+      delete process.env.NODE_USE_ENV_PROXY;
+      proxy.close();
+    }
+  });
+});

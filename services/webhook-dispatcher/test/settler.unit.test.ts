@@ -1,0 +1,54 @@
+import { describe, expect, test } from '@jest/globals';
+import { testLogger as logger } from '@quittance/testkit/logger.ts';
+import { createSettler } from '../src/settler.ts';
+
+const databaseIsAway = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
+
+describe('settling in batches', () => {
+  test('outcomes that come while one is being written go together in the next', async () => {
+    const batches: number[][] = [];
+    const settler = createSettler<number>({
+      write: async (outcomes) => void batches.push([...outcomes]),
+      logger,
+    });
+    await Promise.all([1, 2, 3, 4].map((outcome) => settler.settle(outcome)));
+    expect(batches).toEqual([[1], [2, 3, 4]]);
+  });
+
+  test('a batch is never larger than a hundred', async () => {
+    const sizes: number[] = [];
+    const settler = createSettler<number>({ write: async (outcomes) => void sizes.push(outcomes.length), logger });
+    await Promise.all(Array.from({ length: 250 }, (_, outcome) => settler.settle(outcome)));
+    expect(sizes).toEqual([1, 100, 100, 49]);
+  });
+
+  test('a database that is away is waited for, and nothing is lost', async () => {
+    const written: number[] = [];
+    let failures = 2;
+    const settler = createSettler<number>({
+      write: async (outcomes) => {
+        if (failures > 0) {
+          failures -= 1;
+          throw databaseIsAway;
+        }
+        written.push(...outcomes);
+      },
+      logger,
+    });
+    await Promise.all([1, 2, 3].map((outcome) => settler.settle(outcome)));
+    expect(written).toEqual([1, 2, 3]);
+  });
+
+  test('one outcome that cannot be written does not keep the others from it', async () => {
+    const written: number[] = [];
+    const settler = createSettler<number>({
+      write: async (outcomes) => {
+        if (outcomes.includes(3)) throw new Error('check violated');
+        written.push(...outcomes);
+      },
+      logger,
+    });
+    await Promise.all([1, 2, 3, 4].map((outcome) => settler.settle(outcome)));
+    expect(written).toEqual([1, 2, 4]);
+  });
+});

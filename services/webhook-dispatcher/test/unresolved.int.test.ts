@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { RouteRequest } from '@quittance/http/route.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import type { TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createKeyVault } from '../src/keys.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { endpointRoutes } from '../src/routes/endpoint.ts';
+import type { Resolve } from '../src/resolve.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
+}, 60_000);
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+}, 60_000);
+
+/** Calls PUT with a resolver of the test's, which no setting of the process could be. */
+async function put(resolve: Resolve): Promise<unknown> {
+  const outbox: Outbox = {
+    send: () => Promise.reject(new Error('nothing should be said')),
+    wake: () => undefined,
+    close: async () => undefined,
+  };
+  const routes = endpointRoutes({ pool, outbox, vault: createKeyVault(randomBytes(32)), resolve });
+  const request = {
+    params: { merchant_id: newId('mer') },
+    headers: { 'content-type': 'application/json' },
+    readBody: async () => ({ bytes: Buffer.from('{"url":"https://hooks.merchant.io/"}'), tooLarge: false }),
+  } as unknown as RouteRequest;
+  return Promise.resolve(routes.find(({ method }) => method === 'PUT')!.handle(request)).catch(
+    (error: unknown) => error,
+  );
+}
+
+test('503 while the resolver does not answer: nobody knows yet whether the URL is good', async () => {
+  expect(await put(() => Promise.reject(new Error('SERVFAIL')))).toMatchObject({ status: 503 });
+});
+
+test('422 when one of several addresses is private, without telling which', async () => {
+  const error = await put(async () => ['8.8.8.8', '192.168.7.7']);
+  expect(error).toMatchObject({ status: 422, detail: [{ field: 'url', reason: expect.any(String) }] });
+  expect(JSON.stringify(error)).not.toContain('192.168');
+});
+
+test('nothing of either was stored', async () => {
+  const { rowCount } = await pool.query('select 1 from endpoint union all select 1 from signing_key');
+  expect(rowCount).toBe(0);
+});

@@ -1,0 +1,213 @@
+import { spawn } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { newId } from '@quittance/contracts/ids.ts';
+import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { on } from '@quittance/messaging/handler.ts';
+import { messagingMigrations } from '@quittance/messaging/migrations.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { createAuthority } from './certificates.ts';
+import { startReceiver } from './receiver.ts';
+
+const internalToken = 'a-token-for-tests-of-the-webhook-dispatcher';
+
+/** Only what the tests look into; every answer has some of it. */
+type ReplyBody = { key_id: string; signing_key: string; deliveries: DeliveryRecord[] };
+export type Reply = { status: number; body: ReplyBody };
+export type World = Awaited<ReturnType<typeof startWorld>>;
+export type Merchant = { merchantId: string; host: string; url: string; keyId: string; signingKey: string };
+
+/** The dispatcher as a process of its own, its neighbours on the broker, and the merchants' receivers. */
+export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
+  const [broker, database, authority] = await Promise.all([
+    testBroker(),
+    testDatabase({ schema, migrations }),
+    createAuthority(),
+  ]);
+  const [receiver, neighbours] = await Promise.all([startReceiver(authority), startNeighbours(broker.url)]);
+  const directory = await mkdtemp(join(tmpdir(), 'quittance-webhooks-'));
+  const caFile = join(directory, 'ca.pem');
+  await writeFile(caFile, authority.certificate);
+  const environment = {
+    DATABASE_URL: database.url,
+    AMQP_URL: broker.url,
+    INTERNAL_TOKEN: internalToken,
+    WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    WEBHOOK_RETRY_DELAYS_SECONDS: retryDelaysSeconds,
+    WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${receiver.port}`,
+    NODE_EXTRA_CA_CERTS: caFile,
+  };
+  const pool = createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
+  const start = (overrides: Record<string, string> = {}) => startDispatcher({ ...environment, ...overrides });
+  let dispatcher = await start();
+
+  async function call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
+    const response = await fetch(`${dispatcher.url}/internal/v1${path}`, {
+      method,
+      headers: {
+        'x-internal-token': internalToken,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    return { status: response.status, body: (await response.json()) as ReplyBody };
+  }
+
+  return {
+    pool,
+    receiver,
+    call,
+    start,
+    /** Starts another dispatcher in place of one that was stopped or killed; calls go to it. */
+    async restart() {
+      dispatcher = await start();
+      return dispatcher;
+    },
+    dispatcher: () => dispatcher,
+    metrics: async () => (await fetch(`${dispatcher.url}/metrics`)).text(),
+    /** A merchant with an endpoint on a host of its own. */
+    async merchant(): Promise<Merchant> {
+      const merchantId = newId('mer');
+      const host = `${merchantId.slice(-12)}.merchant.io`;
+      const url = `https://${host}/pay?tenant=7`;
+      const { body } = await call('PUT', `/merchants/${merchantId}/webhook`, { url });
+      return { merchantId, host, url, keyId: body.key_id, signingKey: body.signing_key };
+    },
+    say: neighbours.say,
+    /** Messages as payments hears them. */
+    configured: (merchantId: string) => neighbours.heard.filter((message) => message.merchant_id === merchantId),
+    /** Says that a payment was paid. */
+    async pay({ merchantId }: { merchantId: string }, over: Partial<PaymentPaid> = {}): Promise<PaymentPaid> {
+      const payment: PaymentPaid = {
+        payment_id: newId('pay'),
+        merchant_id: merchantId,
+        expected_amount: '10.50',
+        transaction_id: randomBytes(32).toString('hex'),
+        transaction_event_index: 3,
+        description: 'Two coffees, naïve "quotes" ☕',
+        paid_at: new Date().toISOString(),
+        ...over,
+      };
+      await neighbours.say(PaymentPaid, payment);
+      return payment;
+    },
+    setStatus: (merchantId: string, state: 'active' | 'blocked', version: number) =>
+      neighbours.say(MerchantStatusChanged, {
+        merchant_id: merchantId,
+        status: state,
+        status_version: version,
+        changed_at: new Date().toISOString(),
+      }),
+    /** The record of a payment's one event. @throws while there is none. */
+    async delivery(payment: PaymentPaid): Promise<DeliveryRecord> {
+      const path = `/merchants/${payment.merchant_id}/payments/${payment.payment_id}/deliveries`;
+      const { body } = await call('GET', path);
+      const [delivery] = body.deliveries;
+      if (delivery === undefined || body.deliveries.length > 1) throw new Error(`${body.deliveries.length} deliveries`);
+      return delivery;
+    },
+    /** As if the time until an event is due, or its lease lapses, had passed. */
+    async makeDue(eventId: string): Promise<void> {
+      await pool.query(`update delivery set next_attempt_at = now() where event_id = $1`, [eventId]);
+      await pool.query(
+        `update lane set next_due_at = now() where merchant_id = (select merchant_id from event where event_id = $1)`,
+        [eventId],
+      );
+    },
+    async stop() {
+      await dispatcher.stop();
+      await Promise.all([receiver.close(), neighbours.stop(), pool.end(), rm(directory, { recursive: true })]);
+      await database.drop();
+      await broker.close();
+    },
+  };
+}
+
+export type Dispatcher = Awaited<ReturnType<typeof startDispatcher>>;
+
+async function startDispatcher(env: Record<string, string>) {
+  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
+  const lines: string[] = [];
+  const port = new Promise<number>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      lines.push(line);
+      const entry = JSON.parse(line) as { msg?: string; port?: number };
+      if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
+    });
+    void exit.then(() => reject(new Error(`the dispatcher ended before it listened:\n${lines.join('\n')}`)));
+  });
+  return {
+    url: `http://127.0.0.1:${await port}`,
+    /** What it has logged. */
+    log: () => lines.join('\n'),
+    /** @returns the exit code. */
+    async stop(): Promise<number | null> {
+      child.kill('SIGTERM');
+      return (await exit)[0];
+    },
+    /** As a power cut would. */
+    async kill(): Promise<void> {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+/** Stands where payments and api-gateway stand: a database of its own for outbox and inbox, on the same broker. */
+async function startNeighbours(amqpUrl: string) {
+  const common = { logger: testLogger, metrics: testMetrics };
+  const database = await testDatabase({ schema: 'neighbours', migrations: [messagingMigrations] });
+  const pool = createPool({
+    ...common,
+    url: database.url,
+    schema: 'neighbours',
+    max: 4,
+    applicationName: 'neighbours',
+  });
+  const broker = connectBroker({ ...common, url: amqpUrl, name: 'neighbours' });
+  const outbox = createOutbox({ ...common, pool, broker });
+  const heard: WebhookConfigured[] = [];
+  const handlers = [on(WebhookConfigured, 'webhook-configured', async (message) => void heard.push(message))];
+  const consumers = startConsumers({ ...common, broker, pool, service: 'payments', handlers });
+  return {
+    heard,
+    say: <T extends { merchant_id: string }>(
+      message: Parameters<typeof outbox.send<T>>[1],
+      payload: T,
+    ): Promise<void> => transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId: randomUUID() })),
+    async stop() {
+      await consumers.close();
+      await outbox.close();
+      await broker.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}

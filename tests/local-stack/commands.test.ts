@@ -1,0 +1,132 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePortBase } from '../support/journey-stack.ts';
+
+const repository = join(import.meta.dirname, '..', '..');
+
+type Ended = { code: number | null; output: string };
+
+/** Runs one npm command of the stack as a person would, on its own data and ports. */
+function npm(words: string[], env: Record<string, string>): Promise<Ended> {
+  const child = spawn('npm', ['run', '--silent', ...words], {
+    cwd: repository,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
+}
+
+describe('the commands of the local stack', () => {
+  let directory: string;
+  let env: Record<string, string>;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'quittance-commands-'));
+    env = { LOCAL_DIRECTORY: directory, PORT_BASE: String(await freePortBase(1)) };
+  });
+
+  afterAll(async () => {
+    await npm(['reset'], env);
+    await rm(directory, { recursive: true, force: true });
+  }, 60_000);
+
+  test.each([
+    [['start', '--', '--frobnicate'], {}, /unknown option '--frobnicate'/],
+    [['start', '--', '--replicas', '0'], {}, /whole number from 1 to/],
+    [['start'], { PORT_BASE: 'eighty' }, /PORT_BASE must be a whole number/],
+    [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
+    [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
+    [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
+  ])('%j with %j ends with a sentence that says what is wrong', async (words, extra, sentence) => {
+    const { code, output } = await npm(words, { ...env, ...extra });
+    expect(code).not.toBe(0);
+    expect(output).toMatch(sentence);
+    expect(output).not.toMatch(/^\s+at /m);
+  }, 60_000);
+
+  test('a taken port is named, with the way out', async () => {
+    const taken = Number(env['PORT_BASE']) + 2;
+    const stranger = createServer().listen(taken, '127.0.0.1');
+    const { code, output } = await npm(['start', '--', '--no-demo'], env);
+    stranger.close();
+    expect(code).not.toBe(0);
+    expect(output).toContain(String(taken));
+    expect(output).toContain('PORT_BASE');
+  }, 60_000);
+
+  test('it starts in the background, says where everything is, and takes a payment', async () => {
+    const started = await npm(['start', '--', '--detach', '--quiet-demo'], env);
+    expect(started).toMatchObject({ code: 0, output: expect.stringMatching(/The payment is finished: pay_[0-9a-f]{32}/) });
+
+    const stackFile = join(directory, 'stack.json');
+    expect((await stat(stackFile)).mode & 0o777).toBe(0o600);
+    const stack = JSON.parse(await readFile(stackFile, 'utf8'));
+    expect(Object.keys(stack)).toEqual([
+      'edge_url',
+      'gateway_url',
+      'services',
+      'internal_token',
+      'postgres_url',
+      'amqp_url',
+      'management_url',
+      'chain',
+      'merchant',
+      'receiver',
+      'ca',
+      'logs',
+    ]);
+    const { payment_url, payment_id } = await create(stack, '12.34');
+    const paid = await npm(['pay', '--', payment_url, '--wait'], env);
+    expect(paid).toMatchObject({ code: 0, output: expect.stringContaining('PAID') });
+    const shown = await npm(['ops', '--', '--json', 'payment', 'show', payment_id], env);
+    expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
+  }, 240_000);
+
+  test('a second start beside a running one is refused', async () => {
+    const { code, output } = await npm(['start', '--', '--no-demo'], env);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/already running/);
+  }, 60_000);
+
+  test('after a kill -9 of everything a new start goes on where it stood', async () => {
+    const before = JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+    const { payment_url, payment_id } = await create(before, '56.78');
+    process.kill(Number(await readFile(join(directory, 'stack.pid'), 'utf8')), 'SIGKILL');
+    const started = await npm(['start', '--', '--detach', '--no-demo'], env);
+    expect(started).toMatchObject({ code: 0 });
+    const after = JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+    expect(after.merchant).toEqual(before.merchant);
+    await npm(['pay', '--', payment_url, '--wait'], env);
+    const shown = await npm(['ops', '--', '--json', 'payment', 'show', payment_id], env);
+    expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
+  }, 240_000);
+
+  test('stopping ends every process, and stopping again says that nothing runs', async () => {
+    expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('stopped') });
+    expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('not running') });
+    await expect(stat(join(directory, 'stack.json'))).rejects.toThrow('ENOENT');
+  }, 120_000);
+
+  test('damaged local data is named, with the way out', async () => {
+    await writeFile(join(directory, 'secrets.json'), '{ "internal_token": ');
+    const { code, output } = await npm(['start', '--', '--no-demo'], env);
+    expect(code).not.toBe(0);
+    expect(output).toMatch(/secrets\.json is damaged.*npm run reset/);
+  }, 60_000);
+});
+
+async function create(stack: Record<string, any>, amount: string): Promise<{ payment_id: string; payment_url: string }> {
+  const answer = await fetch(`${stack['edge_url']}/api/v1/payments`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': stack['merchant'].api_key, 'Idempotency-Key': amount },
+    body: JSON.stringify({ amount, merchant_wallet: stack['merchant'].wallet, description: 'Commands' }),
+  });
+  expect(answer.status).toBe(201);
+  return (await answer.json()) as { payment_id: string; payment_url: string };
+}
