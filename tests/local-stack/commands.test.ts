@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { freePortBase } from '../support/journey-stack.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
@@ -36,6 +37,8 @@ describe('the commands of the local stack', () => {
     await rm(directory, { recursive: true, force: true });
   }, 60_000);
 
+  const readStack = async (): Promise<StackFile> => JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+
   test.each([
     [['start', '--', '--frobnicate'], {}, /unknown option '--frobnicate'/],
     [['start', '--', '--replicas', '0'], {}, /whole number from 1 to/],
@@ -66,7 +69,7 @@ describe('the commands of the local stack', () => {
 
     const stackFile = join(directory, 'stack.json');
     expect((await stat(stackFile)).mode & 0o777).toBe(0o600);
-    const stack = JSON.parse(await readFile(stackFile, 'utf8'));
+    const stack = await readStack();
     expect(Object.keys(stack)).toEqual([
       'edge_url',
       'gateway_url',
@@ -95,12 +98,12 @@ describe('the commands of the local stack', () => {
   }, 60_000);
 
   test('after a kill -9 of everything a new start goes on where it stood', async () => {
-    const before = JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+    const before = await readStack();
     const { payment_url, payment_id } = await create(before, '56.78');
     process.kill(Number(await readFile(join(directory, 'stack.pid'), 'utf8')), 'SIGKILL');
     const started = await npm(['start', '--', '--detach', '--no-demo'], env);
     expect(started).toMatchObject({ code: 0 });
-    const after = JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+    const after = await readStack();
     expect(after.merchant).toEqual(before.merchant);
     await npm(['pay', '--', payment_url, '--wait'], env);
     const shown = await npm(['ops', '--', '--json', 'payment', 'show', payment_id], env);
@@ -121,11 +124,11 @@ describe('the commands of the local stack', () => {
   }, 60_000);
 });
 
-async function create(stack: Record<string, any>, amount: string): Promise<{ payment_id: string; payment_url: string }> {
-  const answer = await fetch(`${stack['edge_url']}/api/v1/payments`, {
+async function create(stack: StackFile, amount: string): Promise<{ payment_id: string; payment_url: string }> {
+  const answer = await fetch(`${stack.edge_url}/api/v1/payments`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-API-Key': stack['merchant'].api_key, 'Idempotency-Key': amount },
-    body: JSON.stringify({ amount, merchant_wallet: stack['merchant'].wallet, description: 'Commands' }),
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': stack.merchant.api_key, 'Idempotency-Key': amount },
+    body: JSON.stringify({ amount, merchant_wallet: stack.merchant.wallet, description: 'Commands' }),
   });
   expect(answer.status).toBe(201);
   return (await answer.json()) as { payment_id: string; payment_url: string };

@@ -49,7 +49,7 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
     const stack = await startStack({ ...options, say, stopping });
     try {
       if (flags.demo) await showDemo(stack, flags);
-      say(await summaryWithLink(stack));
+      sayInConfidence(await summaryWithLink(stack));
       tellParent({ ready: true });
       const reason = await Promise.race([stack.failed, aborted(stopping)]);
       if (reason !== null) throw new StackError(`${reason}. The stack has stopped; its data is kept.`);
@@ -105,6 +105,12 @@ function tellParent(message: ToParent): void {
 function say(line: string): void {
   console.log(line);
   tellParent({ line });
+}
+
+/** For what holds keys: to the terminal only, never into the log of a stack in the background. */
+function sayInConfidence(text: string): void {
+  if (process.connected) tellParent({ line: text });
+  else console.log(text);
 }
 
 /** Runs this very command in the background, shows what it says, and returns when it is ready. */

@@ -8,6 +8,8 @@ import type { StackFile } from './stack-file.ts';
 const payments = 5;
 const patienceMs = 60_000;
 const pollMs = 10;
+/** Slow enough for the public status's own rate limit. */
+const statusPollMs = 500;
 
 type Say = (line: string) => void;
 
@@ -27,26 +29,25 @@ export type DemoResult = {
 };
 
 /**
- * Takes a few real payments all the way, one after the other: created through the public API, paid on the chain, watched to PAID,
+ * Takes a few real payments all the way, one and then several at once: created through the public API, paid on the chain, watched to PAID,
  * its webhook received and its signature verified. The first one is told step by step.
  * @throws StackError when a step does not happen within a minute.
  */
 export async function runDemo(stack: StackFile, confirmations: number, say: Say): Promise<DemoResult> {
   const heads = watchHeads(stack.chain.rpc_url);
   try {
-    const { payment: first, latencyMs } = await onePayment(stack, confirmations, heads, say);
-    const latenciesMs = [latencyMs];
-    while (latenciesMs.length < payments) {
-      latenciesMs.push((await onePayment(stack, confirmations, heads, () => undefined)).latencyMs);
-    }
-    return { first, latenciesMs: latenciesMs.sort((a, b) => a - b) };
+    const first = await onePayment(stack, confirmations, heads, say);
+    const silent: Say = () => undefined;
+    const others = Array.from({ length: payments - 1 }, () => onePayment(stack, confirmations, heads, silent));
+    const all = [first, ...(await Promise.all(others))];
+    return { first: first.payment, latenciesMs: all.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b) };
   } finally {
     heads.stop();
   }
 }
 
 async function onePayment(stack: StackFile, confirmations: number, heads: Heads, say: Say) {
-  const amount = `${(5 + Math.random() * 90).toFixed(6)}`;
+  const amount = (5 + Math.random() * 90).toFixed(6);
   const payment = await createPayment(stack.edge_url, stack.merchant, { amount, description: 'Demo: one cup of coffee' });
   say(`created    ${payment.payment_id} over ${amount} USDT`);
   say(`checkout   ${payment.payment_url}`);
@@ -70,9 +71,11 @@ async function statusReaches(stack: StackFile, paymentUrl: string, wanted: strin
   await until(`${paymentUrl} to become ${wanted}`, async () => {
     const answer = await fetch(`${stack.gateway_url}/api/v1/payments/${token}`);
     const { status } = (await answer.json()) as { status?: string };
-    if (status !== undefined && status !== last) say(`status     ${(last = status)}`);
-    await delay(500);
-    return last === wanted ? true : null;
+    if (status !== undefined && status !== last) say(`status     ${status}`);
+    last = status ?? last;
+    if (last === wanted) return true;
+    await delay(statusPollMs);
+    return null;
   });
 }
 

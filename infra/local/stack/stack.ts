@@ -104,11 +104,15 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     ca: backends.ca,
     logs: relative(repositoryRoot, directory.logs),
   };
-  await writePrivateJson(directory.stackFile, file);
+  // One write after another: several services may be started again at the same moment.
+  let written = writePrivateJson(directory.stackFile, file);
+  await written;
   changed = (what) => {
     options.say(what);
     file.services = describeServices(services, serviceUrls);
-    void writePrivateJson(directory.stackFile, file);
+    written = written
+      .then(() => writePrivateJson(directory.stackFile, file))
+      .catch((error: unknown) => options.say(`${directory.stackFile} could not be written: ${String(error)}`));
   };
   const failed = Promise.race([backends.failed, edge.exited]);
   return { file, backends, services, confirmations, failed, stop: () => steps.undo() };
