@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, InvalidArgumentError } from 'commander';
-import { command } from '../stack/command.ts';
+import { command, isExpected } from '../stack/command.ts';
 import { runDemo } from '../stack/demo.ts';
 import { createPayment } from '../stack/demo-merchant.ts';
 import { stackDirectory, StackError, type StackDirectory } from '../stack/directory.ts';
@@ -18,7 +18,11 @@ await command(async () => {
   const flags = readFlags();
   const directory = stackDirectory();
   mkdirSync(directory.logs, { recursive: true, mode: 0o700 });
-  await (flags.detach === true ? startDetached(directory) : runHere(directory, flags));
+  if (flags.detach === true) return startDetached(directory);
+  await runHere(directory, flags).catch((error: unknown) => {
+    if (isExpected(error)) tellParent({ failed: error.message });
+    throw error;
+  });
 });
 
 function readFlags(): Flags {
@@ -96,7 +100,7 @@ function aborted(signal: AbortSignal): Promise<null> {
   });
 }
 
-type ToParent = { line?: string; ready?: boolean };
+type ToParent = { line?: string; ready?: boolean; failed?: string };
 
 function tellParent(message: ToParent): void {
   if (process.connected) process.send?.(message);
@@ -124,13 +128,15 @@ async function startDetached(directory: StackDirectory): Promise<void> {
   closeSync(log);
   process.once('SIGINT', () => child.kill('SIGTERM'));
   process.once('SIGTERM', () => child.kill('SIGTERM'));
+  let reason = `the stack did not start; see ${join(directory.logs, 'stack.log')}`;
   await new Promise<void>((resolve, reject) => {
-    child.on('message', ({ line, ready }: ToParent) => {
+    child.on('message', ({ line, ready, failed }: ToParent) => {
       if (line !== undefined) console.log(line);
+      if (failed !== undefined) reason = failed;
       if (ready === true) resolve();
     });
     child.once('error', reject);
-    child.once('exit', (code) => reject(new StackError(`the stack did not start (exit code ${String(code)}); see ${join(directory.logs, 'stack.log')}`)));
+    child.once('exit', () => reject(new StackError(reason)));
   });
   child.disconnect();
   child.unref();

@@ -15,9 +15,9 @@ export type Owners = {
 };
 
 /** A stretch of time on one wallet: transfers in blocks from `from` up to, and without, `to`. */
-export type ChainWindow = { recipient: string; from: Date; to: Date };
+type ChainWindow = { recipient: string; from: Date; to: Date };
 
-export type ChainAnswer = {
+type ChainAnswer = {
   /** Every block up to this moment is final and was scanned without a gap; null before the first. */
   scannedThrough: Date | null;
   transfers: TransferObserved[];

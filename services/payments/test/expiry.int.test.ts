@@ -1,17 +1,21 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './shop.ts';
 
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
-}, 60_000);
+});
 afterAll(() => payments.close());
 afterEach(() => {
   payments.peers.chain.scannedThrough = null;
   payments.peers.chain.transfers = [];
+  payments.peers.chain.unknownWallets.clear();
   payments.peers.down.clear();
 });
 
@@ -144,6 +148,19 @@ describe('an overdue payment', () => {
     );
     // It was announced as closed when it expired.
     expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1);
+  });
+
+  test('on a wallet that chain-watcher does not know waits, and holds back no other', async () => {
+    const all = await Promise.all(Array.from({ length: 9 }, () => newPayment(payments)));
+    const stuck = all[4]!;
+    payments.peers.chain.unknownWallets.add(stuck.payment.merchant_wallet);
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await Promise.all(all.map((one) => one.age(40)));
+    await Promise.all(all.filter((one) => one !== stuck).map(expires));
+    expect(await statusOf(stuck)).toBe('PENDING');
+    payments.peers.chain.unknownWallets.clear();
+    await askedAgain(stuck);
+    await expires(stuck);
   });
 
   test('a hundred of them and more all expire, each announced once, with two replicas at work', async () => {

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 
-export type PeerName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
+type PeerName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
 
 /** The services that payments asks, as one loopback server: what they know is set by the test. */
 export type Peers = {
@@ -12,8 +12,8 @@ export type Peers = {
   policies: Map<string, AccessPolicy>;
   /** Merchants with an endpoint at webhook-dispatcher. */
   endpoints: Set<string>;
-  /** What chain-watcher has scanned; null is "nothing yet". */
-  chain: { scannedThrough: Date | null; transfers: TransferObserved[] };
+  /** What chain-watcher has scanned; null is "nothing yet", which it also answers when asked about a wallet it does not know. */
+  chain: { scannedThrough: Date | null; transfers: TransferObserved[]; unknownWallets: Set<string> };
   /** These answer 500. */
   down: Set<PeerName>;
   /** How often each was asked. */
@@ -25,7 +25,7 @@ export async function startPeers(): Promise<Peers> {
   const knowledge: Omit<Peers, 'url' | 'close'> = {
     policies: new Map(),
     endpoints: new Set(),
-    chain: { scannedThrough: null, transfers: [] },
+    chain: { scannedThrough: null, transfers: [], unknownWallets: new Set() },
     down: new Set(),
     asked: { quota: 0, 'webhook-dispatcher': 0, 'chain-watcher': 0 },
   };
@@ -70,7 +70,9 @@ async function answer(
 type WindowsQuestion = { network: string; windows: { recipient: string; from: string; to: string }[] };
 
 const windowsAnswer = (chain: Peers['chain'], question: WindowsQuestion) => ({
-  scanned_through: chain.scannedThrough?.toISOString() ?? null,
+  scanned_through: question.windows.some(({ recipient }) => chain.unknownWallets.has(recipient))
+    ? null
+    : (chain.scannedThrough?.toISOString() ?? null),
   transfers: chain.transfers.filter((transfer) =>
     question.windows.some(
       ({ recipient, from, to }) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -7,10 +7,13 @@ import { schema } from '../src/migrations.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './shop.ts';
 
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();
-}, 60_000);
+});
 afterAll(() => payments.close());
 
 const tokenHash = (payment: Payment): string => sha256(payment.payment_url.split('/').at(-1)!).toString('hex');

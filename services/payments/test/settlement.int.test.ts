@@ -1,14 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './shop.ts';
 
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });
-}, 60_000);
+});
 afterAll(() => payments.close());
 
 const reaches = (one: TestPayment, expected: object): Promise<PaymentDetails> =>

@@ -2,7 +2,7 @@ import { isIPv4, isIPv6 } from 'node:net';
 import { isPublicAddress } from './public-address.ts';
 
 /** Where a merchant's events go, as far as the text of the URL can tell. What a name resolves to is decided when dialling. */
-export type EndpointUrl = {
+type EndpointUrl = {
   /** `https://` and the host, as an HTTP client wants it. */
   origin: string;
   /** Path and query, at least `/`. */

@@ -1,5 +1,5 @@
 /** Which queue and which receiver an attempt belongs to. */
-export type LanePlace = { merchant_id: string; host: string };
+type LanePlace = { merchant_id: string; host: string };
 
 /** How many attempts may be in flight at once: of one merchant, towards one host, in this process. */
 export type LaneBounds = { lane: number; host: number; process: number };

@@ -9,7 +9,7 @@ import { deliveryRecord } from './delivery-record.ts';
 const MAX_RECORDS = 100;
 
 /** A failed event as an operator sees it. */
-export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
+type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
 
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = {

@@ -11,7 +11,7 @@ import { categoryOfSendError, categoryOfStatus } from './error-category.ts';
 import { deliveryHeaders } from './signature.ts';
 
 /** One POST to be made. */
-export type Attempt = {
+type Attempt = {
   eventId: string;
   url: string;
   keyId: string;

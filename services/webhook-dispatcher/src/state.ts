@@ -4,7 +4,7 @@ import type { DeliveryStatus } from '@quittance/contracts/webhook.ts';
  * The whole state machine of a delivery: from each status, what it may become.
  * `failed` becomes `delivered` when a 2xx of an attempt that was given up for lost is settled late: a success is a fact.
  */
-export const transitions = {
+const transitions = {
   pending: ['delivered', 'failed'],
   failed: ['pending', 'delivered'],
   delivered: [],

@@ -47,7 +47,7 @@ async function addEvent(merchantId: string): Promise<string> {
   return eventId;
 }
 
-const claim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
+const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
   claimDeliveries(pool, {
     room: 100,
     perLane: 8,
@@ -56,6 +56,7 @@ const claim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
     leaseSeconds: 45,
     ...over,
   });
+const claim = async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed;
 
 const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
   eventId: claimed.event_id,
@@ -123,6 +124,16 @@ describe('claiming', () => {
     const eventId = await addEvent(quiet);
     const next = [...(await claim({ room: 1 })), ...(await claim({ room: 1 }))];
     expect(next.map((c) => c.event_id)).toContain(eventId);
+  });
+
+  test('many lanes without anything to send do not hide one that has', async () => {
+    // A new endpoint's lane is due once, to see whether an event came before it.
+    for (let n = 0; n < 7; n += 1) await addMerchant();
+    const eventId = await addEvent(await addMerchant());
+    const first = await tryClaim({ room: 5 });
+    expect(first).toEqual({ claimed: [], more: true });
+    const second = await tryClaim({ room: 5 });
+    expect(second.claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
   test('leaves lanes that lead to a host at its bound', async () => {

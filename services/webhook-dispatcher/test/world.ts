@@ -81,8 +81,8 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     call,
     start,
     /** Starts another dispatcher in place of one that was stopped or killed; calls go to it. */
-    async restart() {
-      dispatcher = await start();
+    async restart(overrides: Record<string, string> = {}) {
+      dispatcher = await start(overrides);
       return dispatcher;
     },
     dispatcher: () => dispatcher,
@@ -145,8 +145,6 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
   };
 }
 
-export type Dispatcher = Awaited<ReturnType<typeof startDispatcher>>;
-
 async function startDispatcher(env: Record<string, string>) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
   const child = spawn(process.execPath, [main], {
@@ -172,6 +170,8 @@ async function startDispatcher(env: Record<string, string>) {
       child.kill('SIGTERM');
       return (await exit)[0];
     },
+    /** Settles once it has ended, however that came about. */
+    ended: exit.then(() => undefined),
     /** As a power cut would. */
     async kill(): Promise<void> {
       child.kill('SIGKILL');

@@ -1,3 +1,4 @@
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -19,6 +20,8 @@ const INTERVAL_MS = 1000;
 const LEASE_MS = 30_000;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
+/** For a wallet that chain-watcher cannot vouch for at all, such as one it has not heard of yet. */
+const UNKNOWN_PAUSE_MS = 5000;
 
 export type ExpiryContext = {
   db: Queryable;
@@ -31,6 +34,12 @@ export type ExpiryContext = {
   metrics: Metrics;
 };
 
+/** The furthest that chain-watcher ever said to have scanned, by network: an answer below it speaks of one of the wallets asked about. */
+type Reached = Map<string, number>;
+
+/** One network's turn. */
+type Round = ExpiryContext & { network: string; reached: Reached; signal: AbortSignal };
+
 /**
  * Expires payments, but only those of which the chain says for certain that no money came: every block up to their expiry is final
  * and scanned. Transfers that turn up while asking are settled first, so a lost message cannot expire a paid payment.
@@ -42,6 +51,7 @@ export function startExpireLoop(context: ExpiryContext): Loop {
     'How long the longest overdue payment waits past its expiry',
     ['network'],
   );
+  const reached: Reached = new Map();
   return startLoop({
     name: 'expire',
     intervalMs: INTERVAL_MS,
@@ -54,7 +64,7 @@ export function startExpireLoop(context: ExpiryContext): Loop {
       for (const { id } of networks) {
         if (signal.aborted) break;
         try {
-          more = (await expireOverdue(context, id, signal)) || more;
+          more = (await expireOverdue({ ...context, network: id, reached, signal })) || more;
           lag.set({ network: id }, await measureExpiryLag(db, id));
         } catch (error) {
           failures.push(error);
@@ -66,34 +76,66 @@ export function startExpireLoop(context: ExpiryContext): Loop {
   });
 }
 
-/** @returns whether a full batch was worked through, so that more may be waiting. */
-async function expireOverdue(context: ExpiryContext, network: string, signal: AbortSignal): Promise<boolean> {
-  const { db, chain, logger } = context;
+/** @returns whether a full batch was claimed and done with, so that more may be waiting. */
+async function expireOverdue(round: Round): Promise<boolean> {
+  const { db, network } = round;
   const overdue = await claimOverdue(db, network, { limit: BATCH, leaseMs: LEASE_MS });
   if (overdue.length === 0) return false;
   faultPoint('expiry-claimed');
-  const letGo = async (error: unknown): Promise<never> => {
+  try {
+    const left = await settleGroup(round, overdue);
+    return overdue.length === BATCH && left === 0;
+  } catch (error) {
     await postponeExpiry(db, idsOf(overdue), MIN_PAUSE_MS);
     throw error;
-  };
-  const { scannedThrough, transfers } = await chain.transfersIn(network, overdue.map(windowToAsk)).catch(letGo);
-
-  const contradicted = new Set<string>();
-  for (const transfer of transfers) {
-    if (signal.aborted) return false;
-    const verdict = await context.transact((tx) => reviewTransfer({ ...context, tx }, transfer));
-    if (verdict === 'contradicted') contradicted.add(transfer.to);
   }
-  if (contradicted.size > 0) logger.warn({ network, wallets: contradicted.size }, 'the chain answered older news');
+}
+
+/**
+ * Asks about a group of payments with one question, settles the transfers in the answer, and expires those of which it is certain.
+ * The answer speaks for the whole group, so one wallet that is not fully scanned yet would hold back all others: the group is
+ * then halved, until it stands alone.
+ * @returns how many must be looked at again later.
+ */
+async function settleGroup(round: Round, group: PaymentRow[]): Promise<number> {
+  const { db, chain, network, reached, signal } = round;
+  signal.throwIfAborted();
+  const { scannedThrough, transfers } = await chain.transfersIn(network, group.map(windowToAsk));
+  const contradicted = await review(round, transfers);
 
   const through = scannedThrough?.getTime() ?? -Infinity;
   const isCertain = (payment: PaymentRow) =>
     payment.expires_at.getTime() <= through && !contradicted.has(payment.recipient);
-  const certain = overdue.filter(isCertain);
-  const uncertain = overdue.filter((payment) => !isCertain(payment));
-  if (certain.length > 0) await expire(context, certain);
-  if (uncertain.length > 0) await postponeExpiry(db, idsOf(uncertain), pauseFor(uncertain, through));
-  return overdue.length === BATCH && uncertain.length === 0;
+  const certain = group.filter(isCertain);
+  const uncertain = group.filter((payment) => !isCertain(payment));
+  if (certain.length > 0) await expire(round, certain);
+  if (uncertain.length === 0) return 0;
+
+  const best = reached.get(network) ?? -Infinity;
+  reached.set(network, Math.max(best, through));
+  const isHeldBack = scannedThrough === null || through < best;
+  if (isHeldBack && uncertain.length > 1) {
+    const half = Math.ceil(uncertain.length / 2);
+    const left = await settleGroup(round, uncertain.slice(0, half));
+    return left + (await settleGroup(round, uncertain.slice(half)));
+  }
+  await postponeExpiry(db, idsOf(uncertain), pauseFor(uncertain, through));
+  return uncertain.length;
+}
+
+/** @returns the wallets about which the ledger has newer news than the answer. */
+async function review(round: Round, transfers: readonly TransferObserved[]): Promise<Set<string>> {
+  const { network, transact, logger, signal } = round;
+  const contradicted = new Set<string>();
+  for (const transfer of transfers) {
+    signal.throwIfAborted();
+    const verdict = await transact((tx) => reviewTransfer({ ...round, tx }, transfer));
+    if (verdict === 'contradicted') contradicted.add(transfer.to);
+  }
+  if (contradicted.size > 0) {
+    logger.warn({ network, wallets: contradicted.size }, 'the chain answered older news than the ledger has');
+  }
+  return contradicted;
 }
 
 async function expire({ transact, announcer }: ExpiryContext, payments: PaymentRow[]): Promise<void> {
@@ -111,9 +153,9 @@ const windowToAsk = (payment: PaymentRow) => ({
   to: payment.expires_at,
 });
 
-/** As long as the scan will need at the pace of time itself, within bounds; a scan that only begins is asked again soon. */
+/** As long as the scan will need at the pace of time itself, within bounds. */
 function pauseFor(payments: PaymentRow[], through: number): number {
-  if (through === -Infinity) return MIN_PAUSE_MS;
+  if (through === -Infinity) return UNKNOWN_PAUSE_MS;
   const missing = Math.min(...payments.map((payment) => payment.expires_at.getTime() - through));
   return Math.min(Math.max(missing, MIN_PAUSE_MS), MAX_PAUSE_MS);
 }

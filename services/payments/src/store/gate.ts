@@ -23,13 +23,16 @@ export async function lockGate(
   merchantId: string,
   idempotencyKey: string,
 ): Promise<{ reply: SavedReply | null; gate: Gate | null }> {
-  const { rows } = await tx.query<Partial<GateColumns> & ReplyColumns>(
-    `select ${replyColumns}, g.*
-       from (select) one
-       left join idempotent_reply r on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'
-       left join lateral (select ${gateColumns} from gate where merchant_id = $1 and r.body is null for update) g on true`,
-    [merchantId, idempotencyKey],
-  );
+  const { rows } = await tx.query<Partial<GateColumns> & ReplyColumns>({
+    name: 'lock-gate',
+    text: `
+      select ${replyColumns}, g.*
+        from (select) one
+        left join idempotent_reply r
+          on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'
+        left join lateral (select ${gateColumns} from gate where merchant_id = $1 and r.body is null for update) g on true`,
+    values: [merchantId, idempotencyKey],
+  });
   const row = rows[0];
   return { reply: row === undefined ? null : toReply(row), gate: isGate(row) ? toGate(row) : null };
 }

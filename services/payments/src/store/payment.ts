@@ -38,15 +38,18 @@ export async function readCreationFacts(
   tx: Transaction,
   request: { merchantId: string; idempotencyKey: string } & Slot,
 ): Promise<{ now: Date; reply: SavedReply | null; walletOwner: string | null; slotTaken: boolean }> {
-  const { rows } = await tx.query<{ now: Date; wallet_owner: string | null; slot_taken: boolean } & ReplyColumns>(
-    `select date_trunc('milliseconds', clock_timestamp()) as now, ${replyColumns},
-            (select merchant_id from wallet where address = $3) as wallet_owner,
-            exists (select from payment where network = $4 and recipient = $3 and amount_units = $5
-                                          and status in ('PENDING', 'CHECKING')) as slot_taken
-       from (select) one
-       left join idempotent_reply r on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'`,
-    [request.merchantId, request.idempotencyKey, request.recipient, request.network, request.amountUnits],
-  );
+  const { rows } = await tx.query<{ now: Date; wallet_owner: string | null; slot_taken: boolean } & ReplyColumns>({
+    name: 'read-creation-facts',
+    text: `
+      select date_trunc('milliseconds', clock_timestamp()) as now, ${replyColumns},
+             (select merchant_id from wallet where address = $3) as wallet_owner,
+             exists (select from payment where network = $4 and recipient = $3 and amount_units = $5
+                                           and status in ('PENDING', 'CHECKING')) as slot_taken
+        from (select) one
+        left join idempotent_reply r
+          on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'`,
+    values: [request.merchantId, request.idempotencyKey, request.recipient, request.network, request.amountUnits],
+  });
   const row = rows[0];
   if (row === undefined) throw new Error('a select without from answers one row');
   return { now: row.now, reply: toReply(row), walletOwner: row.wallet_owner, slotTaken: row.slot_taken };
@@ -69,7 +72,7 @@ export async function insertPayment(
   payment: NewPayment,
 ): Promise<'created' | 'slot_taken' | 'wallet_of_another_merchant'> {
   try {
-    const { rows } = await tx.query<{ wallets_bound: bigint }>(insertCreation, [
+    const values = [
       payment.payment_id,
       payment.merchant_id,
       payment.public_token,
@@ -85,7 +88,12 @@ export async function insertPayment(
       payment.reply.fingerprint,
       payment.reply.body,
       payment.bindWallet,
-    ]);
+    ];
+    const { rows } = await tx.query<{ wallets_bound: bigint }>({
+      name: 'insert-creation',
+      text: insertCreation,
+      values,
+    });
     // One merchant's creations wait for each other at its gate, so whoever bound the wallet meanwhile is another merchant.
     return payment.bindWallet && rows[0]?.wallets_bound !== 1n ? 'wallet_of_another_merchant' : 'created';
   } catch (error) {

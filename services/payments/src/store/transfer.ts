@@ -109,19 +109,21 @@ export async function assignTransfer(tx: Transaction, transfer: TransferRow, ass
  */
 export async function lockSlotPayments(tx: Transaction, slot: Slot, blockTime: Date): Promise<PaymentRow[]> {
   const next = secondAfter(blockTime);
-  const { rows } = await tx.query<PaymentRow>(
-    `select ${paymentColumns} from payment
-      where payment_id in (
-        (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
-          order by created_at desc limit 1)
-        union all
-        (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3
-                                          and created_at >= $4 and created_at < $5
-          order by created_at limit 1))
-      order by created_at, payment_id
-      for update`,
-    [slot.network, slot.recipient, slot.amountUnits, next, new Date(blockTime.getTime() + LAG_ALLOWANCE_MS)],
-  );
+  const { rows } = await tx.query<PaymentRow>({
+    name: 'lock-slot-payments',
+    text: `
+      select ${paymentColumns} from payment
+       where payment_id in (
+         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
+           order by created_at desc limit 1)
+         union all
+         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3
+                                           and created_at >= $4 and created_at < $5
+           order by created_at limit 1))
+       order by created_at, payment_id
+       for update`,
+    values: [slot.network, slot.recipient, slot.amountUnits, next, new Date(blockTime.getTime() + LAG_ALLOWANCE_MS)],
+  });
   return rows;
 }
 

@@ -1,12 +1,15 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { createAttemptReport } from '../attempt-report.ts';
+import type { AttemptReport } from '../attempt-report.ts';
 import type { KeyVault } from '../keys.ts';
 import { createLanes } from '../lanes.ts';
 import type { LaneBounds } from '../lanes.ts';
 import { outcomeOf } from '../outcome.ts';
-import type { AttemptResult, Sender } from '../send.ts';
+import type { Sender } from '../send.ts';
 import { createSettler } from '../settler.ts';
 import { claimDeliveries, releaseDeliveries } from '../store/claim.ts';
 import type { Claimed } from '../store/claim.ts';
@@ -44,25 +47,26 @@ const PAUSE_SECONDS = 5;
 export function startDeliverLoop(options: DeliverOptions & { bounds: LaneBounds; stopping: AbortSignal }): DeliverLoop {
   const { pool, bounds, stopping, logger, metrics } = options;
   const lanes = createLanes(bounds);
-  const deliver = createDeliver(options);
+  const report = createAttemptReport(options);
+  const deliver = createDeliver(options, report);
   const inFlight = new Set<Promise<void>>();
-  const count = claimMetrics(metrics);
 
   async function run(signal: AbortSignal): Promise<{ more: boolean }> {
     const isStopping = (): boolean => stopping.aborted || signal.aborted;
     const room = lanes.room();
     if (isStopping() || room === 0) return { more: false };
-    const claimed = await claimDeliveries(pool, {
+    const { claimed, more } = await claimDeliveries(pool, {
       room,
       perLane: bounds.lane,
       inFlight: lanes.inFlight(),
       fullHosts: lanes.fullHosts(),
       leaseSeconds: LEASE_SECONDS,
     });
-    count(claimed);
+    report.claimed(claimed);
+    if (claimed.length > 0) faultPoint('delivery-claimed');
     if (isStopping()) await releaseDeliveries(pool, claimed, 0);
     else await startAttempts(claimed);
-    return { more: claimed.length > 0 };
+    return { more };
   }
 
   async function startAttempts(claimed: Claimed[]): Promise<void> {
@@ -96,10 +100,9 @@ export function startDeliverLoop(options: DeliverOptions & { bounds: LaneBounds;
 }
 
 /** Makes the attempt for a claimed delivery; done once its outcome is written. */
-function createDeliver(options: DeliverOptions): (delivery: Claimed) => Promise<void> {
-  const { pool, sender, vault, retryDelaysSeconds, logger, metrics } = options;
+function createDeliver(options: DeliverOptions, report: AttemptReport): (delivery: Claimed) => Promise<void> {
+  const { pool, sender, vault, retryDelaysSeconds, logger } = options;
   const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
-  const measure = attemptMetrics(metrics);
   return async (delivery) => {
     const result = await sender.send({
       eventId: delivery.event_id,
@@ -108,47 +111,9 @@ function createDeliver(options: DeliverOptions): (delivery: Claimed) => Promise<
       secret: vault.open(delivery.key_id, delivery),
       body: delivery.body,
     });
-    measure(result);
-    logAttempt(logger, delivery, result);
+    faultPoint('webhook-answered');
+    report.ended(delivery, result);
     if (result.errorCategory === 'interrupted') await releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
     else await settler.settle(outcomeOf(delivery, result, { retryDelaysSeconds, random: Math.random() }));
-  };
-}
-
-/** One line an attempt. The host helps to find a fault; the whole URL may hold a secret of the merchant's. */
-function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): void {
-  const line = {
-    event_id: delivery.event_id,
-    merchant_id: delivery.merchant_id,
-    host: delivery.host,
-    key_id: delivery.key_id,
-    cycle: delivery.cycle,
-    attempt: delivery.attempts + 1,
-    duration_ms: result.durationMs,
-    http_status: result.httpStatus,
-    error_category: result.errorCategory,
-  };
-  if (result.errorCategory === null) logger.info(line, 'webhook delivered');
-  else logger.warn({ ...line, error: result.error ?? undefined }, 'webhook attempt failed');
-}
-
-function claimMetrics(metrics: Metrics): (claimed: readonly Claimed[]) => void {
-  const claims = metrics.counter('webhook_claimed_deliveries_total', 'Deliveries leased by this process');
-  const interruptions = metrics.counter('webhook_interruptions_total', 'Leases that lapsed, noticed at the next claim');
-  return (claimed) => {
-    claims.inc(claimed.length);
-    interruptions.inc(claimed.filter((delivery) => delivery.lapsed).length);
-  };
-}
-
-function attemptMetrics(metrics: Metrics): (result: AttemptResult) => void {
-  const attempts = metrics.counter('webhook_attempts_total', 'Attempts by error category, or delivered', ['result']);
-  const duration = metrics.histogram('webhook_attempt_duration_seconds', 'Duration of an attempt, body included', [
-    'result',
-  ]);
-  return ({ errorCategory, durationMs }) => {
-    const result = errorCategory ?? 'delivered';
-    attempts.inc({ result });
-    duration.observe({ result }, durationMs / 1000);
   };
 }

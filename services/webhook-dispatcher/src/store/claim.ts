@@ -40,22 +40,25 @@ const MAX_LANES = 64;
 /**
  * Takes due deliveries, a few of each due lane, and leases them to this process.
  * Nothing waits for a lock here: a lane or delivery that somebody else works on is passed by.
+ * @returns what was claimed, and whether another claim may find more. Lanes whose deliveries have all ended come up once more before
+ *   they are put aside, and many of those must not hide one that has something to send.
  */
-export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claimed[]> {
+export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<{ claimed: Claimed[]; more: boolean }> {
   return transaction(pool, async (tx) => {
-    const lanes = await lockDueLanes(tx, bounds);
-    if (lanes.length === 0) return [];
+    const maxLanes = Math.min(MAX_LANES, bounds.room);
+    const lanes = await lockDueLanes(tx, bounds, maxLanes);
+    if (lanes.length === 0) return { claimed: [], more: false };
     // A statement of its own, with a snapshot taken after the lanes are locked: an event that came in between is in it, and
     // one that comes later waits for our lock before it moves the lane. With one statement for both, it could be forgotten.
     const claimed = await leaseDeliveries(tx, lanes, bounds);
     await scheduleLanes(tx, lanes);
-    return claimed;
+    return { claimed, more: claimed.length > 0 || lanes.length === maxLanes };
   });
 }
 
 type DueLane = { merchant_id: string; room: number };
 
-async function lockDueLanes(tx: Transaction, bounds: ClaimBounds): Promise<DueLane[]> {
+async function lockDueLanes(tx: Transaction, bounds: ClaimBounds, maxLanes: number): Promise<DueLane[]> {
   const { rows } = await tx.query<DueLane>(
     `select l.merchant_id, $1::int - coalesce(b.in_flight, 0) as room
        from lane l
@@ -66,13 +69,7 @@ async function lockDueLanes(tx: Transaction, bounds: ClaimBounds): Promise<DueLa
       order by l.next_due_at
       limit $5
         for update of l skip locked`,
-    [
-      bounds.perLane,
-      bounds.inFlight.merchantIds,
-      bounds.inFlight.counts,
-      bounds.fullHosts,
-      Math.min(MAX_LANES, bounds.room),
-    ],
+    [bounds.perLane, bounds.inFlight.merchantIds, bounds.inFlight.counts, bounds.fullHosts, maxLanes],
   );
   return rows;
 }

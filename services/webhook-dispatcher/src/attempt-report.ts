@@ -1,0 +1,48 @@
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { AttemptResult } from './send.ts';
+import type { Claimed } from './store/claim.ts';
+
+/** Tells the log and the metrics what becomes of deliveries. */
+export type AttemptReport = {
+  claimed(claimed: readonly Claimed[]): void;
+  ended(delivery: Claimed, result: AttemptResult): void;
+};
+
+export function createAttemptReport({ logger, metrics }: { logger: Logger; metrics: Metrics }): AttemptReport {
+  const claims = metrics.counter('webhook_claimed_deliveries_total', 'Deliveries leased by this process');
+  const interruptions = metrics.counter('webhook_interruptions_total', 'Leases that lapsed, noticed at the next claim');
+  const attempts = metrics.counter('webhook_attempts_total', 'Attempts by error category, or delivered', ['result']);
+  const duration = metrics.histogram('webhook_attempt_duration_seconds', 'Duration of an attempt, body included', [
+    'result',
+  ]);
+  return {
+    claimed(claimed) {
+      claims.inc(claimed.length);
+      interruptions.inc(claimed.filter((delivery) => delivery.lapsed).length);
+    },
+    ended(delivery, result) {
+      const word = result.errorCategory ?? 'delivered';
+      attempts.inc({ result: word });
+      duration.observe({ result: word }, result.durationMs / 1000);
+      logAttempt(logger, delivery, result);
+    },
+  };
+}
+
+/** One line an attempt. The host helps to find a fault; the whole URL may hold a secret of the merchant's. */
+function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): void {
+  const line = {
+    event_id: delivery.event_id,
+    merchant_id: delivery.merchant_id,
+    host: delivery.host,
+    key_id: delivery.key_id,
+    cycle: delivery.cycle,
+    attempt: delivery.attempts + 1,
+    duration_ms: result.durationMs,
+    http_status: result.httpStatus,
+    error_category: result.errorCategory,
+  };
+  if (result.errorCategory === null) logger.info(line, 'webhook delivered');
+  else logger.warn({ ...line, error: result.error ?? undefined }, 'webhook attempt failed');
+}
