@@ -28,6 +28,7 @@ export function keepChannel<C extends Channel>(options: {
   logger: Logger;
 }): KeptChannel<C> {
   const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
   let current: C | null = null;
 
   /** From the opening of one channel to its end. @returns why it ended, if anybody said so. */
@@ -46,16 +47,16 @@ export function keepChannel<C extends Channel>(options: {
     current = channel;
     opened();
     options.onOpen?.();
-    await (stopping.signal.aborted ? closeChannel(channel) : ended);
+    await (isStopping() ? closeChannel(channel) : ended);
     return reason;
   }
 
   async function run(): Promise<void> {
     let failures = 0;
-    while (!stopping.signal.aborted) {
+    while (!isStopping()) {
       const reason = await live(() => (failures = 0)).catch((error: unknown) => error);
       current = null;
-      if (stopping.signal.aborted) return;
+      if (isStopping()) return;
       options.logger.warn({ error: reason }, 'Lost a channel to RabbitMQ, opening it again');
       await pause(backoffMs(failures, REOPEN), stopping.signal);
       failures += 1;
@@ -69,7 +70,7 @@ export function keepChannel<C extends Channel>(options: {
       stopping.abort();
       if (current !== null) await closeChannel(current);
       await within(CLOSE_LIMIT_MS, 'Closing a channel', running).catch((error: unknown) =>
-        options.logger.warn({ error: error }, 'A channel to RabbitMQ did not close in time'),
+        options.logger.warn({ error }, 'A channel to RabbitMQ did not close in time'),
       );
     },
   };

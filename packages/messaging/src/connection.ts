@@ -24,67 +24,36 @@ const RECONNECT = { firstMs: 100, maxMs: 5_000 };
 /** A dead peer is noticed within two of these. */
 const HEARTBEAT_SECONDS = 10;
 
-/**
- * Returns at once; the work is done in the background.
- * @param options.name shown in RabbitMQ's list of connections.
- * @param options.setUp runs on every new connection before anybody else gets it.
- * @param options.onState hears each change of state.
- * @throws Error when the URL is not one, without repeating it: it holds a password.
- */
-export function keepConnection(options: {
+type KeeperOptions = {
   url: string;
+  /** Shown in RabbitMQ's list of connections. */
   name: string;
+  /** Runs on every new connection before anybody else gets it. */
   setUp: (connection: ChannelModel) => Promise<void>;
+  /** Hears each change of state. */
   onState: (state: ConnectionState) => void;
   logger: Logger;
-}): KeptConnection {
+};
+
+/**
+ * Returns at once; connects, and reconnects for ever, in the background.
+ * @throws Error when the URL is not one, without repeating it: it holds a password.
+ */
+export function keepConnection(options: KeeperOptions): KeptConnection {
   const { url, address } = readUrl(options.url);
   const logger = options.logger.child({ connection: options.name, broker: address });
   const stopping = new AbortController();
-  const events = new EventEmitter().setMaxListeners(0);
-  let state: ConnectionState = 'connecting';
-  let current: ChannelModel | null = null;
-
-  function become(next: ConnectionState, connection: ChannelModel | null): void {
-    state = next;
-    current = connection;
-    options.onState(next);
-    if (connection !== null) events.emit('connected', connection);
-  }
-
-  /** From the first byte of one connection to its end. @returns why it ended. */
-  async function live(connected: () => void): Promise<unknown> {
-    const connection = await open(url, options.name);
-    const ended = new Promise<unknown>((resolve) => connection.on('close', resolve));
-    // Without a listener an 'error' event would end the process; 'close' always follows and brings the reason.
-    connection.on('error', () => undefined);
-    try {
-      await within(SET_UP_LIMIT_MS, 'Declaring the topology', options.setUp(connection));
-      if (stopping.signal.aborted) throw new Error('Closed while connecting');
-    } catch (error) {
-      await closeConnection(connection);
-      throw error;
-    }
-    connection.on('blocked', (reason: string) => {
-      logger.warn({ reason }, 'RabbitMQ takes no messages for now');
-      become('blocked', connection);
-    });
-    connection.on('unblocked', () => {
-      logger.info('RabbitMQ takes messages again');
-      become('connected', connection);
-    });
-    connected();
-    logger.info('Connected to RabbitMQ');
-    become('connected', connection);
-    return await ended;
-  }
+  const isStopping = (): boolean => stopping.signal.aborted;
+  const holder = createHolder(options.onState);
 
   async function run(): Promise<void> {
     let failures = 0;
-    while (!stopping.signal.aborted) {
-      const reason = await live(() => (failures = 0)).catch((error: unknown) => error);
-      if (stopping.signal.aborted) return;
-      become('connecting', null);
+    while (!isStopping()) {
+      const reason = await live({ ...options, url, logger }, holder, isStopping, () => (failures = 0)).catch(
+        (error: unknown) => error,
+      );
+      if (isStopping()) return;
+      holder.become('connecting', null);
       const retryMs = Math.round(backoffMs(failures, RECONNECT));
       failures += 1;
       logger.warn({ error: reason, retry_ms: retryMs }, 'No connection to RabbitMQ');
@@ -94,20 +63,81 @@ export function keepConnection(options: {
 
   const running = run();
   return {
+    state: () => holder.state(),
+    connected: (signal) => holder.connected(signal),
+    async close() {
+      if (isStopping()) return;
+      stopping.abort();
+      const connection = holder.current();
+      holder.become('closed', null);
+      if (connection !== null) await closeConnection(connection);
+      await within(CLOSE_LIMIT_MS, 'Leaving RabbitMQ', running).catch((error: unknown) => {
+        logger.warn({ error }, 'A connection attempt outlives the close');
+      });
+    },
+  };
+}
+
+/**
+ * One connection from its first byte to its end.
+ * @param onConnected is called once it is set up.
+ * @returns why it ended.
+ */
+async function live(
+  { url, name, setUp, logger }: KeeperOptions,
+  holder: Holder,
+  isStopping: () => boolean,
+  onConnected: () => void,
+): Promise<unknown> {
+  const connection = await open(url, name);
+  const ended = new Promise<unknown>((resolve) => connection.on('close', resolve));
+  // Without a listener an 'error' event would end the process; 'close' always follows and brings the reason.
+  connection.on('error', () => undefined);
+  try {
+    await within(SET_UP_LIMIT_MS, 'Declaring the topology', setUp(connection));
+    if (isStopping()) throw new Error('Closed while connecting');
+  } catch (error) {
+    await closeConnection(connection);
+    throw error;
+  }
+  connection.on('blocked', (reason: string) => {
+    logger.warn({ reason }, 'RabbitMQ takes no messages for now');
+    holder.become('blocked', connection);
+  });
+  connection.on('unblocked', () => {
+    logger.info('RabbitMQ takes messages again');
+    holder.become('connected', connection);
+  });
+  onConnected();
+  logger.info('Connected to RabbitMQ');
+  holder.become('connected', connection);
+  return await ended;
+}
+
+/** Where the live connection is kept, and waited for. */
+type Holder = {
+  state(): ConnectionState;
+  current(): ChannelModel | null;
+  become(state: ConnectionState, connection: ChannelModel | null): void;
+  connected(signal: AbortSignal): Promise<ChannelModel>;
+};
+
+function createHolder(onState: (state: ConnectionState) => void): Holder {
+  const events = new EventEmitter().setMaxListeners(0);
+  let state: ConnectionState = 'connecting';
+  let current: ChannelModel | null = null;
+  return {
     state: () => state,
+    current: () => current,
+    become(next, connection) {
+      state = next;
+      current = connection;
+      onState(next);
+      if (connection !== null) events.emit('connected');
+    },
     async connected(signal) {
       while (current === null) await once(events, 'connected', { signal });
       return current;
-    },
-    async close() {
-      if (state === 'closed') return;
-      stopping.abort();
-      const connection = current;
-      become('closed', null);
-      if (connection !== null) await closeConnection(connection);
-      await within(CLOSE_LIMIT_MS, 'Leaving RabbitMQ', running).catch((error: unknown) =>
-        logger.warn({ error: error }),
-      );
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Channel, GetMessage } from 'amqplib';
+import { propertiesOf } from './amqp-message.ts';
 import { pause } from './backoff.ts';
 import type { Broker } from './broker.ts';
 import { closeChannel } from './channel.ts';
@@ -48,7 +49,7 @@ export async function findDeadLetter(
 ): Promise<DeadLetter | null> {
   return await withChannel(broker, async (channel) => {
     for await (const letter of taken(channel, known(queue), SCAN_LIMIT)) {
-      if (letter.properties.messageId === messageId) return readDeadLetter(letter, queue);
+      if (propertiesOf(letter).messageId === messageId) return readDeadLetter(letter, queue);
     }
     return null;
   });
@@ -68,9 +69,9 @@ export async function redriveDeadLetters(
   { queue, messageId, limit = 1_000 }: { queue: string; messageId?: string; limit?: number },
 ): Promise<{ redriven: number }> {
   return await withChannel(broker, async (channel) => {
-    const redriven = new Set<unknown>();
+    const redriven = new Set<string>();
     for await (const letter of taken(channel, known(queue), SCAN_LIMIT)) {
-      const id: unknown = letter.properties.messageId;
+      const id = String(propertiesOf(letter).messageId);
       if (redriven.has(id) || (messageId !== undefined && id !== messageId)) continue;
       const [outcome] = await broker.publish([toRedriven(letter, queue)]);
       if (outcome !== 'confirmed')

@@ -6,6 +6,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { type Logger, withRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { headersOf, propertiesOf } from './amqp-message.ts';
 import { type Backoff, backoffMs, pause } from './backoff.ts';
 import { type Handler, PermanentError } from './handler.ts';
 import { enterInbox } from './inbox.ts';
@@ -48,7 +49,7 @@ export type DeliveryContext = {
 
 /** Takes one message from its bytes to its effect. Never throws; the caller settles it with RabbitMQ by the result. */
 export async function takeDelivery(delivery: ConsumeMessage, context: DeliveryContext): Promise<Result> {
-  const { messageId, correlationId } = delivery.properties as { messageId?: unknown; correlationId?: unknown };
+  const { messageId, correlationId } = propertiesOf(delivery);
   const requestId = typeof correlationId === 'string' && correlationId !== '' ? correlationId : String(messageId);
   return await withRequestId(requestId, async () => {
     try {
@@ -75,8 +76,7 @@ async function takeEffect(
   context: DeliveryContext,
 ): Promise<'done' | 'duplicate'> {
   const { handler, timing, stopping } = context;
-  const message = parseDelivery(delivery, handler);
-  const messageId = delivery.properties.messageId as string;
+  const { messageId, message } = parseDelivery(delivery, handler);
   const logger = context.logger.child({ handler: handler.name, message_id: messageId });
   const startMs = performance.now();
   for (let attempt = 0; ; attempt += 1) {
@@ -103,20 +103,22 @@ async function takeEffect(
 }
 
 /** @throws InvalidMessage for everything that the same bytes would meet again. */
-function parseDelivery(delivery: ConsumeMessage, { message }: Handler): unknown {
-  const { messageId, headers } = delivery.properties;
+function parseDelivery(delivery: ConsumeMessage, { message }: Handler): { messageId: string; message: unknown } {
+  const { messageId } = propertiesOf(delivery);
   if (!isMessageId(messageId)) throw new InvalidMessage('The message id is not a UUID');
-  const version: unknown = headers?.version;
+  const { version } = headersOf(delivery);
   if (typeof version !== 'number' || version > message.version) {
     throw new InvalidMessage(`${message.name}: version ${String(version)} is not one of 1 to ${message.version}`);
   }
-  let body: unknown;
+  return { messageId, message: message.parse(parseJson(delivery.content, message.name)) };
+}
+
+function parseJson(content: Buffer, name: string): unknown {
   try {
-    body = JSON.parse(delivery.content.toString('utf8'));
+    return JSON.parse(content.toString('utf8'));
   } catch (error) {
-    throw new InvalidMessage(`${message.name}: the body is not JSON`, { cause: error });
+    throw new InvalidMessage(`${name}: the body is not JSON`, { cause: error });
   }
-  return message.parse(body);
 }
 
 /**

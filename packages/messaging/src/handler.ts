@@ -33,7 +33,7 @@ export function on<T>(
 ): Handler {
   return {
     name,
-    message: message as MessageDefinition<unknown>,
+    message,
     handle: (value, context) => handle(value as T, context),
   };
 }

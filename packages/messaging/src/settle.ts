@@ -1,13 +1,14 @@
-import type { ConfirmChannel, ConsumeMessage } from 'amqplib';
+import type { Channel, ConsumeMessage } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { propertiesOf } from './amqp-message.ts';
 import type { Broker } from './broker.ts';
 import { toDeadLetter } from './dead-letter-message.ts';
 import type { Result } from './delivery.ts';
 import type { Handler } from './handler.ts';
 
 /** Tells RabbitMQ what became of a delivery. Never throws. */
-export type Settler = (channel: ConfirmChannel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
+export type Settler = (channel: Channel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
 
 export function createSettler(options: {
   broker: Broker;
@@ -24,34 +25,34 @@ export function createSettler(options: {
   const dead = metrics.counter('messaging_dead_lettered_total', 'Messages given up', ['handler', 'reason']);
 
   /** Only once the dead queue has the message may its own queue forget it. */
-  async function bury(
-    channel: ConfirmChannel,
-    delivery: ConsumeMessage,
-    outcome: Result & { result: 'dead' },
-  ): Promise<void> {
+  async function bury(channel: Channel, delivery: ConsumeMessage, outcome: Result & { result: 'dead' }): Promise<void> {
     const { error, reason } = outcome;
     const [sent] = await broker.publish([toDeadLetter(delivery, { queue, handler: handler.name, reason, error })]);
-    if (sent !== 'confirmed') return channel.reject(delivery, true);
-    channel.ack(delivery);
-    dead.inc({ handler: handler.name, reason });
-    logger.error({ error, reason, message_id: delivery.properties.messageId }, 'A message became a dead letter');
+    if (sent === 'confirmed') {
+      channel.ack(delivery);
+      dead.inc({ handler: handler.name, reason });
+      logger.error({ error, reason, message_id: propertiesOf(delivery).messageId }, 'A message became a dead letter');
+    } else channel.reject(delivery, true);
   }
 
-  async function settle(channel: ConfirmChannel, delivery: ConsumeMessage, outcome: Result): Promise<void> {
+  async function settle(channel: Channel, delivery: ConsumeMessage, outcome: Result): Promise<void> {
     consumed.inc({ handler: handler.name, result: outcome.result });
     switch (outcome.result) {
       case 'done':
       case 'duplicate':
-        return channel.ack(delivery);
+        channel.ack(delivery);
+        break;
       case 'failed':
         logger.error(
-          { error: outcome.error, message_id: delivery.properties.messageId },
+          { error: outcome.error, message_id: propertiesOf(delivery).messageId },
           'A handler failed; trying again',
         );
         // Reject, not nack: from 4.3 on a nack does not count towards the delivery limit.
-        return channel.reject(delivery, true);
+        channel.reject(delivery, true);
+        break;
       case 'dead':
-        return await bury(channel, delivery, outcome);
+        await bury(channel, delivery, outcome);
+        break;
       case 'left':
       // Closing the channel gives it back.
     }

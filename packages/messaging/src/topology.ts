@@ -69,9 +69,9 @@ export const DELIVERY_LIMIT = 20;
 const DEAD_DELIVERY_LIMIT = 1_000_000;
 
 /**
- * A queue that turns out to be deleted is declared again after this pause, not at once. RabbitMQ tells its consumers of
- * the deletion some 50 ms late; a queue of the same name that is back by then gets their old subscriptions, whose
- * messages reach nobody (seen on 3.10).
+ * A queue that turns out to be deleted is declared again after this pause, not at once. RabbitMQ 3.10 tells its consumers
+ * of the deletion some 50 ms late; a queue of the same name that is back by then gets their old subscriptions, whose
+ * messages reach nobody. 4.0 tells them at once.
  */
 export const REDECLARE_PAUSE_MS = 1_000;
 

@@ -150,12 +150,12 @@ test('a lost connection is made again and every message still takes effect once'
 });
 
 test('close() lets the running handler finish and takes nothing more', async () => {
-  const { promise: released, resolve: release } = Promise.withResolvers<void>();
-  const { promise: entered, resolve: enter } = Promise.withResolvers<void>();
+  const { promise: released, resolve: release } = Promise.withResolvers<null>();
+  const { promise: entered, resolve: enter } = Promise.withResolvers<null>();
   const consumers = world.consume(
     [
       recording(async () => {
-        enter();
+        enter(null);
         await released;
       }),
     ],
@@ -165,7 +165,7 @@ test('close() lets the running handler finish and takes nothing more', async () 
   await publishRaw(world, validBody());
   await entered;
   const closing = consumers.close();
-  release();
+  release(null);
   await closing;
   expect(await effects(world)).toEqual([first]);
   await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));

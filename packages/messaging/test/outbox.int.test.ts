@@ -65,8 +65,10 @@ test('while RabbitMQ is away messages are kept unclaimed, and sent once when it 
   await eventually(() => expect(world.broker.canPublish()).toBe(false));
   const sent = [await say(world, outbox), await say(world, outbox)];
 
-  const { rows } = await world.pool.query('select distinct claimed_by from outbox');
-  expect(rows).toEqual([{ claimed_by: null }]);
+  await eventually(async () => {
+    const { rows } = await world.pool.query('select distinct claimed_by from outbox');
+    expect(rows).toEqual([{ claimed_by: null }]);
+  });
   world.brokerProxy.restore();
   await eventually(async () => expect((await effects(world)).sort()).toEqual(sent.sort()), { timeoutMs: 20_000 });
   await eventually(async () => expect(await outboxSize(world)).toBe(0));

@@ -1,0 +1,64 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from '@jest/globals';
+import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import { parse } from 'yaml';
+import { asyncapiYaml } from '../asyncapi/document.ts';
+import { bindings } from '../src/topology.ts';
+
+type Operation = { action: 'send' | 'receive'; tags: { name: string }[]; messages: { $ref: string }[] };
+type Component = { payload: { properties: Record<string, object> }; examples: { payload: unknown }[] };
+type Document = { operations: Record<string, Operation>; components: { messages: Record<string, Component> } };
+
+const file = readFileSync(new URL('../../../docs/asyncapi.yaml', import.meta.url), 'utf8');
+const document = parse(file) as Document;
+const contracts = await loadContracts();
+
+test('docs/asyncapi.yaml is what packages/messaging/asyncapi/write.ts writes', () => {
+  expect(file).toBe(asyncapiYaml());
+});
+
+test('the document has exactly the messages of the contracts', () => {
+  expect(Object.keys(document.components.messages).sort()).toEqual(contracts.map(({ name }) => name).sort());
+});
+
+describe.each(contracts.map((message) => [message.name, message] as const))('%s', (name, message) => {
+  const component = document.components.messages[name]!;
+
+  test('has the schema of the contracts', () => {
+    const { properties, ...rest } = component.payload;
+    const undescribed = Object.entries(properties).map(([field, schema]) => {
+      const plain = Object.entries(schema).filter(([keyword]) => keyword !== 'description');
+      return [field, Object.fromEntries(plain)];
+    });
+    expect({ ...rest, properties: Object.fromEntries(undescribed) }).toEqual(message.schema);
+  });
+
+  test('has an example that fits', () => {
+    expect(component.examples).toHaveLength(1);
+    expect(message.parse(component.examples[0]?.payload)).toBeTruthy();
+  });
+
+  test('is sent by who says it and received by who hears it', () => {
+    const said = [{ action: 'send', service: message.said_by }];
+    const heard = bindings
+      .filter((row) => row.message === message)
+      .map((row) => ({ action: 'receive', service: row.service }));
+    expect(heard).not.toEqual([]);
+    const operations = Object.values(document.operations).filter((operation) =>
+      operation.messages[0]?.$ref.endsWith(`/${name}`),
+    );
+    expect(operations.map(({ action, tags }) => ({ action, service: tags[0]?.name }))).toEqual([...said, ...heard]);
+  });
+});
+
+async function loadContracts(): Promise<MessageDefinition<unknown>[]> {
+  const directory = fileURLToPath(new URL('../../contracts/src/messages', import.meta.url));
+  const files = readdirSync(directory).filter((name) => name !== 'fields.ts');
+  const modules = await Promise.all(
+    files.map(
+      (name) => import(`@quittance/contracts/messages/${name}`) as Promise<Record<string, MessageDefinition<unknown>>>,
+    ),
+  );
+  return modules.flatMap((module) => Object.values(module));
+}
