@@ -87,7 +87,7 @@ describe('the commands of the local stack', () => {
     const { payment_url, payment_id } = await create(stack, '12.34');
     const paid = await npm(['pay', '--', payment_url, '--wait'], env);
     expect(paid).toMatchObject({ code: 0, output: expect.stringContaining('PAID') });
-    const shown = await npm(['ops', '--', '--json', 'payment', 'show', payment_id], env);
+    const shown = await npm(['ops', '--', 'payment', 'show', payment_id, '--json'], env);
     expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
   }, 240_000);
 
@@ -106,7 +106,7 @@ describe('the commands of the local stack', () => {
     const after = await readStack();
     expect(after.merchant).toEqual(before.merchant);
     await npm(['pay', '--', payment_url, '--wait'], env);
-    const shown = await npm(['ops', '--', '--json', 'payment', 'show', payment_id], env);
+    const shown = await npm(['ops', '--', 'payment', 'show', payment_id, '--json'], env);
     expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
   }, 240_000);
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,7 +7,8 @@ import { gunzip } from 'node:zlib';
 import { rpc } from './rpc.ts';
 
 /** The part of anvil's state file that we look at. */
-type State = { block?: { number?: string } | null; blocks: { header: { number: string }; transactions: unknown[] }[] };
+type State = { block?: { number?: string } | null; blocks: Block[] };
+type Block = { header: { number: string; timestamp: string }; transactions: unknown[] };
 
 /** Empty blocks older than this (an hour at one a second) are forgotten at the next start, so that the file stays small. */
 const keptBlocks = 3600;
@@ -43,24 +45,36 @@ export function keepState(rpcUrl: string, directory: string): { saveAndEnd(): Pr
 /**
  * Writes the newest state that an earlier run left, without its oldest empty blocks, where anvil can load it.
  * @returns the file, or null when the chain starts afresh.
+ * @throws Error when there is a state that cannot be read.
  */
 export async function restoreState(directory: string): Promise<string | null> {
   const atExit = join(directory, 'state-at-exit.json');
+  await rm(`${saved(directory)}.unfinished`, { force: true });
   const candidates = [
     await readState(saved(directory), promisify(gunzip)),
     await readState(atExit, async (bytes) => bytes),
   ];
   const newest = candidates.filter((state) => state !== null).sort((a, b) => headOf(b) - headOf(a))[0];
-  if (!newest) return null;
+  if (!newest) {
+    if (!existsSync(saved(directory))) return null;
+    throw new Error(`${saved(directory)} is damaged. \`npm run reset\` forgets all local data and starts afresh.`);
+  }
   const oldest = headOf(newest) - keptBlocks;
-  newest.blocks = newest.blocks.filter(({ header, transactions }) => {
-    const number = Number(header.number);
-    return number === 0 || number > oldest || transactions.length > 0;
+  const genesis = firstGenesis(newest.blocks);
+  newest.blocks = newest.blocks.filter((block) => {
+    const number = Number(block.header.number);
+    return block === genesis || (number > 0 && (number > oldest || block.transactions.length > 0));
   });
   const file = join(directory, 'state.json');
   await writeFile(file, JSON.stringify(newest));
   await rm(atExit, { force: true });
   return file;
+}
+
+/** Every start of anvil makes a genesis of its own and keeps it beside the loaded one; the chain grew from the first. */
+function firstGenesis(blocks: Block[]): Block | undefined {
+  const all = blocks.filter(({ header }) => Number(header.number) === 0);
+  return all.sort((a, b) => Number(a.header.timestamp) - Number(b.header.timestamp))[0];
 }
 
 async function save(rpcUrl: string, directory: string): Promise<void> {

@@ -1,9 +1,6 @@
-/** A chain node's JSON-RPC error answer. */
-export class RpcError extends Error {}
-
 /**
  * One JSON-RPC call. Returns its result; what shape that has, the caller must know.
- * @throws RpcError when the node answers with an error, Error when it does not answer within 10 s.
+ * @throws Error when the node answers with an error, or not within 10 s.
  */
 export async function rpc<T>(url: string, method: string, params: unknown[] = []): Promise<T> {
   const response = await fetch(url, {
@@ -13,6 +10,6 @@ export async function rpc<T>(url: string, method: string, params: unknown[] = []
     signal: AbortSignal.timeout(10_000),
   });
   const { result, error } = (await response.json()) as { result: T; error?: { message: string } };
-  if (error) throw new RpcError(`${method}: ${error.message}`);
+  if (error) throw new Error(`${method}: ${error.message}`);
   return result;
 }

@@ -23,7 +23,7 @@ export type WebhookRecord = {
   answer: string;
 };
 
-const maxWebhooks = 5000;
+const maxWebhooks = 20_000;
 const maxBytes = 32 * 1024 * 1024;
 const maxKeys = 10_000;
 

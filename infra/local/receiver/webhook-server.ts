@@ -1,7 +1,9 @@
 import { createServer } from 'node:https';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createSecureContext } from 'node:tls';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
+import type { Socket } from 'node:net';
 import type { CertificateAuthority } from '../backends/certificates.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
 import type { Mailbox } from './mailbox.ts';
@@ -30,34 +32,37 @@ export async function createWebhookServer({
       );
     },
   });
+  const resets = trackConnections(server);
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await receive(request);
+    if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
+    const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
+    const behaviour = behaviours.next(host);
+    mailbox.add({
+      ...{ receivedAt: new Date(), host, path: request.url ?? '', headers: flat(request), body },
+      answer: describe(behaviour),
+    });
+    if (behaviour.hang) return;
+    if (behaviour.delay_ms) await delay(behaviour.delay_ms);
+    if (behaviour.reset) resets(request);
+    else response.writeHead(behaviour.status ?? 200, behaviour.headers).end();
+  };
   server.on('request', (request, response) => {
-    receive(request).then(
-      (body) => {
-        if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
-        const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
-        const behaviour = behaviours.next(host);
-        mailbox.add({
-          ...{ receivedAt: new Date(), host, path: request.url ?? '', headers: flat(request), body },
-          answer: describe(behaviour),
-        });
-        answer(behaviour, request, response);
-      },
-      // The sender went away in the middle: nothing was received.
-      () => request.destroy(),
-    );
+    // A sender that goes away in the middle is no concern of ours: nothing was received.
+    handle(request, response).catch(() => request.destroy());
   });
   return server;
 }
 
-function answer(
-  { status = 200, headers = {}, delay_ms: delayMs = 0, hang, reset }: Behaviour,
-  request: IncomingMessage,
-  response: ServerResponse,
-): void {
-  if (hang) return;
-  const act = () => (reset ? void request.socket.resetAndDestroy() : void response.writeHead(status, headers).end());
-  if (delayMs > 0) setTimeout(act, delayMs).unref();
-  else act();
+/** A TLS socket can only be closed in order; a reset needs the TCP connection below it. Returns what resets a request's. */
+function trackConnections(server: Server): (request: IncomingMessage) => void {
+  const connections = new Map<number, Socket>();
+  server.on('connection', (socket: Socket) => {
+    const port = socket.remotePort ?? 0;
+    connections.set(port, socket);
+    socket.once('close', () => connections.delete(port));
+  });
+  return (request) => connections.get(request.socket.remotePort ?? 0)?.resetAndDestroy();
 }
 
 function describe({ status = 200, hang, reset }: Behaviour): string {

@@ -10,7 +10,7 @@ export const payer = {
 };
 
 /** The contract that the owner's very first transaction creates: the same on every chain. */
-export const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export type Token = {
   address: string;

@@ -86,7 +86,8 @@ function relay(from: Socket, to: Socket, mode: Mode): void {
   from.on('end', () => inOrder(() => void to.end()));
   from.on('error', () => to.destroy());
   from.on('close', () => to.destroy());
-  if (!mode.stalled) from.resume();
+  if (mode.stalled) from.pause();
+  else from.resume();
 }
 
 function proxiedAddress(target: string, upstream: URL, port: number): string {

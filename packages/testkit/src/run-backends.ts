@@ -37,7 +37,8 @@ export async function startRunBackends(): Promise<RunBackends> {
   const started = settled.filter((result) => result.status === 'fulfilled').map((result) => result.value);
   const stop = async () => {
     await Promise.all(started.map((backend) => backend.stop()));
-    await rm(directory, { recursive: true, force: true });
+    // A killed server's children may still write for a moment.
+    await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   };
   const failure = settled.find((result) => result.status === 'rejected');
   if (failure) {

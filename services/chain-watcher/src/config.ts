@@ -1,8 +1,6 @@
 import { settings } from '@quittance/runtime/settings.ts';
 import { readNetworks } from './networks.ts';
 
-export type Config = ReturnType<typeof readConfig>;
-
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
 /** Everything this service can be told from outside, checked once at start. No other file reads the environment. */

@@ -51,11 +51,8 @@ await startService({
     const chainMetrics = createChainMetrics(metrics);
     const watched = networks.map((network) => {
       const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics });
-      const context = {
-        ...{ network, endpoints, pool, leaderPool, leaseMs: LEASE_MS, outbox, logger },
-        metrics: chainMetrics,
-      };
-      const loop = startScanLoop(context, metrics);
+      const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics };
+      const loop = startScanLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
       return { network, endpoints };
     });

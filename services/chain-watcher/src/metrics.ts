@@ -15,9 +15,9 @@ export function createChainMetrics(metrics: Metrics) {
     backFilledBlocks: metrics.counter('chain_backfilled_blocks_total', 'Blocks read again for late watches', network),
     transfers: metrics.counter('chain_transfers_total', 'What was said of transfers', ['network', 'phase']),
     incidents: metrics.counter('chain_incidents_total', 'Incidents raised', ['network', 'kind']),
-    reorganisationDepth: metrics.histogram(
-      'chain_reorganisation_depth_blocks',
-      'Blocks orphaned by a reorganisation',
+    reorgDepth: metrics.histogram(
+      'chain_reorg_depth_blocks',
+      'Blocks orphaned by a reorg',
       network,
       [1, 2, 3, 5, 8, 13, 21, 34, 64],
     ),

@@ -8,12 +8,12 @@ import type { TransferRow } from './store/transfers.ts';
 
 /**
  * Puts a stored transfer into the words of the message.
- * @param depth height from which confirmations are counted; see depthTip().
+ * @param confirmingTip height from which confirmations are counted; see finality.ts.
  */
 export function toTransferObserved(
   network: Pick<Network, 'id' | 'family' | 'decimals' | 'confirmations'>,
   row: TransferRow,
-  depth: number,
+  confirmingTip: number,
 ): TransferObserved {
   const blockNumber = Number(row.block_number);
   return {
@@ -30,7 +30,7 @@ export function toTransferObserved(
     decimals: network.decimals,
     phase: row.phase,
     version: row.version,
-    confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, depth),
+    confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
     confirmations_required: network.confirmations,
   };
 }

@@ -40,6 +40,7 @@ const sayings: [RpcErrorKind, number, string][] = [
   ['unsupported', -32601, 'Method not found'],
   ['unsupported', -32601, 'the method eth_newFilter does not exist/is not available'],
   ['unsupported', -32602, 'TAG [safe | finalized] not supported'],
+  ['unsupported', -32602, 'invalid argument 0: hex string without 0x prefix'],
   ['unsupported', -39001, 'safe tag not yet supported'],
   ['unknown', -32603, 'internal error'],
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { confirmationsOf, depthTip, finalHeight } from '../src/chain/finality.ts';
+import { confirmationsOf, confirmingTip, finalHeight } from '../src/chain/finality.ts';
 
 const twelve = { confirmations: 12, finality: 'confirmations' } as const;
 const finalized = { confirmations: 15, finality: 'finalized' } as const;
@@ -18,7 +18,7 @@ describe('the height that may be confirmed', () => {
   });
 
   test("far behind, below the chain's own finality, all that was scanned is final", () => {
-    expect(depthTip({ tip: 500, head: 10_000, finalized: 9_900 })).toBe(10_000);
+    expect(confirmingTip({ tip: 500, head: 10_000, finalized: 9_900 })).toBe(10_000);
     expect(finalHeight(twelve, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
     expect(finalHeight(finalized, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
   });

@@ -1,95 +1,121 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { createInterface } from 'node:readline';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
-import { INTERNAL_TOKEN, networksOf, type RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilWatched, type World } from './world.ts';
+import { replicasOf, type Replica, type Replicas } from './replica.ts';
+import { networksOf, type RunningWatcher } from './watcher.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
-const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** Checks that transfers to a fresh wallet are still told, once each. */
-async function expectService(world: World): Promise<void> {
+const watchedWallet = async (world: World) => {
   const wallet = newWallet();
   await world.announce({ recipient: wallet });
   await untilWatched(world, wallet);
+  return wallet;
+};
+
+/** Checks that transfers to a fresh wallet are still told, once each. */
+async function expectService(world: World): Promise<void> {
+  const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(2);
   await untilHeard(world, wallet, ['seen', 'confirmed']);
 }
 
+function expectNothingTwice({ heard }: World): void {
+  expect(new Set(heard.map((m) => `${m.transaction_id} ${m.version}`)).size).toBe(heard.length);
+}
+
 const isLeader = async ({ metrics }: RunningWatcher) =>
   (await metrics.registry.getSingleMetric('chain_leader')?.get())?.values[0]?.value === 1;
 
-describe('two replicas in processes of their own', () => {
+describe('replicas in processes of their own', () => {
   let world: World;
-  let directory: string;
-  const replicas: { process: ChildProcess; url: string }[] = [];
-
-  async function startReplica(): Promise<{ process: ChildProcess; url: string }> {
-    const child = spawn(process.execPath, [mainFile], {
-      env: {
-        ...{ PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', INTERNAL_TOKEN },
-        ...{ DATABASE_URL: world.database.url, AMQP_URL: world.broker.url },
-        NETWORKS_FILE: join(directory, 'networks.json'),
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const { promise: port, resolve } = Promise.withResolvers<number>();
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const said = JSON.parse(line) as { msg: string; port?: number };
-      if (said.msg === 'listening' && said.port !== undefined) resolve(said.port);
-    });
-    const replica = { process: child, url: `http://127.0.0.1:${await port}` };
-    replicas.push(replica);
-    return replica;
-  }
-
-  const leads = async ({ url }: { url: string }) =>
-    /chain_leader\{[^}]*\} 1/.test(await (await fetch(`${url}/metrics`)).text());
+  let replicas: Replicas;
+  let first: Replica;
+  let second: Replica;
 
   beforeAll(async () => {
     world = await startWorld();
-    directory = await mkdtemp(join(tmpdir(), 'chain-watcher-'));
-    await writeFile(join(directory, 'networks.json'), JSON.stringify(networksOf({ chain: world.chain })));
+    const [local] = networksOf({ chain: world.chain });
+    const unreachable = {
+      ...local,
+      id: 'unreachable',
+      default_evm: false,
+      rpc_urls: ['http://127.0.0.1:9/a-secret-key'],
+    };
+    replicas = await replicasOf(world, [local, unreachable]);
   }, 30_000);
   afterAll(async () => {
-    for (const { process: child } of replicas) child.kill('SIGKILL');
+    await replicas.close();
     await world.close();
-    await rm(directory, { recursive: true });
   });
 
-  test('one leads; when it is killed with work under way, the other goes on and says nothing twice', async () => {
-    const first = await startReplica();
-    await eventually(async () => expect(await leads(first)).toBe(true));
-    const second = await startReplica();
+  test('a network whose nodes are unreachable stops neither the service nor the other networks', async () => {
+    first = await replicas.start();
+    await eventually(async () => expect(await first.leads('local')).toBe(true));
     await expectService(world);
-    expect(await leads(second)).toBe(false);
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
+  }, 30_000);
 
-    const wallet = newWallet();
-    await world.announce({ recipient: wallet });
-    await untilWatched(world, wallet);
+  test('one leads; when it is killed with work under way, the other goes on and says nothing twice', async () => {
+    second = await replicas.start();
+    await expectService(world);
+    expect(await second.leads('local')).toBe(false);
+
+    const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     first.process.kill('SIGKILL');
     await world.chain.mine(2);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
-    await eventually(async () => expect(await leads(second)).toBe(true));
+    await eventually(async () => expect(await second.leads('local')).toBe(true));
     await expectService(world);
-    expect(new Set(world.heard.map((m) => `${m.transaction_id} ${m.version}`)).size).toBe(world.heard.length);
+    expectNothingTwice(world);
   }, 60_000);
 
   test('a leader that is told to stop hands over at once', async () => {
-    const second = replicas[1]!;
-    const third = await startReplica();
-    const exited = new Promise((resolve) => second.process.once('exit', resolve));
+    const third = await replicas.start();
     second.process.kill('SIGTERM');
-    expect(await exited).toBe(0);
-    await eventually(async () => expect(await leads(third)).toBe(true));
+    expect(await second.exited).toBe(0);
+    await eventually(async () => expect(await third.leads('local')).toBe(true));
     await expectService(world);
+    third.process.kill('SIGTERM');
+    await third.exited;
+  }, 60_000);
+
+  test.each(['blocks-read', 'blocks-written', 'blocks-committed', 'outbox-published'])(
+    'a power cut at %s loses nothing and says nothing twice',
+    async (faultPoint) => {
+      const before = await replicas.start();
+      const wallet = await watchedWallet(world);
+      await untilScanned(world);
+      before.process.kill('SIGTERM');
+      await before.exited;
+      await world.chain.transfer(wallet, 5n);
+      await world.chain.mine(2);
+      const cut = await replicas.start({ FAULT_POINT: faultPoint });
+      expect(await cut.exited).toBeNull();
+      await replicas.start();
+      await untilHeard(world, wallet, ['seen', 'confirmed']);
+      expectNothingTwice(world);
+      await replicas.stopAll();
+    },
+    60_000,
+  );
+
+  test('a power cut while a late watch is back-filled resumes it', async () => {
+    const wallet = newWallet();
+    const running = await replicas.start();
+    const createdAt = new Date().toISOString();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilScanned(world);
+    running.process.kill('SIGTERM');
+    await running.exited;
+    await world.announce({ recipient: wallet, created_at: createdAt });
+    const cut = await replicas.start({ FAULT_POINT: 'backfill-written' });
+    expect(await cut.exited).toBeNull();
+    await replicas.start();
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilWatched(world, wallet);
   }, 60_000);
 });
 

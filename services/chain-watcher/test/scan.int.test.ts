@@ -108,7 +108,7 @@ describe('a watch that comes late', () => {
 describe('what payments asks', () => {
   type Answer = { scanned_through: string | null; transfers: { amount_units: string; phase: string }[] };
   const ask = async (windows: unknown) =>
-    (await watcher.call<Answer>('POST', '/internal/v1/windows', { network: 'local', windows })).body;
+    (await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows })).body as Answer;
 
   test('transfers inside a window are told, and how far the chain is final', async () => {
     const wallet = newWallet();

@@ -4,7 +4,7 @@ import { createApp } from '@quittance/http/app.ts';
 import { connectBroker } from '@quittance/messaging/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { createOutbox } from '@quittance/messaging/outbox.ts';
-import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
+import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import type { TestChain } from '@quittance/testkit/chain.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -34,10 +34,8 @@ export type WatcherOptions = {
 
 export type RunningWatcher = {
   metrics: Metrics;
-  /** Connections that hold the lead; a test may break them. */
-  leaderPool: Pool;
   /** Calls the service's internal API. */
-  call<T>(method: string, path: string, json?: unknown): Promise<{ status: number; body: T }>;
+  call(method: string, path: string, json?: unknown): Promise<{ status: number; body: unknown }>;
   close(): Promise<void>;
 };
 
@@ -50,7 +48,7 @@ export function networksOf(options: Omit<WatcherOptions, 'databaseUrl' | 'amqpUr
     {
       ...{ id: 'local', family: 'evm', chain_id: chain.chainId, rpc_urls: options.rpcUrls ?? [chain.rpcUrl] },
       ...{ usdt_contract: chain.token, decimals: chain.decimals, confirmations, finality },
-      ...{ poll_interval_ms: 25, explorer_transaction_url: null },
+      ...{ poll_interval_ms: 25, explorer_transaction_url: null, default_evm: true },
     },
   ];
 }
@@ -95,15 +93,14 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
 
   return {
     metrics,
-    leaderPool,
-    async call<T>(method: string, path: string, json?: unknown) {
+    async call(method: string, path: string, json?: unknown) {
       const { port } = server.address() as AddressInfo;
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json' },
         ...(json !== undefined && { body: JSON.stringify(json) }),
       });
-      return { status: response.status, body: (await response.json()) as T };
+      return { status: response.status, body: await response.json() };
     },
     close: () => (closed ??= close()),
   };

@@ -6,6 +6,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import { connectBroker, type Broker } from '@quittance/messaging/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { on } from '@quittance/messaging/handler.ts';
+import { messagingMigrations } from '@quittance/messaging/migrations.ts';
 import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -34,22 +35,15 @@ export type World = {
 };
 
 export async function startWorld(chainOptions: Parameters<typeof testChain>[0] = {}): Promise<World> {
-  const [chain, database, broker] = await Promise.all([
+  const [chain, database, broker, payments] = await Promise.all([
     testChain({ slotsInAnEpoch: 32, ...chainOptions }),
     testDatabase({ schema, migrations }),
     testBroker(),
+    startPayments(),
   ]);
-  const common = { logger: testLogger, metrics: testMetrics };
-  const pool = createPool({ url: database.url, schema, max: 10, logger: testLogger, applicationName: 'test' });
-  const link = connectBroker({ ...common, url: broker.url, name: 'test' });
-  await untilReady(link);
-  const outbox = createOutbox({ ...common, pool, broker: link, pollMs: 50 });
+  const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
   const heard: TransferObserved[] = [];
-  const hear = on(TransferObserved, 'transfer-observed', (message) => {
-    heard.push(message);
-    return Promise.resolve();
-  });
-  const ear = startConsumers({ ...common, pool, broker: link, service: 'payments', handlers: [hear] });
+  const { outbox, disconnect } = await payments.connect(broker.url, heard);
   const watchers: RunningWatcher[] = [];
 
   return {
@@ -65,25 +59,51 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     },
     async announce(changes) {
       const payment = samplePayment(changes);
-      await transaction(pool, (tx) => outbox.send(tx, PaymentCreated, payment));
+      await transaction(payments.pool, (tx) => outbox.send(tx, PaymentCreated, payment));
       return payment;
     },
     async sayClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
       const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
-      await transaction(pool, (tx) => outbox.send(tx, PaymentClosed, { ...closed, status: 'EXPIRED' }));
+      await transaction(payments.pool, (tx) => outbox.send(tx, PaymentClosed, { ...closed, status: 'EXPIRED' }));
     },
     async close() {
       for (const watcher of watchers) await watcher.close();
-      await ear.close();
-      await outbox.close();
-      await link.close();
+      await disconnect();
       await pool.end();
       await Promise.all([chain.close(), database.drop(), broker.close()]);
     },
   };
 }
 
-export async function untilReady(broker: Broker): Promise<void> {
+/** The other end of the messages, on a database of its own, so that its relay never sends what the watcher has to. */
+async function startPayments() {
+  const database = await testDatabase({ schema: 'payments', migrations: [messagingMigrations] });
+  const common = { logger: testLogger, metrics: testMetrics };
+  const pool = createPool({ ...common, url: database.url, schema: 'payments', max: 5, applicationName: 'payments' });
+  return {
+    pool,
+    async connect(url: string, heard: TransferObserved[]) {
+      const broker = connectBroker({ ...common, url, name: 'payments' });
+      await untilReady(broker);
+      const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
+      const hear = on(TransferObserved, 'transfer-observed', (message) => {
+        heard.push(message);
+        return Promise.resolve();
+      });
+      const consumers = startConsumers({ ...common, pool, broker, service: 'payments', handlers: [hear] });
+      const disconnect = async () => {
+        await consumers.close();
+        await outbox.close();
+        await broker.close();
+        await pool.end();
+        await database.drop();
+      };
+      return { outbox, disconnect };
+    },
+  };
+}
+
+async function untilReady(broker: Broker): Promise<void> {
   await eventually(() => {
     if (!broker.ready()) throw new Error('not connected');
   });
@@ -118,7 +138,7 @@ export async function untilHeard({ heard }: World, wallet: string, phases: strin
 export async function untilScanned({ pool, chain }: World): Promise<void> {
   const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false]);
   await eventually(async () => {
-    const { rows } = await pool.query<{ hash: Buffer | null }>('select hash from cursor');
+    const { rows } = await pool.query<{ hash: Buffer | null }>('select hash from cursor where network = $1', ['local']);
     if (rows[0]?.hash?.toString('hex') !== hash.slice(2)) throw new Error('the cursor is elsewhere');
   });
 }

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -70,9 +71,15 @@ test('old empty blocks are forgotten at a start, blocks with transactions never'
   await second.stop();
 }, 60_000);
 
+test('a damaged state is one error that names the way out', async () => {
+  const damaged = { ...options, directory: join(directory.path, 'damaged') };
+  await mkdir(damaged.directory);
+  await writeFile(join(damaged.directory, 'state.json.gz'), 'nonsense');
+  await expect(startChain(damaged)).rejects.toThrow('npm run reset');
+});
+
 /** The keeper saves soon after each block; the file's age tells that it has. */
 async function untilSaved(rpcUrl: string, chainDirectory: string): Promise<void> {
-  const { statSync } = await import('node:fs');
   const file = join(chainDirectory, 'state.json.gz');
   await rpc(rpcUrl, 'evm_mine');
   const from = Date.now();

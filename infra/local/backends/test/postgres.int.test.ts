@@ -81,7 +81,9 @@ test('each service has its own schema, reaches no other one, and preparing twice
   await withClient(urls.quota, async (client) => {
     for (const name of names.filter((other) => other !== 'quota')) {
       const { schema } = serviceSchemas[name];
-      await expect(client.query(`select * from ${schema}.thing`)).rejects.toThrow(`permission denied for schema ${schema}`);
+      await expect(client.query(`select * from ${schema}.thing`)).rejects.toThrow(
+        `permission denied for schema ${schema}`,
+      );
     }
     await expect(client.query('create table public.thing (id int)')).rejects.toThrow('permission denied');
     await expect(client.query('create temporary table thing (id int)')).rejects.toThrow('permission denied');

@@ -6,7 +6,7 @@ import type { Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
 import type { LocalChain } from './local-chain.ts';
 import { matchTransfers, readLogsByHash, readRange, requireBlocks, type BlockLogs } from './read-blocks.ts';
-import { findFork, type Fork } from './reorganisation.ts';
+import { findFork, type Fork } from './fork.ts';
 
 /** What one look at a node's chain has brought. Nothing in it is stored yet. */
 export type Look =

@@ -11,7 +11,7 @@ import { coversBloom } from './bloom.ts';
 export type BlockLogs = { block: Block; logs: Log[] };
 
 /**
- * The token's events of these blocks, each asked for by the block's hash, so that a reorganisation in between cannot mix two
+ * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two
  * chains. At most half as many blocks as a batch has requests.
  */
 export async function readLogsByHash(rpc: RpcProvider, network: ChainNetwork, blocks: Block[]): Promise<BlockLogs[]> {

@@ -11,7 +11,7 @@ import { endWatches, readNewWatches } from '../store/watches.ts';
 /** How often a replica that does not lead asks for the lead. */
 const LEAD_RETRY_MS = 1_000;
 /** How long back-filling rests after a node could not serve it; scanning new blocks goes on meanwhile. */
-const BACK_FILL_RETRY_MS = 5_000;
+const BACK_FILL_RETRY_MS = 1_000;
 const END_WATCHES_EVERY_MS = 10_000;
 const HALT_CHECK_MS = 1_000;
 const MAX_NEW_WATCHES = 500;

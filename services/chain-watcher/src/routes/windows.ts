@@ -39,12 +39,12 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       const rows = await readTransfersIn(pool, network.id, asked.windows, MAX_TRANSFERS + 1);
       if (rows.length > MAX_TRANSFERS)
         throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
-      const depth = cursor.tip?.number ?? 0;
+      const confirmingTip = cursor.tip?.number ?? 0;
       return {
         status: 200,
         body: {
           scanned_through: scannedThrough(cursor, asked.windows, coverage),
-          transfers: rows.map((row) => toTransferObserved(network, row, depth)),
+          transfers: rows.map((row) => toTransferObserved(network, row, confirmingTip)),
         },
       };
     },

@@ -70,7 +70,7 @@ function parseLog(value: unknown): Log {
   const log = object(value, 'log');
   const topics = log['topics'];
   if (!Array.isArray(topics) || topics.length > 4) throw invalid('log.topics');
-  // A node says so when a reorganisation took the log back; it must not appear in answers to a question.
+  // A node says so when a reorg took the log back; it must not appear in answers to a question.
   if (log['removed'] === true) throw invalid('log.removed');
   return {
     address: hex(log['address'], 20, 'log.address'),

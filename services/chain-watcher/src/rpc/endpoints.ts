@@ -19,7 +19,7 @@ export type Endpoints = {
   close(): void;
 };
 
-export type EndpointState = {
+type EndpointState = {
   /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
   endpoint: number;
   state: 'closed' | 'open' | 'half_open';

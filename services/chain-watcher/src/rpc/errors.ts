@@ -107,5 +107,7 @@ const unsupportedTexts = [
   /method.{0,60}(not (found|exist|supported|available|allowed)|does not exist|disabled)/i,
   /(not supported|unsupported)/i,
   /invalid block (number|tag)/i,
+  // What nodes that have never heard of a tag say: they take it for a number.
+  /without 0x prefix|cannot unmarshal|invalid argument 0/i,
   /(finalized|safe|pending).{0,40}(not|invalid)/i,
 ];

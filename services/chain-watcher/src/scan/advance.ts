@@ -1,5 +1,6 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { DEPTH_WITHOUT_FINALIZED_TAG, depthTip, finalHeight } from '../chain/finality.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { DEPTH_WITHOUT_FINALIZED_TAG, confirmingTip, finalHeight } from '../chain/finality.ts';
 import { createLocalChain, type BlockHead, type LocalChain } from '../chain/local-chain.ts';
 import { look, type Look } from '../chain/look.ts';
 import { RpcError } from '../rpc/errors.ts';
@@ -8,10 +9,10 @@ import { insertBlocks, pruneBlocksBelow } from '../store/blocks.ts';
 import { Fenced, moveCursor } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
-import { halt, reorganise } from './reorganise.ts';
+import { halt, handleReorg } from './reorg.ts';
 import { MAX_BLOCKS, type ScanContext, type ScanState, type Session } from './session.ts';
 
-/** Final blocks kept beyond what reorganisations can need: to show where a fork is, and to date late watches cheaply. */
+/** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
 /** Growth of a range after a success, as a divisor: 5 %. */
@@ -35,7 +36,7 @@ export async function begin(context: ScanContext, session: Session): Promise<Loc
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip: start, ...position });
     await insertBlocks(tx, network.id, [start]);
   });
-  Object.assign(session, { ...position, finalHeight: start.number, depthTip: start.number });
+  Object.assign(session, { ...position, finalHeight: start.number, confirmingTip: start.number });
   context.logger.info({ network: network.id, block_number: start.number }, 'scanning begins');
   return createLocalChain([start]);
 }
@@ -57,8 +58,8 @@ export async function advance(context: ScanContext, session: Session, chain: Loc
   session.head = seen.head;
   if (seen.kind === 'nothing_new') return { more: false };
   if (seen.kind === 'blocks') return storeBlocks(context, session, chain, seen);
-  if (seen.fork.kind === 'reorganisation') {
-    await reorganise(context, session, chain, seen.fork.ancestor);
+  if (seen.fork.kind === 'reorg') {
+    await handleReorg(context, session, chain, seen.fork.ancestor);
     return { more: true };
   }
   if (seen.fork.kind === 'below_finalized') await halt(context, session, seen.fork);
@@ -78,15 +79,18 @@ async function storeBlocks(
   const state = stateAfter(context, session, chain, seen, tip);
   const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(chain.tip().number / PRUNE_EVERY_BLOCKS);
   const keepFrom = Math.min(state.finalized, state.finalHeight) - KEPT_FINAL_BLOCKS;
+  faultPoint('blocks-read');
   const rows = await transaction(pool, async (tx) => {
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip, ...state });
     await insertBlocks(tx, network.id, seen.remember);
     const found = await insertTransfers(tx, network.id, seen.transfers);
     const confirmed = await confirmTransfers(tx, network.id, state.finalHeight);
-    await publishTransfers(tx, context, [...found, ...confirmed], state.depthTip);
+    await publishTransfers(tx, context, [...found, ...confirmed], state.confirmingTip);
     if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
+    faultPoint('blocks-written');
     return [...found, ...confirmed];
   });
+  faultPoint('blocks-committed');
   chain.append(seen.remember);
   if (prune) chain.prune(keepFrom);
   const maxBlocks = Math.min(MAX_BLOCKS, session.maxBlocks + Math.ceil(session.maxBlocks / GROWTH_DIVISOR));
@@ -115,6 +119,6 @@ function stateAfter(
     finalized: Math.min(known, tip.number),
     final: isFurther ? { number: block.number, timestamp: block.timestamp } : session.final,
     finalHeight: Math.max(final, session.finalHeight),
-    depthTip: depthTip(heights),
+    confirmingTip: confirmingTip(heights),
   };
 }

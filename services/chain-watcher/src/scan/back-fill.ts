@@ -1,4 +1,5 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { LocalChain } from '../chain/local-chain.ts';
 import { matchTransfers, type BlockLogs } from '../chain/read-blocks.ts';
 import type { ChainNetwork } from '../networks.ts';
@@ -62,8 +63,9 @@ export async function backFillOnce(
     await fence(tx, network.id, session.epoch);
     const found = await insertTransfers(tx, network.id, transfers);
     const confirmed = await confirmTransfers(tx, network.id, session.finalHeight);
-    await publishTransfers(tx, context, [...found, ...confirmed], session.depthTip);
+    await publishTransfers(tx, context, [...found, ...confirmed], session.confirmingTip);
     await advanceBackFills(tx, network.id, wallets, { from: first.next, through, tip });
+    faultPoint('backfill-written');
     return [...found, ...confirmed];
   });
   context.metrics.backFilledBlocks.inc({ network: network.id }, through - first.next + 1);

@@ -1,3 +1,4 @@
+import type { PoolClient } from 'pg';
 import type { Pool } from '@quittance/postgres/pool.ts';
 
 /** The right to scan one network, held through a connection of its own. Losing the connection loses the right. */
@@ -17,10 +18,8 @@ export type Leadership = {
 export async function tryToLead(pool: Pool, network: string, leaseMs: number): Promise<Leadership | null> {
   const client = await pool.connect();
   let isHeld = true;
-  let heartbeat: NodeJS.Timeout | undefined;
   const lose = () => {
     isHeld = false;
-    clearInterval(heartbeat);
   };
   client.on('error', lose);
   client.on('end', lose);
@@ -44,21 +43,38 @@ export async function tryToLead(pool: Pool, network: string, leaseMs: number): P
     giveBack(true);
     throw error;
   }
-  let isWaiting = false;
-  heartbeat = setInterval(() => {
-    // A beat that has not come back by the next one: the server has not heard of us for that long either.
-    if (isWaiting) return lose();
-    isWaiting = true;
-    client.query('select 1').then(() => {
-      isWaiting = false;
-    }, lose);
-  }, leaseMs / 3);
+  const heartbeat = startHeartbeat(client, leaseMs / 3, lose);
   return {
     isHeld: () => isHeld,
     release: () => {
+      clearInterval(heartbeat);
       // Closing the connection frees the lock, also where an unlock could not be sent any more.
       giveBack(true);
       return Promise.resolve();
     },
   };
+}
+
+/** Keeps the server from ending the connection, and notices when the server cannot be heard any more. */
+function startHeartbeat(client: PoolClient, intervalMs: number, lose: () => void): NodeJS.Timeout {
+  let isWaiting = false;
+  const heartbeat = setInterval(() => {
+    if (isWaiting) {
+      // The last beat has not come back: for that long, the server may not have heard of us either.
+      clearInterval(heartbeat);
+      lose();
+      return;
+    }
+    isWaiting = true;
+    client.query('select 1').then(
+      () => {
+        isWaiting = false;
+      },
+      () => {
+        clearInterval(heartbeat);
+        lose();
+      },
+    );
+  }, intervalMs);
+  return heartbeat;
 }

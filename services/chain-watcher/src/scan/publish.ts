@@ -9,11 +9,11 @@ export async function publishTransfers(
   tx: Transaction,
   { network, outbox }: ScanContext,
   rows: readonly TransferRow[],
-  depthTip: number,
+  confirmingTip: number,
 ): Promise<void> {
   for (const row of rows) {
     const messageId = observationId(network.id, row);
-    await outbox.send(tx, TransferObserved, toTransferObserved(network, row, depthTip), { messageId });
+    await outbox.send(tx, TransferObserved, toTransferObserved(network, row, confirmingTip), { messageId });
   }
 }
 

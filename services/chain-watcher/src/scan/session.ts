@@ -37,7 +37,7 @@ export type ScanState = {
   /** Transfers at or below this height may be confirmed. */
   finalHeight: number;
   /** Height from which confirmations are counted. */
-  depthTip: number;
+  confirmingTip: number;
 };
 
 /**
@@ -106,7 +106,7 @@ function createSession(leadership: Leadership, cursor: Cursor, chain: LocalChain
     finalized: cursor.finalized,
     final: cursor.final,
     finalHeight: cursor.final?.number ?? -1,
-    depthTip: cursor.tip?.number ?? 0,
+    confirmingTip: cursor.tip?.number ?? 0,
     maxBlocks: MAX_BLOCKS,
     maxBackFillBlocks: MAX_BACK_FILL_BLOCKS,
     mayHaveBackFills: true,

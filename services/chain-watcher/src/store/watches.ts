@@ -105,7 +105,7 @@ export async function advanceBackFills(
   addresses: readonly string[],
   { from, through, tip }: { from: number; through: number; tip: number },
 ): Promise<void> {
-  // A reorganisation may have taken blocks away that were still to be read; what replaces them is scanned as new.
+  // A reorg may have taken blocks away that were still to be read; what replaces them is scanned as new.
   await tx.query(
     `update watch set
        state = case when least(backfill_to, $5) <= $4 then 'watching' else state end,

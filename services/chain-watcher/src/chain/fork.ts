@@ -7,7 +7,7 @@ export type Fork =
   /** Our tip is on the node's chain after all, or the node is too far behind to tell. */
   | { kind: 'none' }
   /** Both chains share this block and none above it; it is not below the finalized one. */
-  | { kind: 'reorganisation'; ancestor: BlockHead }
+  | { kind: 'reorg'; ancestor: BlockHead }
   /** The node's chain has another block where the chain had already been final. */
   | { kind: 'below_finalized'; number: number; ours: string; theirs: string };
 
@@ -36,5 +36,5 @@ export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: n
 function forkAbove(chain: LocalChain, number: number): Fork {
   const ancestor = chain.atOrBelow(number);
   if (ancestor === undefined || number === chain.tip().number) return { kind: 'none' };
-  return { kind: 'reorganisation', ancestor };
+  return { kind: 'reorg', ancestor };
 }

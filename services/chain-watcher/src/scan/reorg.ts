@@ -1,7 +1,8 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { finalHeight } from '../chain/finality.ts';
 import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
-import type { Fork } from '../chain/reorganisation.ts';
+import type { Fork } from '../chain/fork.ts';
 import { orphanBlocksAbove } from '../store/blocks.ts';
 import { haltNetwork, moveCursor } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
@@ -13,7 +14,7 @@ import type { ScanContext, ScanState, Session } from './session.ts';
  * Goes back to the last block that both chains share: what lay above is orphaned and its transfers are retracted, newest
  * first. The new branch is read by the next look, as any other blocks.
  */
-export async function reorganise(
+export async function handleReorg(
   context: ScanContext,
   session: Session,
   chain: LocalChain,
@@ -40,15 +41,16 @@ export async function reorganise(
         detail: { depth, transfers },
       });
     }
+    faultPoint('reorg-written');
     return rows;
   });
   chain.rewind(ancestor.number);
   Object.assign(session, state);
-  metrics.reorganisationDepth.observe({ network: network.id }, depth);
+  metrics.reorgDepth.observe({ network: network.id }, depth);
   logger.warn({ network: network.id, depth, block_number: ancestor.number }, 'the chain was reorganised');
   if (retracted.some((row) => row.previous_phase === 'confirmed')) {
     metrics.incidents.inc({ network: network.id, kind: 'confirmed_transfers_retracted' });
-    logger.error({ network: network.id, depth }, 'a reorganisation took back confirmed transfers');
+    logger.error({ network: network.id, depth }, 'a reorg took back confirmed transfers');
   }
   recordTransfers(context, retracted);
 }
@@ -79,11 +81,11 @@ function stateAt({ network }: ScanContext, session: Session, chain: LocalChain, 
       finalized,
       final,
       finalHeight: Math.min(session.finalHeight, ancestor.number),
-      depthTip: ancestor.number,
+      confirmingTip: ancestor.number,
     };
   }
   const height = finalHeight(network, heights);
   const block = chain.atOrBelow(height);
   const earlier = block === undefined ? null : { number: block.number, timestamp: block.timestamp };
-  return { head, finalized, final: earlier, finalHeight: height, depthTip: ancestor.number };
+  return { head, finalized, final: earlier, finalHeight: height, confirmingTip: ancestor.number };
 }

@@ -15,7 +15,7 @@ const counted = async ({ pool }: World, wallet: string) =>
     )
   ).rows;
 
-describe('a reorganisation above the finalized block', () => {
+describe('a reorg above the finalized block', () => {
   let world: World;
   let wallet: string;
 
@@ -66,25 +66,6 @@ describe('a reorganisation above the finalized block', () => {
     await eventually(async () => expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'seen' }]));
   });
 
-  test('that brings an orphaned block back revives its transfer', async () => {
-    // A block with the same parent, time and transaction has the same hash.
-    const timestamp =
-      Number((await world.chain.rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false])).timestamp) + 10;
-    await world.chain.rpc('evm_setNextBlockTimestamp', [timestamp]);
-    const hash = await world.chain.transfer(wallet, 5n);
-    const [first] = await untilHeard(world, wallet, ['seen']);
-    const raw = await rawOf(hash);
-    await world.chain.rpc('anvil_rollback', [1]);
-    await world.chain.rpc('evm_setNextBlockTimestamp', [timestamp + 1]);
-    await world.chain.mine(1);
-    await untilHeard(world, wallet, ['seen', 'retracted']);
-    await world.chain.rpc('anvil_rollback', [1]);
-    await world.chain.rpc('evm_setNextBlockTimestamp', [timestamp]);
-    await world.chain.rpc('eth_sendRawTransaction', [raw]);
-    const [, , again] = await untilHeard(world, wallet, ['seen', 'retracted', 'seen']);
-    expect(again).toMatchObject({ block_hash: first!.block_hash, version: 3 });
-  });
-
   test('that comes twice between two looks is seen as one', async () => {
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
@@ -96,24 +77,11 @@ describe('a reorganisation above the finalized block', () => {
     await untilScanned(world);
   });
 
-  test('of no more than the head going back, as a lagging node shows it, retracts nothing', async () => {
-    await world.chain.transfer(wallet, 5n);
-    await world.chain.mine(1);
-    await untilScanned(world);
-    await untilHeard(world, wallet, ['seen']);
-    const snapshot = await world.chain.rpc<string>('evm_snapshot');
-    await world.chain.rpc('anvil_rollback', [1]);
-    const { rows } = await world.pool.query('select number from cursor');
-    await world.chain.rpc('evm_revert', [snapshot]);
-    expect(rows).toHaveLength(1);
-    expect(await counted(world, wallet)).toHaveLength(1);
-    expect(world.heard.filter(({ to, phase }) => to === wallet && phase === 'retracted')).toEqual([]);
-  });
-
   test('that is deeper than the confirmations takes the confirmed transfer back and raises an incident', async () => {
     const hash = await world.chain.transfer(wallet, 5n);
     await world.chain.mine(6);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilScanned(world);
     await world.chain.reorg(7);
     await untilHeard(world, wallet, ['seen', 'confirmed', 'retracted']);
     expect(await openIncidents(world)).toMatchObject([
@@ -153,9 +121,13 @@ describe('a fork below the finalized block', () => {
       theirs: expect.any(String),
     });
     await world.chain.transfer(wallet, 6n);
-    const chains = await watcher.call<{ halted_at: string | null }[]>('GET', '/internal/v1/chains');
-    expect(chains.body[0]!.halted_at).not.toBeNull();
-    const window = { recipient: wallet, from, to: new Date(Date.now() + 60_000).toISOString() };
+    const chains = await watcher.call('GET', '/internal/v1/chains');
+    expect(chains.body).toMatchObject([{ halted_at: expect.any(String) }]);
+    const window = {
+      recipient: wallet,
+      from: new Date(Date.parse(from) - 15_000),
+      to: new Date(Date.now() + 60_000).toISOString(),
+    };
     const { body } = await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows: [window] });
     expect(body).toMatchObject({ scanned_through: null, transfers: [{ amount_units: '5', phase: 'confirmed' }] });
     await untilHeard(world, wallet, ['seen', 'confirmed']);

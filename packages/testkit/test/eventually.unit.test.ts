@@ -1,0 +1,22 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '../src/eventually.ts';
+
+test('what a check returns comes back once it no longer throws', async () => {
+  let tries = 0;
+  const check = () => {
+    tries += 1;
+    if (tries < 3) throw new Error('not yet');
+    return tries;
+  };
+  expect(await eventually(check, { intervalMs: 1 })).toBe(3);
+});
+
+test('the last error is thrown when the time is over', async () => {
+  let tries = 0;
+  const check = () => {
+    tries += 1;
+    throw new Error(`try ${tries}`);
+  };
+  await expect(eventually(check, { timeoutMs: 20, intervalMs: 1 })).rejects.toThrow(/^try \d+$/);
+  expect(tries).toBeGreaterThan(1);
+});

@@ -1,0 +1,96 @@
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { faultProxy } from '../src/fault-proxy.ts';
+import type { AddressInfo, Server, Socket } from 'node:net';
+import type { FaultProxy } from '../src/fault-proxy.ts';
+
+let echo: Server;
+let proxy: FaultProxy;
+
+beforeAll(async () => {
+  echo = createServer((socket) => socket.on('error', () => undefined).pipe(socket)).listen(0, '127.0.0.1');
+  await once(echo, 'listening');
+  proxy = await faultProxy({ target: `amqp://user:password@127.0.0.1:${(echo.address() as AddressInfo).port}/vhost` });
+});
+
+afterAll(async () => {
+  await proxy.close();
+  echo.close();
+});
+
+async function client(): Promise<Socket> {
+  const socket = connect(proxy.port, '127.0.0.1');
+  socket.setNoDelay(true).on('error', () => undefined);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** Unlike `once`, also after an error. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
+
+async function said(socket: Socket, text: string): Promise<string> {
+  socket.write(text);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  return answer.toString();
+}
+
+test('bytes pass both ways, and the url keeps everything but the address', async () => {
+  const socket = await client();
+  expect(await said(socket, 'hello')).toBe('hello');
+  expect(proxy.url).toBe(`amqp://user:password@127.0.0.1:${proxy.port}/vhost`);
+  socket.destroy();
+});
+
+test('a cut ends open connections and new ones, until it is restored', async () => {
+  const open = await client();
+  expect(await said(open, 'x')).toBe('x');
+  const ended = closed(open);
+  proxy.cut();
+  await ended;
+  const refused = connect(proxy.port, '127.0.0.1');
+  refused.on('error', () => undefined);
+  await closed(refused);
+  proxy.restore();
+  const again = await client();
+  expect(await said(again, 'y')).toBe('y');
+  again.destroy();
+});
+
+test('a delay holds bytes back and keeps their order', async () => {
+  const socket = await client();
+  proxy.delay(50);
+  const startedAt = performance.now();
+  socket.write('1');
+  let answer = '';
+  while (answer.length < 2) {
+    if (answer === '') socket.write('2');
+    answer += String(((await once(socket, 'data')) as [Buffer])[0]);
+  }
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99);
+  expect(answer).toMatch(/^12/);
+  proxy.restore();
+  socket.destroy();
+});
+
+test('a stall passes nothing on and closes nothing; what was sent meanwhile arrives afterwards', async () => {
+  const socket = await client();
+  expect(await said(socket, 'before')).toBe('before');
+  proxy.stall();
+  let arrived = '';
+  socket.on('data', (chunk: Buffer) => (arrived += chunk.toString()));
+  socket.write('during');
+  // Another connection still is accepted, and as silent.
+  const other = await client();
+  other.write('other');
+  expect(arrived).toBe('');
+  const answer = once(other, 'data');
+  proxy.restore();
+  expect(String(((await answer) as [Buffer])[0])).toBe('other');
+  while (arrived === '') await once(socket, 'data');
+  expect(arrived).toBe('during');
+  socket.destroy();
+  other.destroy();
+});

@@ -1,0 +1,221 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import type { RunningWatcher } from './watcher.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+
+type RawLog = Record<string, unknown> & { transactionHash: string };
+const logsOf = (answer: Answer) => answer.result as RawLog[];
+
+const cursorOf = async ({ pool }: World) =>
+  Number((await pool.query<{ number: bigint | null }>('select number from cursor')).rows[0]?.number ?? -1);
+
+const watchedWallet = async (world: World) => {
+  const wallet = newWallet();
+  await world.announce({ recipient: wallet });
+  await untilWatched(world, wallet);
+  return wallet;
+};
+
+describe('a node that is not to be trusted', () => {
+  let world: World;
+  let node: MisbehavingNode;
+  let watcher: RunningWatcher;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    node = await misbehavingNode(world.chain);
+    watcher = world.watch({ rpcUrls: [node.url] });
+  });
+  afterAll(async () => {
+    await world.close();
+    await node.close();
+  });
+  afterEach(() => {
+    node.spoil(null);
+    node.replaceAll(null);
+    node.lag(0);
+  });
+
+  /** The node fails in this way while a payment arrives: nothing is skipped, and all is told once it behaves. */
+  async function expectNothingLost(misbehave: () => void): Promise<void> {
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    const before = await cursorOf(world);
+    const requests = node.requests();
+    misbehave();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 3));
+    expect(await cursorOf(world)).toBe(before);
+    expect(world.heard.some(({ to }) => to === wallet)).toBe(false);
+    node.spoil(null);
+    node.replaceAll(null);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  }
+
+  const onLogs = (change: (logs: RawLog[]) => unknown) => (call: Call, answer: Answer) =>
+    call.method === 'eth_getLogs' && answer.result ? { result: change(logsOf(answer)) } : undefined;
+
+  test.each<[string, () => void]>([
+    ['answers an empty list for a block whose filter says otherwise', () => node.spoil(onLogs(() => []))],
+    [
+      'shows logs of another block',
+      () => node.spoil(onLogs((logs) => logs.map((log) => ({ ...log, blockHash: `0x${'1'.repeat(64)}` })))),
+    ],
+    [
+      'invents an amount',
+      () => node.spoil(onLogs((logs) => logs.map((log) => ({ ...log, data: `0x${'f'.repeat(64)}` })))),
+    ],
+    [
+      'has no receipt',
+      () => node.spoil((call) => (call.method === 'eth_getTransactionReceipt' ? { result: null } : undefined)),
+    ],
+    [
+      'does not have the block by its hash',
+      () => node.spoil((call) => (call.method === 'eth_getBlockByHash' ? { result: null } : undefined)),
+    ],
+    ['answers HTML', () => node.replaceAll({ status: 200, body: '<html>Just a moment…</html>' })],
+    ['says too often', () => node.replaceAll({ status: 429, body: 'Too Many Requests' })],
+    [
+      'puts an error into HTTP 200',
+      () =>
+        node.replaceAll({ status: 200, body: '{"Error":"class java.lang.Exception : lack of computing resources"}' }),
+    ],
+    ['closes connections', () => node.replaceAll('drop')],
+    ['leaves out half of a batch', () => node.replaceAll({ status: 200, body: '[]' })],
+  ])(
+    'that %s stops the cursor and loses nothing',
+    async (_, misbehave) => {
+      await expectNothingLost(misbehave);
+    },
+    30_000,
+  );
+
+  test('that returns the events of a failed transaction is not believed', async () => {
+    const wallet = await watchedWallet(world);
+    node.spoil((call, answer) =>
+      call.method === 'eth_getTransactionReceipt' && answer.result
+        ? { result: { ...answer.result, status: '0x0' } }
+        : undefined,
+    );
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(3);
+    await untilScanned(world);
+    expect(world.heard.some(({ to }) => to === wallet)).toBe(false);
+  });
+
+  test('that shows an old head of the same chain, as a lagging replica does, retracts nothing', async () => {
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilScanned(world);
+    const [before, requests] = [await cursorOf(world), node.requests()];
+    node.lag(4);
+    await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 5));
+    expect(await cursorOf(world)).toBe(before);
+    node.lag(0);
+    await world.chain.mine(1);
+    await untilScanned(world);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('that is not asked for anything new costs one request a look', async () => {
+    await watchedWallet(world);
+    await untilScanned(world);
+    const calls: string[] = [];
+    node.spoil((call) => void calls.push(call.method));
+    await eventually(() => expect(calls.length).toBeGreaterThan(5));
+    expect(new Set(calls)).toEqual(new Set(['eth_getBlockByNumber']));
+  });
+
+  test('never has its URL shown, which holds a key', async () => {
+    node.replaceAll({ status: 403, body: '{"error":{"code":-32000,"message":"key a-secret-key is over"},"id":null}' });
+    const state = await eventually(async () => {
+      const { body } = await watcher.call('GET', '/internal/v1/chains');
+      expect(body).toMatchObject([{ endpoints: [{ last_error: expect.stringContaining('is over') }] }]);
+      return JSON.stringify(body);
+    });
+    expect(state).not.toContain('a-secret-key');
+    expect(await watcher.metrics.registry.metrics()).not.toContain('a-secret-key');
+  });
+});
+
+describe('a node that wants to be asked for less', () => {
+  test('is asked for less, far behind as well as in a back-fill', async () => {
+    const world = await startWorld();
+    const node = await misbehavingNode(world.chain);
+    const first = world.watch({ rpcUrls: [node.url] });
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    await first.close();
+    const createdAt = new Date();
+    await world.chain.transfer(wallet, 5n);
+    const late = newWallet();
+    await world.chain.transfer(late, 6n);
+    await world.chain.mine(500);
+    node.spoil((call) => {
+      const { fromBlock, toBlock } = (call.params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
+      if (call.method !== 'eth_getLogs' || fromBlock === undefined) return undefined;
+      if (Number(toBlock) - Number(fromBlock) < 10) return undefined;
+      return { result: undefined, error: { code: -32005, message: 'exceed maximum block range: 10' } };
+    });
+    world.watch({ rpcUrls: [node.url] });
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await world.announce({ recipient: late, created_at: createdAt.toISOString() });
+    await untilHeard(world, late, ['seen', 'confirmed']);
+    await world.close();
+    await node.close();
+  }, 60_000);
+});
+
+describe('several endpoints', () => {
+  let world: World;
+  let first: MisbehavingNode;
+  afterEach(async () => {
+    await world.close();
+    await first.close();
+  });
+
+  test('a liar that comes first delays nothing but a moment: the next is asked', async () => {
+    world = await startWorld();
+    first = await misbehavingNode(world.chain);
+    first.spoil((call) => (call.method === 'eth_getLogs' ? { result: [] } : undefined));
+    world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    expect(first.requests()).toBeGreaterThan(0);
+  });
+
+  test('an endpoint of another chain is never used', async () => {
+    world = await startWorld();
+    first = await misbehavingNode(world.chain);
+    first.spoil((call) => (call.method === 'eth_chainId' ? { result: '0x1' } : undefined));
+    const watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, 5n);
+    await untilHeard(world, wallet, ['seen']);
+    const { body } = await watcher.call('GET', '/internal/v1/chains');
+    expect(body).toMatchObject([
+      { endpoints: [{ last_error: 'wrong_chain: chain id 1 instead of 31337' }, { last_error: null }] },
+    ]);
+  });
+
+  test("a node like Tron's, without bloom, state root or safe tag, is understood", async () => {
+    world = await startWorld();
+    first = await misbehavingNode(world.chain);
+    first.spoil((call, answer) => {
+      if (!call.method.startsWith('eth_getBlock') || !answer.result) return undefined;
+      return { result: { ...answer.result, logsBloom: `0x${'0'.repeat(512)}`, stateRoot: '0x' } };
+    });
+    world.watch({ rpcUrls: [first.url], finality: 'finalized' });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, 5n);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.mine(70);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+});

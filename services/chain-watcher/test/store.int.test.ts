@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { isUniqueViolation } from '@quittance/postgres/errors.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
+import { Fenced, fence, moveCursor, takeOver } from '../src/store/cursor.ts';
+import { confirmTransfers, insertTransfers, readTransfersIn, retractTransfersAbove } from '../src/store/transfers.ts';
+import {
+  advanceBackFills,
+  endWatches,
+  planWatches,
+  readBackFills,
+  readNewWatches,
+  watchWallet,
+} from '../src/store/watches.ts';
+import type { Transfer } from '../src/transfers.ts';
+import { addressOf, hashOf, sampleBlock } from './samples.ts';
+
+const network = 'local';
+const wallet = addressOf(0xabc);
+const start = 1_700_000_000;
+const at = (seconds: number) => new Date((start + seconds) * 1000);
+
+let database: TestDatabase;
+let pool: Pool;
+
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+beforeEach(() => pool.query('truncate cursor, block, watch, transfer, incident'));
+
+const watch = (watchedFrom: Date, watchedUntil = at(10_000)) =>
+  transaction(pool, (tx) =>
+    watchWallet(tx, {
+      network,
+      address: wallet,
+      merchantId: newId('mer'),
+      watchedFrom: watchedFrom.toISOString(),
+      watchedUntil,
+    }),
+  );
+const stateOfWatch = async () => (await pool.query<{ state: string }>('select state from watch')).rows[0]?.state;
+
+const transferIn = (block: number, changes: Partial<Transfer> = {}): Transfer => ({
+  transactionId: 'ab'.repeat(32),
+  transactionEventIndex: 0,
+  blockNumber: block,
+  blockHash: hashOf(block),
+  blockTimestamp: start + block,
+  from: addressOf(1),
+  to: wallet,
+  amountUnits: 2n ** 255n,
+  ...changes,
+});
+const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, network, transfers));
+const retract = (height: number) => transaction(pool, (tx) => retractTransfersAbove(tx, network, height));
+
+describe('transfers', () => {
+  beforeEach(() => watch(at(0)));
+
+  test('reading a block again changes nothing, confirmed or not', async () => {
+    expect(await insert(transferIn(7))).toHaveLength(1);
+    expect(await insert(transferIn(7))).toEqual([]);
+    await transaction(pool, (tx) => confirmTransfers(tx, network, 7));
+    expect(await insert(transferIn(7))).toEqual([]);
+    expect(await transaction(pool, (tx) => confirmTransfers(tx, network, 7))).toEqual([]);
+  });
+
+  test('an orphaned block that comes back revives its transfer under a higher version', async () => {
+    await insert(transferIn(7));
+    await retract(6);
+    expect(await insert(transferIn(7))).toMatchObject([
+      { phase: 'seen', version: 3, amount_units: (2n ** 255n).toString() },
+    ]);
+  });
+
+  test('the version grows across the blocks that held a transfer', async () => {
+    await insert(transferIn(7));
+    await retract(6);
+    expect(await insert(transferIn(8, { blockHash: hashOf(88) }))).toMatchObject([{ version: 3 }]);
+    expect(await retract(6)).toMatchObject([{ version: 4, previous_phase: 'seen', block_number: 8n }]);
+  });
+
+  test('a transfer cannot count in two blocks at once', async () => {
+    await insert(transferIn(7));
+    const error: unknown = await insert(transferIn(8)).catch((thrown: unknown) => thrown);
+    expect(isUniqueViolation(error, 'transfer_counted')).toBe(true);
+  });
+
+  test('are retracted newest first, and only above the height', async () => {
+    await insert(
+      transferIn(7),
+      transferIn(8, { transactionId: 'cd'.repeat(32) }),
+      transferIn(9, { transactionEventIndex: 1 }),
+    );
+    expect((await retract(7)).map(({ block_number }) => block_number)).toEqual([9n, 8n]);
+  });
+
+  test('to a wallet nobody watches are left out', async () => {
+    expect(await insert(transferIn(7, { to: addressOf(5) }))).toEqual([]);
+  });
+
+  test('are found once in overlapping windows, whose end is excluded', async () => {
+    await insert(transferIn(7));
+    const window = (from: number, to: number) => ({
+      ...{ recipient: wallet, from: at(from).toISOString(), to: at(to).toISOString() },
+    });
+    expect(await readTransfersIn(pool, network, [window(0, 8), window(7, 100)], 10)).toHaveLength(1);
+    expect(await readTransfersIn(pool, network, [window(0, 7), window(8, 100)], 10)).toEqual([]);
+    await retract(6);
+    expect(await readTransfersIn(pool, network, [window(0, 8)], 10)).toEqual([]);
+  });
+});
+
+describe('the fence', () => {
+  const position = { network, head: 9, finalized: 1, final: null, tip: sampleBlock(9) };
+
+  test('an earlier leader can neither move the cursor nor store anything beside it', async () => {
+    const { epoch } = await takeOver(pool, network);
+    await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch }));
+    await takeOver(pool, network);
+    await expect(transaction(pool, (tx) => moveCursor(tx, { ...position, epoch }))).rejects.toThrow(Fenced);
+    await expect(transaction(pool, (tx) => fence(tx, network, epoch))).rejects.toThrow(Fenced);
+  });
+
+  test('the next leader finds what the last one stored', async () => {
+    const { epoch, tip } = await takeOver(pool, network);
+    expect(tip).toBeNull();
+    await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch, final: { number: 5, timestamp: start } }));
+    const { number, hash, timestamp } = position.tip;
+    expect(await takeOver(pool, network)).toMatchObject({
+      ...{ epoch: epoch + 1n, tip: { number, hash, timestamp }, head: 9, finalized: 1 },
+      final: { number: 5, timestamp: start },
+    });
+  });
+});
+
+describe('blocks', () => {
+  test('of two branches at one height only one is canonical, and it may change', async () => {
+    const store = (...blocks: ReturnType<typeof sampleBlock>[]) =>
+      transaction(pool, (tx) => insertBlocks(tx, network, blocks));
+    const canonical = async () => (await loadCanonicalBlocks(pool, network)).map(({ hash }) => hash);
+    await store(sampleBlock(1), sampleBlock(2));
+    await transaction(pool, (tx) => orphanBlocksAbove(tx, network, 1));
+    await store(sampleBlock(2, { hash: hashOf(22) }));
+    expect(await canonical()).toEqual([hashOf(1), hashOf(22)]);
+    await transaction(pool, (tx) => orphanBlocksAbove(tx, network, 1));
+    await store(sampleBlock(2));
+    expect(await canonical()).toEqual([hashOf(1), hashOf(2)]);
+  });
+});
+
+describe('watches', () => {
+  const plan = (coveredFrom: Date, backFill: { from: number; to: number } | null) =>
+    transaction(pool, (tx) => planWatches(tx, network, [wallet], coveredFrom, backFill));
+  const advance = (from: number, through: number, tip: number) =>
+    transaction(pool, (tx) => advanceBackFills(tx, network, [wallet], { from, through, tip }));
+
+  test('a back-fill survives a crash at any point and ends at its last block', async () => {
+    await watch(at(0));
+    await plan(at(0), { from: 10, to: 30 });
+    await advance(10, 19, 100);
+    expect(await readBackFills(pool, network, 10)).toEqual([{ address: wallet, next: 20, to: 30 }]);
+    await advance(20, 40, 100);
+    expect(await stateOfWatch()).toBe('watching');
+  });
+
+  test('a back-fill ends where a reorg has cut the chain', async () => {
+    await watch(at(0));
+    await plan(at(0), { from: 10, to: 30 });
+    await advance(10, 25, 25);
+    expect(await stateOfWatch()).toBe('watching');
+  });
+
+  test('a payment from before the watch makes the leader look again, a later one does not', async () => {
+    await watch(at(100));
+    await plan(at(100), null);
+    await watch(at(200));
+    expect(await stateOfWatch()).toBe('watching');
+    await watch(at(50));
+    expect(await readNewWatches(pool, network, 10)).toEqual([{ address: wallet, watchedFrom: at(50) }]);
+  });
+
+  test('a payment from before the watch that comes while the leader plans is not forgotten', async () => {
+    await watch(at(100));
+    await watch(at(50));
+    await plan(at(100), null);
+    expect(await stateOfWatch()).toBe('new');
+  });
+
+  test('a watch ends by chain time, and a new payment begins another', async () => {
+    await watch(at(0), at(500));
+    await plan(at(0), null);
+    const end = (final: Date) => transaction(pool, (tx) => endWatches(tx, network, final, 10));
+    expect(await end(at(500))).toEqual([]);
+    expect(await end(at(501))).toEqual([wallet]);
+    await watch(at(900), at(2_000));
+    expect(await readNewWatches(pool, network, 10)).toEqual([{ address: wallet, watchedFrom: at(900) }]);
+  });
+});
