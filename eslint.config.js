@@ -105,7 +105,11 @@ export default ts.config(
     files: ['infra/local/**', 'packages/ops/src/**', 'tests/**'],
     rules: { 'no-console': 'off' },
   },
-  { files: ['**/*.js', '**/*.mjs'], ...ts.configs.disableTypeChecked, languageOptions: { globals: { process: 'readonly', console: 'readonly' } } },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    ...ts.configs.disableTypeChecked,
+    languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
+  },
 );
 
 function withoutDatabaseRule({ files, allowed }) {

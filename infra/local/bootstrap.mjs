@@ -23,6 +23,7 @@ const commands = {
   reset: [['infra/local/commands/reset.ts']],
   pay: [['infra/local/commands/pay.ts']],
   ops: [['packages/ops/src/main.ts']],
+  asyncapi: [['packages/messaging/asyncapi/write.ts']],
   test: [jest],
   lint: [lint],
   format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
@@ -51,7 +52,8 @@ async function main(command, words) {
 
 function refuseOldNode() {
   const major = Number(process.versions.node.split('.')[0]);
-  if (major < 20) fail(`Node ${process.versions.node} is too old: this needs Node 20 or newer (it brings its own Node 24).`);
+  if (major < 20)
+    fail(`Node ${process.versions.node} is too old: this needs Node 20 or newer (it brings its own Node 24).`);
 }
 
 function leaveIfNothingInstalled(command) {
@@ -68,7 +70,9 @@ function install() {
   const started = Date.now();
   console.error(`Installing dependencies with ${packageManager} (a minute or so the first time) …`);
   // npm sets settings for its children that pnpm would warn about; pnpm reads the files it needs itself.
-  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_config_(?!registry|cache)/i.test(name)));
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_config_(?!registry|cache)/i.test(name)),
+  );
   const options = { cwd: root, env: { ...env, CI: 'true' }, stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' };
   const result = spawnSync('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], options);
   if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed beside Node.`);
@@ -82,7 +86,12 @@ function install() {
 /** Prisma's generator needs no engine; pointing it at this Node keeps it from downloading one. */
 function generate(service) {
   const prisma = join(service, 'node_modules', 'prisma', 'build', 'index.js');
-  const env = { ...process.env, PRISMA_SCHEMA_ENGINE_BINARY: node24, PRISMA_HIDE_UPDATE_MESSAGE: '1', CHECKPOINT_DISABLE: '1' };
+  const env = {
+    ...process.env,
+    PRISMA_SCHEMA_ENGINE_BINARY: node24,
+    PRISMA_HIDE_UPDATE_MESSAGE: '1',
+    CHECKPOINT_DISABLE: '1',
+  };
   const result = spawnSync(node24, [prisma, 'generate'], { cwd: service, env, encoding: 'utf8' });
   if (result.status !== 0) fail(`prisma generate failed in ${service}:\n${result.stdout}${result.stderr}`);
 }

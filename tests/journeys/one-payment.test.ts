@@ -63,7 +63,10 @@ describe('one payment, from creation to the verified webhook', () => {
     await expectPaidOnce(shop, created.body.payment_id, '10.50');
     expect(await shop.webhooks()).toHaveLength(1);
     const details = await shop.details(created.body.payment_id);
-    expect(details.transaction).toMatchObject({ transaction_id: seen.transactionHash.slice(2), block_number: seen.blockNumber });
+    expect(details.transaction).toMatchObject({
+      transaction_id: seen.transactionHash.slice(2),
+      block_number: seen.blockNumber,
+    });
     expect(await shop.limits()).toMatchObject({ requests_used: 1, daily_used: 1, creation_allowed: true });
   }, 120_000);
 

@@ -37,7 +37,8 @@ describe('the commands of the local stack', () => {
     await rm(directory, { recursive: true, force: true });
   }, 60_000);
 
-  const readStack = async (): Promise<StackFile> => JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8'));
+  const readStack = async (): Promise<StackFile> =>
+    JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8')) as StackFile;
 
   test.each([
     [['start', '--', '--frobnicate'], {}, /unknown option '--frobnicate'/],
@@ -46,12 +47,16 @@ describe('the commands of the local stack', () => {
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
-  ])('%j with %j ends with a sentence that says what is wrong', async (words, extra, sentence) => {
-    const { code, output } = await npm(words, { ...env, ...extra });
-    expect(code).not.toBe(0);
-    expect(output).toMatch(sentence);
-    expect(output).not.toMatch(/^\s+at /m);
-  }, 60_000);
+  ])(
+    '%j with %j ends with a sentence that says what is wrong',
+    async (words, extra, sentence) => {
+      const { code, output } = await npm(words, { ...env, ...extra });
+      expect(code).not.toBe(0);
+      expect(output).toMatch(sentence);
+      expect(output).not.toMatch(/^\s+at /m);
+    },
+    60_000,
+  );
 
   test('a taken port is named, with the way out', async () => {
     const taken = Number(env['PORT_BASE']) + 2;
@@ -65,7 +70,10 @@ describe('the commands of the local stack', () => {
 
   test('it starts in the background, says where everything is, and takes a payment', async () => {
     const started = await npm(['start', '--', '--detach', '--quiet-demo'], env);
-    expect(started).toMatchObject({ code: 0, output: expect.stringMatching(/The payment is finished: pay_[0-9a-f]{32}/) });
+    expect(started).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/The payment is finished: pay_[0-9a-f]{32}/),
+    });
 
     const stackFile = join(directory, 'stack.json');
     expect((await stat(stackFile)).mode & 0o777).toBe(0o600);

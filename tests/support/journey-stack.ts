@@ -9,7 +9,9 @@ import { startStack, type Stack } from '@quittance/local-stack/stack/stack.ts';
 export type JourneyStack = Stack & { close(): Promise<void> };
 
 /** A whole stack of its own for one test file, as `npm start` brings it up, with data that is thrown away. */
-export async function journeyStack(options: { replicas?: number; settings?: Record<string, string> } = {}): Promise<JourneyStack> {
+export async function journeyStack(
+  options: { replicas?: number; settings?: Record<string, string> } = {},
+): Promise<JourneyStack> {
   const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
   const lines: string[] = [];
   const remove = () => rm(directory.root, { recursive: true, force: true });

@@ -37,7 +37,13 @@ export class Shop {
     const answer = await fetch(`${stack.file.gateway_url}/internal/v1/merchants`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-Internal-Token': stack.file.internal_token },
-      body: JSON.stringify({ name: host, access_type: 'legacy', total_limit: 100_000, actor: 'tests', reason: 'journey' }),
+      body: JSON.stringify({
+        name: host,
+        access_type: 'legacy',
+        total_limit: 100_000,
+        actor: 'tests',
+        reason: 'journey',
+      }),
     });
     const { merchant_id, api_key } = (await answer.json()) as { merchant_id: string; api_key: string };
     const shop = new Shop(stack, merchant_id, api_key, host);
@@ -49,10 +55,19 @@ export class Shop {
     return shop;
   }
 
-  async call<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
+  async call<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Answer<T>> {
     const answer = await fetch(`${this.#stack.file.edge_url}/api/v1${path}`, {
       method,
-      headers: { 'X-API-Key': this.apiKey, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        'X-API-Key': this.apiKey,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await answer.text();
@@ -81,7 +96,8 @@ export class Shop {
   }
 
   async deliveries(paymentId: string): Promise<DeliveryRecord[]> {
-    return (await this.call<{ deliveries: DeliveryRecord[] }>('GET', `/payments/${paymentId}/webhooks`)).body.deliveries;
+    return (await this.call<{ deliveries: DeliveryRecord[] }>('GET', `/payments/${paymentId}/webhooks`)).body
+      .deliveries;
   }
 
   /** Everything this merchant's endpoint received so far. */

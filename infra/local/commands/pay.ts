@@ -22,18 +22,27 @@ await command(async () => {
   const token = publicToken(program.args[0] ?? '');
   const payment = await publicStatus(stack, token);
   if (payment.network !== stack.chain.network) {
-    throw new StackError(`This payment is on ${payment.network}; only payments on ${stack.chain.network} can be paid from here.`);
+    throw new StackError(
+      `This payment is on ${payment.network}; only payments on ${stack.chain.network} can be paid from here.`,
+    );
   }
   const sent = amount ?? payment.amount;
   const { transactionHash, blockNumber } = await payOnChain(stack.chain, payment.merchant_wallet, sent);
-  console.log(`Sent ${sent} USDT to ${payment.merchant_wallet}: transaction ${transactionHash} in block ${blockNumber}.`);
+  console.log(
+    `Sent ${sent} USDT to ${payment.merchant_wallet}: transaction ${transactionHash} in block ${blockNumber}.`,
+  );
   if (wait === true) await untilPaid(stack, token);
 });
 
 /** A link has the token as its last segment; the bare token does as well. */
 function publicToken(link: string): string {
-  const token = link.replace(/[?#].*$/, '').split('/').pop() ?? '';
-  if (!/^[A-Za-z0-9_-]{43}$/.test(token)) throw new StackError(`"${link}" is no checkout link: it ends in 43 letters, digits, - or _.`);
+  const token =
+    link
+      .replace(/[?#].*$/, '')
+      .split('/')
+      .pop() ?? '';
+  if (!/^[A-Za-z0-9_-]{43}$/.test(token))
+    throw new StackError(`"${link}" is no checkout link: it ends in 43 letters, digits, - or _.`);
   return token;
 }
 
@@ -42,7 +51,8 @@ async function publicStatus(stack: StackFile, token: string): Promise<PublicPaym
   const answer = await fetch(url).catch(() => null);
   if (answer === null) throw new StackError(`The stack does not answer at ${stack.gateway_url}. Is it running?`);
   if (answer.status === 404) throw new StackError('There is no payment with this link here.');
-  if (!answer.ok) throw new StackError(`Asking for the payment's status was answered ${answer.status} ${await answer.text()}`);
+  if (!answer.ok)
+    throw new StackError(`Asking for the payment's status was answered ${answer.status} ${await answer.text()}`);
   return (await answer.json()) as PublicPayment;
 }
 

@@ -77,7 +77,10 @@ async function showDemo(stack: Stack, flags: Flags): Promise<void> {
 /** A payment that is still open, so that the first thing to try is one command away. */
 async function summaryWithLink(stack: Stack): Promise<string> {
   const amount = (1 + Math.random() * 8).toFixed(6);
-  const open = await createPayment(stack.file.edge_url, stack.file.merchant, { amount, description: 'A payment to try' });
+  const open = await createPayment(stack.file.edge_url, stack.file.merchant, {
+    amount,
+    description: 'A payment to try',
+  });
   return stackSummary(stack.file, open.payment_url);
 }
 

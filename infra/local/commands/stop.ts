@@ -6,5 +6,9 @@ import { stopRunningStack } from '../stack/running.ts';
 await command(async () => {
   new Command('npm stop').description('Ends the local stack that was started with --detach.').parse();
   const stopped = await stopRunningStack(stackDirectory());
-  console.log(stopped ? 'The local stack has stopped. Its data is kept; `npm start` goes on from there.' : 'The local stack is not running.');
+  console.log(
+    stopped
+      ? 'The local stack has stopped. Its data is kept; `npm start` goes on from there.'
+      : 'The local stack is not running.',
+  );
 });

@@ -29,7 +29,13 @@ export type Backends = {
   failed: Promise<string>;
 };
 
-type Options = { directory: StackDirectory; ports: Ports; environment: NodeJS.ProcessEnv; secrets: Secrets; steps: Steps };
+type Options = {
+  directory: StackDirectory;
+  ports: Ports;
+  environment: NodeJS.ProcessEnv;
+  secrets: Secrets;
+  steps: Steps;
+};
 
 const database = 'quittance';
 
@@ -55,16 +61,27 @@ async function ownPostgres({ directory, ports, environment, secrets, steps }: Op
   const given = environment['POSTGRES_URL'];
   const server = await (given === undefined
     ? steps.take(`PostgreSQL 18 on ${ports.postgres}`, async () => {
-        const own = { directory: directory.postgres, port: ports.postgres, logFile: join(directory.logs, 'postgres.log') };
+        const own = {
+          directory: directory.postgres,
+          port: ports.postgres,
+          logFile: join(directory.logs, 'postgres.log'),
+        };
         const postgres = await startPostgres(own);
         steps.undoLater(() => postgres.stop());
         return postgres;
       })
     : { url: given, exited: null });
-  const passwords = Object.fromEntries(serviceNames.map((name) => [name, secrets.database_password])) as Record<ServiceName, string>;
-  const databaseUrls = await prepareServiceDatabases({ adminUrl: server.url, database, passwords }).catch((error: unknown) => {
-    throw new StackError(`PostgreSQL${given === undefined ? '' : ' at POSTGRES_URL'} cannot be used: ${reason(error)}`);
-  });
+  const passwords = Object.fromEntries(serviceNames.map((name) => [name, secrets.database_password])) as Record<
+    ServiceName,
+    string
+  >;
+  const databaseUrls = await prepareServiceDatabases({ adminUrl: server.url, database, passwords }).catch(
+    (error: unknown) => {
+      throw new StackError(
+        `PostgreSQL${given === undefined ? '' : ' at POSTGRES_URL'} cannot be used: ${reason(error)}`,
+      );
+    },
+  );
   return { postgresUrl: addressOf(server.url, { database }), databaseUrls, exited: server.exited };
 }
 

@@ -22,7 +22,13 @@ export async function demoMerchant(options: {
     `${options.gatewayUrl}/internal/v1/merchants`,
     'POST',
     { 'X-Internal-Token': options.internalToken },
-    { name: 'Demo shop', access_type: 'legacy', total_limit: totalLimit, actor: 'local-stack', reason: 'demo merchant' },
+    {
+      name: 'Demo shop',
+      access_type: 'legacy',
+      total_limit: totalLimit,
+      actor: 'local-stack',
+      reason: 'demo merchant',
+    },
   );
   const webhook = await call<Pick<DemoMerchant, 'signing_key' | 'key_id'>>(
     `${options.gatewayUrl}/api/v1/merchant/webhook`,
@@ -64,7 +70,9 @@ async function call<T>(url: string, method: string, headers: Record<string, stri
   let last = '';
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const options = { method, headers: { 'Content-Type': 'application/json', ...headers }, body: JSON.stringify(body) };
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).catch((error: unknown) => String(error));
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(10_000) }).catch((error: unknown) =>
+      String(error),
+    );
     if (typeof answer !== 'string') {
       const text = await answer.text();
       if (answer.ok) return JSON.parse(text) as T;

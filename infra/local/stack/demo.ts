@@ -48,7 +48,10 @@ export async function runDemo(stack: StackFile, confirmations: number, say: Say)
 
 async function onePayment(stack: StackFile, confirmations: number, heads: Heads, say: Say) {
   const amount = (5 + Math.random() * 90).toFixed(6);
-  const payment = await createPayment(stack.edge_url, stack.merchant, { amount, description: 'Demo: one cup of coffee' });
+  const payment = await createPayment(stack.edge_url, stack.merchant, {
+    amount,
+    description: 'Demo: one cup of coffee',
+  });
   say(`created    ${payment.payment_id} over ${amount} USDT`);
   say(`checkout   ${payment.payment_url}`);
   const transfer = await payOnChain(stack.chain, stack.merchant.wallet, amount);
@@ -60,7 +63,14 @@ async function onePayment(stack: StackFile, confirmations: number, heads: Heads,
   const confirmedBlock = transfer.blockNumber + confirmations - 1;
   const { transaction_id, transaction_event_index, event_id } = event.body;
   return {
-    payment: { ...payment, amount, merchant_wallet: stack.merchant.wallet, transaction_id, transaction_event_index, event_id },
+    payment: {
+      ...payment,
+      amount,
+      merchant_wallet: stack.merchant.wallet,
+      transaction_id,
+      transaction_event_index,
+      event_id,
+    },
     latencyMs: Date.parse(event.received_at) - heads.visibleAt(confirmedBlock),
   };
 }

@@ -55,12 +55,16 @@ export async function readJson<T>(file: string): Promise<T | null> {
     text = await readFile(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw new StackError(`${file} cannot be read (${(error as Error).message}). \`npm run reset\` forgets all local data.`);
+    throw new StackError(
+      `${file} cannot be read (${(error as Error).message}). \`npm run reset\` forgets all local data.`,
+    );
   }
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new StackError(`${file} is damaged. \`npm run reset\` forgets all local data and makes a new start possible.`);
+    throw new StackError(
+      `${file} is damaged. \`npm run reset\` forgets all local data and makes a new start possible.`,
+    );
   }
 }
 

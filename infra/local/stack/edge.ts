@@ -6,7 +6,11 @@ import type { StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';
 
 /** nginx as the public door, and as the balancer in front of each service that has several replicas. */
-export async function startEdge(options: { directory: StackDirectory; ports: Ports; replicas: number }): Promise<Nginx> {
+export async function startEdge(options: {
+  directory: StackDirectory;
+  ports: Ports;
+  replicas: number;
+}): Promise<Nginx> {
   const { directory, ports, replicas } = options;
   const user = nginxUser();
   const balanced = replicas > 1 ? serviceNames : [];
@@ -14,7 +18,11 @@ export async function startEdge(options: { directory: StackDirectory; ports: Por
     directory: directory.nginx,
     ...(user !== undefined && { user }),
     edge: { listen: local(ports.edge), gateway: ports.replicas['api-gateway'].map(local) },
-    balancers: balanced.map((name) => ({ name, listen: local(ports.balancers[name]), replicas: ports.replicas[name].map(local) })),
+    balancers: balanced.map((name) => ({
+      name,
+      listen: local(ports.balancers[name]),
+      replicas: ports.replicas[name].map(local),
+    })),
   });
   return startNginx({
     directory: directory.nginx,

@@ -12,8 +12,10 @@ export async function migrateAll(databaseUrls: Record<ServiceName, string>): Pro
 async function migrate(name: ServiceName, databaseUrl: string): Promise<void> {
   const entry = join(repositoryRoot, 'services', name, 'src', 'migrate.ts');
   const env = { ...process.env, DATABASE_URL: databaseUrl };
-  await promisify(execFile)(process.execPath, [entry], { cwd: repositoryRoot, env, timeout: 60_000 }).catch((error: unknown) => {
-    const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
-    throw new StackError(`migrating the schema of ${name} failed: ${message}\n${stdout}${stderr}`);
-  });
+  await promisify(execFile)(process.execPath, [entry], { cwd: repositoryRoot, env, timeout: 60_000 }).catch(
+    (error: unknown) => {
+      const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
+      throw new StackError(`migrating the schema of ${name} failed: ${message}\n${stdout}${stderr}`);
+    },
+  );
 }

@@ -12,7 +12,9 @@ const stopPatienceMs = 60_000;
 export async function claimStack(directory: StackDirectory): Promise<void> {
   const pid = await runningStack(directory);
   if (pid !== null) {
-    throw new StackError(`The local stack is already running here (pid ${pid}). \`npm stop\` ends it; PORT_BASE starts a second checkout beside it.`);
+    throw new StackError(
+      `The local stack is already running here (pid ${pid}). \`npm stop\` ends it; PORT_BASE starts a second checkout beside it.`,
+    );
   }
   await rm(directory.stackFile, { force: true });
   await writePidFile(pidFile(directory), process.pid);
@@ -25,7 +27,7 @@ export async function releaseStack(directory: StackDirectory): Promise<void> {
 }
 
 /** The process that runs the stack of this directory, or null. */
-export async function runningStack(directory: StackDirectory): Promise<number | null> {
+async function runningStack(directory: StackDirectory): Promise<number | null> {
   const pid = Number.parseInt(await readFile(pidFile(directory), 'utf8').catch(() => ''), 10);
   if (!(pid > 1) || pid === process.pid) return null;
   return (await commandLine(pid)).includes(mark) ? pid : null;
@@ -38,7 +40,8 @@ export async function stopRunningStack(directory: StackDirectory): Promise<boole
   process.kill(pid, 'SIGTERM');
   const deadline = Date.now() + stopPatienceMs;
   while (await isAlive(pid)) {
-    if (Date.now() > deadline) throw new StackError(`The stack (pid ${pid}) did not stop within ${stopPatienceMs / 1_000} s.`);
+    if (Date.now() > deadline)
+      throw new StackError(`The stack (pid ${pid}) did not stop within ${stopPatienceMs / 1_000} s.`);
     await delay(100);
   }
   return true;

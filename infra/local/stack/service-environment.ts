@@ -15,7 +15,11 @@ export type ServiceEnvironmentOptions = {
   inherited: NodeJS.ProcessEnv;
 };
 
-export function serviceEnvironment(options: ServiceEnvironmentOptions, name: ServiceName, port: number): NodeJS.ProcessEnv {
+export function serviceEnvironment(
+  options: ServiceEnvironmentOptions,
+  name: ServiceName,
+  port: number,
+): NodeJS.ProcessEnv {
   const { secrets, serviceUrls, inherited } = options;
   return {
     NODE_ENV: 'development',

@@ -1,5 +1,5 @@
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
-import { readJson, StackError, type StackDirectory } from './directory.ts';
+import { readJson, StackError, writePrivateJson, type StackDirectory } from './directory.ts';
 
 /** `.local/stack.json`: all that another program needs to use the running stack. It holds secrets, so its mode is 0600. */
 export type StackFile = {
@@ -42,6 +42,34 @@ export type DemoMerchant = {
 /** @throws StackError when no stack is running. */
 export async function readStackFile(directory: StackDirectory): Promise<StackFile> {
   const stack = await readJson<StackFile>(directory.stackFile);
-  if (stack === null) throw new StackError('The local stack is not running. Start it with `npm start` (or `npm start -- --detach`).');
+  if (stack === null)
+    throw new StackError('The local stack is not running. Start it with `npm start` (or `npm start -- --detach`).');
   return stack;
+}
+
+/** Keeps the file true. Writes go one after another: several services may be started again at the same moment. */
+export class StackFileWriter {
+  readonly #path: string;
+  readonly #say: (line: string) => void;
+  #contents: StackFile | null = null;
+  #written: Promise<void> = Promise.resolve();
+
+  constructor(path: string, say: (line: string) => void) {
+    this.#path = path;
+    this.#say = say;
+  }
+
+  async create(contents: StackFile): Promise<void> {
+    this.#contents = contents;
+    await writePrivateJson(this.#path, contents);
+  }
+
+  /** Changes the file once there is one; before that, `create` will have the newest state anyway. */
+  update(change: Partial<StackFile>): void {
+    if (this.#contents === null) return;
+    const contents = Object.assign(this.#contents, change);
+    this.#written = this.#written
+      .then(() => writePrivateJson(this.#path, contents))
+      .catch((error: unknown) => this.#say(`${this.#path} could not be written: ${String(error)}`));
+  }
 }

@@ -1,16 +1,17 @@
 import { mkdir } from 'node:fs/promises';
 import { relative } from 'node:path';
-import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
 import { demoMerchant } from './demo-merchant.ts';
+import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type Secrets, type StackDirectory } from './directory.ts';
 import { startEdge } from './edge.ts';
-import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type StackDirectory } from './directory.ts';
 import { migrateAll } from './migrations.ts';
 import { confirmations, localNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
-import { serviceEnvironment } from './service-environment.ts';
-import { ServiceProcess } from './service-process.ts';
-import type { StackFile } from './stack-file.ts';
+import type { ServiceEnvironmentOptions } from './service-environment.ts';
+import type { ServiceProcess } from './service-process.ts';
+import { describeServices, serviceProcesses, urlsOfServices } from './services.ts';
+import { StackFileWriter, type StackFile } from './stack-file.ts';
 import { Steps } from './steps.ts';
 
 export type StackOptions = {
@@ -42,7 +43,8 @@ export type Stack = {
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { directory, say, stopping } = options;
-  for (const path of [directory.root, directory.logs, directory.pids]) await mkdir(path, { recursive: true, mode: 0o700 });
+  for (const path of [directory.root, directory.logs, directory.pids])
+    await mkdir(path, { recursive: true, mode: 0o700 });
   const steps = new Steps(say, stopping);
   try {
     return await bringUp(options, steps, portPlan(options.portBase, options.replicas));
@@ -53,48 +55,37 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
-  const { directory, environment } = options;
+  const { directory, environment, replicas } = options;
   const secrets = await readOrMakeSecrets(directory);
   const backends = await startBackends({ directory, ports, environment, secrets, steps });
   await writePrivateJson(directory.networksFile, [localNetwork(backends.chain)]);
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls));
 
-  const edgeUrl = `http://127.0.0.1:${ports.edge}`;
-  const serviceUrls = urlsOfServices(ports, options.replicas);
-  const settings = {
-    secrets,
-    databaseUrls: backends.databaseUrls,
-    amqpUrl: backends.amqpUrl,
-    serviceUrls,
-    edgeUrl,
-    networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
-    receiverAddress: backends.receiver.address,
-    caCertificateFile: backends.ca.cert,
-    inherited: environment,
-  };
-  let changed: (what: string) => void = () => undefined;
-  const services = serviceNames.flatMap((name) =>
-    ports.replicas[name].map((port, position) => {
-      const env = serviceEnvironment(settings, name, port);
-      const place = { logDirectory: directory.logs, pidDirectory: directory.pids };
-      return new ServiceProcess({ name, replica: position + 1, port, env, ...place, onChange: (what) => changed(what) });
-    }),
-  );
-  await steps.take(`${services.length} service processes`, () => startAll(services, steps));
-  const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge({ directory, ports, replicas: options.replicas }));
+  const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
+  const file = new StackFileWriter(directory.stackFile, options.say);
+  const services = serviceProcesses({
+    directory,
+    ports,
+    settings: settingsOf(options, backends, secrets, urls),
+    onChange: (what) => {
+      options.say(what);
+      file.update({ services: describeServices(services, urls.services) });
+    },
+  });
+  steps.undoLater(() => stopAll(services));
+  await steps.take(`${services.length} service processes`, () => startAll(services));
+  const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge({ directory, ports, replicas }));
   steps.undoLater(() => edge.stop());
 
-  const gatewayUrl = serviceUrls['api-gateway'];
-  const merchant = await steps.take('demo merchant', () =>
-    demoMerchant({ directory, gatewayUrl, internalToken: secrets.internal_token }),
-  );
+  const internalToken = secrets.internal_token;
+  const gatewayUrl = urls.services['api-gateway'];
+  const merchant = await steps.take('demo merchant', () => demoMerchant({ directory, gatewayUrl, internalToken }));
   await backends.receiver.trust(merchant.key_id, merchant.signing_key);
-
-  const file: StackFile = {
-    edge_url: edgeUrl,
+  const contents: StackFile = {
+    edge_url: urls.edge,
     gateway_url: gatewayUrl,
-    services: describeServices(services, serviceUrls),
-    internal_token: secrets.internal_token,
+    services: describeServices(services, urls.services),
+    internal_token: internalToken,
     postgres_url: backends.postgresUrl,
     amqp_url: backends.amqpUrl,
     management_url: backends.managementUrl,
@@ -104,40 +95,34 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     ca: backends.ca,
     logs: relative(repositoryRoot, directory.logs),
   };
-  // One write after another: several services may be started again at the same moment.
-  let written = writePrivateJson(directory.stackFile, file);
-  await written;
-  changed = (what) => {
-    options.say(what);
-    file.services = describeServices(services, serviceUrls);
-    written = written
-      .then(() => writePrivateJson(directory.stackFile, file))
-      .catch((error: unknown) => options.say(`${directory.stackFile} could not be written: ${String(error)}`));
-  };
+  await file.create(contents);
   const failed = Promise.race([backends.failed, edge.exited]);
-  return { file, backends, services, confirmations, failed, stop: () => steps.undo() };
+  return { file: contents, backends, services, confirmations, failed, stop: () => steps.undo() };
 }
 
-async function startAll(services: ServiceProcess[], steps: Steps): Promise<void> {
-  steps.undoLater(async () => {
-    await Promise.all(services.map((service) => service.stop()));
-  });
+function settingsOf(
+  { directory, environment }: StackOptions,
+  backends: Backends,
+  secrets: Secrets,
+  urls: { edge: string; services: Record<ServiceName, string> },
+): ServiceEnvironmentOptions {
+  return {
+    secrets,
+    databaseUrls: backends.databaseUrls,
+    amqpUrl: backends.amqpUrl,
+    serviceUrls: urls.services,
+    edgeUrl: urls.edge,
+    networksFile: environment['NETWORKS_FILE'] ?? directory.networksFile,
+    receiverAddress: backends.receiver.address,
+    caCertificateFile: backends.ca.cert,
+    inherited: environment,
+  };
+}
+
+async function startAll(services: readonly ServiceProcess[]): Promise<void> {
   await Promise.all(services.map((service) => service.start()));
 }
 
-/** Where a service is reached: at its only replica, or at the balancer in front of several. */
-function urlsOfServices(ports: Ports, replicas: number): Record<ServiceName, string> {
-  const urls = serviceNames.map((name) => {
-    const port = replicas === 1 ? ports.replicas[name][0] : ports.balancers[name];
-    return [name, `http://127.0.0.1:${String(port)}`];
-  });
-  return Object.fromEntries(urls) as Record<ServiceName, string>;
-}
-
-function describeServices(services: ServiceProcess[], urls: Record<ServiceName, string>): StackFile['services'] {
-  const described = serviceNames.map((name) => {
-    const replicas = services.filter((service) => service.name === name).map(({ url, pid }) => ({ url, pid }));
-    return [name, { url: urls[name], replicas }];
-  });
-  return Object.fromEntries(described) as StackFile['services'];
+async function stopAll(services: readonly ServiceProcess[]): Promise<void> {
+  await Promise.all(services.map((service) => service.stop()));
 }

@@ -28,7 +28,9 @@ export class Steps {
     const undos = this.#undo.reverse();
     this.#undo = [];
     for (const undo of undos) {
-      await undo().catch((error: unknown) => this.#say(`  stopping: ${error instanceof Error ? error.message : String(error)}`));
+      await undo().catch((error: unknown) =>
+        this.#say(`  stopping: ${error instanceof Error ? error.message : String(error)}`),
+      );
     }
   }
 }

@@ -19,9 +19,11 @@ export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }
 
-export function defineMessage<T>(definition: Omit<MessageDefinition<T>, 'parse' | 'schema'> & {
-  properties: { [field in keyof T]-?: object };
-}): MessageDefinition<T> {
+export function defineMessage<T>(
+  definition: Omit<MessageDefinition<T>, 'parse' | 'schema'> & {
+    properties: { [field in keyof T]-?: object };
+  },
+): MessageDefinition<T> {
   const { properties, ...rest } = definition;
   const schema = { type: 'object', required: Object.keys(properties), properties } as const;
   const validate = compileSchema<T>(schema);

@@ -72,7 +72,8 @@ export function parseNetworks(json: unknown): Network[] {
   const problems = [...addressProblems(json), ...duplicates(json)];
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
   const defaults = enabled.filter((network) => network.default_evm === true);
-  if (defaults.length > 1) problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
+  if (defaults.length > 1)
+    problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
   const evm = enabled.filter((network) => network.family === 'evm');
   if (evm.length > 1 && defaults.length === 0) problems.push('one of several EVM networks must be default_evm');
   if (defaults.some((network) => network.family !== 'evm')) problems.push('default_evm belongs to an EVM network');

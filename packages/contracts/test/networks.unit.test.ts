@@ -31,9 +31,12 @@ describe('the networks file', () => {
   });
 
   test('the default EVM network is the one marked', () => {
-    expect(() => parseNetworks([{ ...ethereum, default_evm: false }, { ...ethereum, id: 'base', default_evm: false }])).toThrow(
-      /must be default_evm/,
-    );
+    expect(() =>
+      parseNetworks([
+        { ...ethereum, default_evm: false },
+        { ...ethereum, id: 'base', default_evm: false },
+      ]),
+    ).toThrow(/must be default_evm/);
     const base = { ...ethereum, id: 'base', default_evm: false };
     expect(defaultNetwork(parseNetworks([base, ethereum]), 'evm')?.id).toBe('ethereum');
     expect(defaultNetwork([ethereum], 'tron')).toBeNull();

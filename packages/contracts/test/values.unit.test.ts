@@ -12,10 +12,26 @@ describe('amounts', () => {
     ['1', 1_000_000n],
   ])('%s is %s millionths', (text, units) => expect(parseAmount(text)).toBe(units));
 
-  test.each(['', '0', '0.0', '0.000000', '01', '1.', '.5', '1.0000001', '-1', '+1', '1e3', '1,5', ' 1', '1 ', '1\n', '1234567890123', '١', '1_0'])(
-    '%j is no amount',
-    (text) => expect(parseAmount(text)).toBeNull(),
-  );
+  test.each([
+    '',
+    '0',
+    '0.0',
+    '0.000000',
+    '01',
+    '1.',
+    '.5',
+    '1.0000001',
+    '-1',
+    '+1',
+    '1e3',
+    '1,5',
+    ' 1',
+    '1 ',
+    '1\n',
+    '1234567890123',
+    '١',
+    '1_0',
+  ])('%j is no amount', (text) => expect(parseAmount(text)).toBeNull());
 
   test('every amount keeps its value through writing and reading', () => {
     fc.assert(

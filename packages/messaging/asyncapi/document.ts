@@ -33,7 +33,7 @@ export function asyncapiYaml(): string {
 }
 
 /** Senders come from the contracts, receivers from the topology. */
-export function asyncapiDocument(): object {
+function asyncapiDocument(): object {
   const messages = [...new Map(bindings.map(({ message }) => [message.name, message])).values()];
   const descriptions = readDescriptions();
   return {

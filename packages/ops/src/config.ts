@@ -1,10 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import { Failure } from './failure.ts';
 
-/** Written by `npm start` in a checkout. Environment settings go before what it says. */
-const stackFile = fileURLToPath(new URL('../../../.local/stack.json', import.meta.url));
+const localDirectory = fileURLToPath(new URL('../../../.local', import.meta.url));
+
+/** Written by `npm start` in a checkout, where LOCAL_DIRECTORY moves it. Environment settings go before what it says. */
+const stackFileOf = (env: NodeJS.ProcessEnv): string => join(env['LOCAL_DIRECTORY'] ?? localDirectory, 'stack.json');
 
 /** The services this command line talks to, and the setting that says where each is. */
 export const serviceSettings = {
@@ -27,7 +30,7 @@ export type Config = {
 };
 
 /** No other file reads the environment. @throws Failure when a setting, or the stack's file, is wrong. */
-export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFile): Config {
+export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(env)): Config {
   try {
     return settings({ ...readStack(file), ...given(env) }, (read) => {
       const url = (name: string) => read.url(name, { protocols: ['http:', 'https:'], default: '' });

@@ -1,5 +1,6 @@
 import type { ChainNetwork } from '../networks.ts';
 import type { Block } from '../rpc/answers.ts';
+import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
 import type { Transfer } from '../transfers.ts';
@@ -105,7 +106,15 @@ async function toLook(
 
 async function lookAtFork(rpc: RpcProvider, from: LookFrom, head: Block): Promise<Look> {
   const fork = await findFork(rpc, from.chain, from.finalized);
-  return fork.kind === 'none' ? { kind: 'nothing_new', head: head.number } : { kind: 'fork', head: head.number, fork };
+  if (fork.kind !== 'none') return { kind: 'fork', head: head.number, fork };
+  // Blocks above our tip that do not follow it, on a node that still has it: standing still without a word would hide that.
+  if (head.number > from.chain.tip().number) {
+    throw new RpcError(
+      'invalid_answer',
+      `block ${from.chain.tip().number + 1} does not follow the node's own block before it`,
+    );
+  }
+  return { kind: 'nothing_new', head: head.number };
 }
 
 async function readNext(rpc: RpcProvider, tip: number, to: number): Promise<Block[]> {

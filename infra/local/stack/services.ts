@@ -1,0 +1,44 @@
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import type { StackDirectory } from './directory.ts';
+import type { Ports } from './ports.ts';
+import { serviceEnvironment, type ServiceEnvironmentOptions } from './service-environment.ts';
+import { ServiceProcess } from './service-process.ts';
+import type { StackFile } from './stack-file.ts';
+
+/** Where a service is reached: at its only replica, or at the balancer in front of several. */
+export function urlsOfServices(ports: Ports, replicas: number): Record<ServiceName, string> {
+  const urls = serviceNames.map((name) => {
+    const port = replicas === 1 ? ports.replicas[name][0] : ports.balancers[name];
+    return [name, `http://127.0.0.1:${String(port)}`];
+  });
+  return Object.fromEntries(urls) as Record<ServiceName, string>;
+}
+
+/** Every replica of every service, not yet started. */
+export function serviceProcesses(options: {
+  directory: StackDirectory;
+  ports: Ports;
+  settings: ServiceEnvironmentOptions;
+  /** Told whenever a process is another one than before. */
+  onChange: (what: string) => void;
+}): ServiceProcess[] {
+  const { directory, ports, settings, onChange } = options;
+  const place = { logDirectory: directory.logs, pidDirectory: directory.pids };
+  return serviceNames.flatMap((name) =>
+    ports.replicas[name].map((port, position) => {
+      const env = serviceEnvironment(settings, name, port);
+      return new ServiceProcess({ name, replica: position + 1, port, env, ...place, onChange });
+    }),
+  );
+}
+
+export function describeServices(
+  services: readonly ServiceProcess[],
+  urls: Record<ServiceName, string>,
+): StackFile['services'] {
+  const described = serviceNames.map((name) => {
+    const replicas = services.filter((service) => service.name === name).map(({ url, pid }) => ({ url, pid }));
+    return [name, { url: urls[name], replicas }];
+  });
+  return Object.fromEntries(described) as StackFile['services'];
+}
