@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { freePortBase } from '../support/journey-stack.ts';
+import { freePortBase, ownEnvironment } from '../support/journey-stack.ts';
 
 const repository = join(import.meta.dirname, '..', '..');
 
@@ -15,7 +15,7 @@ type Ended = { code: number | null; output: string };
 function npm(words: string[], env: Record<string, string>): Promise<Ended> {
   const child = spawn('npm', ['run', '--silent', ...words], {
     cwd: repository,
-    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    env: { ...ownEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let output = '';

@@ -20,7 +20,7 @@ export async function journeyStack(
       directory,
       portBase: await freePortBase(options.replicas ?? 1),
       replicas: options.replicas ?? 1,
-      environment: { ...process.env, NODE_ENV: 'development', NODE_OPTIONS: '', ...options.settings },
+      environment: { ...ownEnvironment(), ...options.settings },
       say: (line) => lines.push(line),
     });
     const close = async (): Promise<void> => {
@@ -32,6 +32,12 @@ export async function journeyStack(
     // The directory stays, because its logs say why.
     throw new Error(`the stack in ${directory.root} did not start after:\n${lines.join('\n')}`, { cause: error });
   }
+}
+
+/** Ours without what jest adds, and without backends that a developer may have named for `npm start`: a journey has its own. */
+export function ownEnvironment(): NodeJS.ProcessEnv {
+  const foreign = ['POSTGRES_URL', 'AMQP_URL', 'CHAIN_RPC_URL', 'NODE_OPTIONS', 'NODE_ENV'];
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.includes(name)));
 }
 
 /** A base above which every port of the plan is free at this moment. */

@@ -31,7 +31,8 @@ export class ServiceProcess {
   readonly #title: string;
   readonly #logFile: string;
   #child: Child | null = null;
-  #isWanted = false;
+  /** From being ready once until it is told to stop: then a process that dies is started again. */
+  #isKept = false;
 
   constructor(options: ServiceProcessOptions) {
     this.name = options.name;
@@ -48,16 +49,17 @@ export class ServiceProcess {
 
   /** Starts it and waits until it says it is ready. @throws StackError naming its log. */
   async start(): Promise<void> {
-    this.#isWanted = true;
     await endOrphan(this.#pidFile, this.#entryFile);
     await requireFreePort(this.#options.port, this.#title);
-    await this.#spawn();
-    await this.#untilReady();
+    const child = await this.#spawn();
+    await this.#untilReady(child);
+    this.#isKept = true;
+    void child.exited.then((reason) => this.#replace(reason));
   }
 
   /** Ends it cleanly and for good. */
   async stop(): Promise<void> {
-    this.#isWanted = false;
+    this.#isKept = false;
     await this.#child?.stop();
   }
 
@@ -66,7 +68,7 @@ export class ServiceProcess {
     await this.#child?.kill();
   }
 
-  async #spawn(): Promise<void> {
+  async #spawn(): Promise<Child> {
     const child = await startChild({
       name: this.#title,
       command: process.execPath,
@@ -78,25 +80,27 @@ export class ServiceProcess {
     });
     this.#child = child;
     await writePidFile(this.#pidFile, child.pid);
-    void child.exited.then((reason) => this.#replace(child, reason));
+    return child;
   }
 
-  async #replace(child: Child, reason: string): Promise<void> {
-    if (this.#child !== child) return;
+  async #replace(reason: string): Promise<void> {
     await delay(restartDelayMs);
-    if (!this.#isWanted) return;
-    await this.#spawn();
-    this.#options.onChange(`${reason}; it was started again (pid ${this.pid}). See ${this.#logFile}`);
+    if (!this.#isKept) return;
+    const child = await this.#spawn();
+    void child.exited.then((next) => this.#replace(next));
+    this.#options.onChange(`${reason}; it was started again (pid ${child.pid}). See ${this.#logFile}`);
   }
 
-  async #untilReady(): Promise<void> {
+  /** A process that ends before it was ready once has wrong settings or a broken backend: starting it again would not help. */
+  async #untilReady(child: Child): Promise<void> {
     const deadline = Date.now() + readyTimeoutMs;
-    while (Date.now() < deadline) {
+    while (child.running() && Date.now() < deadline) {
       const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
       if (answer?.ok === true) return;
       await delay(50);
     }
-    throw new StackError(`${this.#title} did not become ready in ${readyTimeoutMs / 1_000} s. See ${this.#logFile}`);
+    const what = child.running() ? `was not ready after ${readyTimeoutMs / 1_000} s` : 'ended while starting';
+    throw new StackError(`${this.#title} ${what}. The end of ${this.#logFile}:\n${child.lastWords()}`);
   }
 
   get #pidFile(): string {

@@ -119,8 +119,10 @@ function settingsOf(
   };
 }
 
+/** A failure is told once every other start has come to its end: what is still starting could not be stopped. */
 async function startAll(services: readonly ServiceProcess[]): Promise<void> {
-  await Promise.all(services.map((service) => service.start()));
+  const started = await Promise.allSettled(services.map((service) => service.start()));
+  for (const result of started) if (result.status === 'rejected') throw result.reason;
 }
 
 async function stopAll(services: readonly ServiceProcess[]): Promise<void> {

@@ -13,10 +13,10 @@ export type TestBroker = {
 
 /** A fresh virtual host on the run's RabbitMQ. */
 export async function testBroker(): Promise<TestBroker> {
-  const { AMQP_URL: amqpUrl, AMQP_MANAGEMENT_URL: managementUrl } = process.env;
+  const { TEST_AMQP_URL: amqpUrl, TEST_AMQP_MANAGEMENT_URL: managementUrl } = process.env;
   if (!amqpUrl || !managementUrl) {
     throw new Error(
-      'There is no RabbitMQ for this test: name it *.int.test.ts, or set AMQP_URL and AMQP_MANAGEMENT_URL.',
+      'There is no RabbitMQ for this test: name it *.int.test.ts, or set TEST_AMQP_URL and TEST_AMQP_MANAGEMENT_URL.',
     );
   }
   const vhost = `test-${randomBytes(6).toString('hex')}`;

@@ -15,7 +15,7 @@ export async function startPostgresContainer(): Promise<RunBackends> {
     .start();
   const address = `${container.getHost()}:${container.getMappedPort(5432)}`;
   return {
-    environment: { POSTGRES_URL: `postgres://postgres:${password}@${address}/postgres` },
+    environment: { TEST_POSTGRES_URL: `postgres://postgres:${password}@${address}/postgres` },
     stop: async () => {
       await container.stop();
     },
@@ -32,7 +32,7 @@ export async function startRabbitmqContainer(): Promise<RunBackends> {
     .start();
   const address = (port: number) => `quittance:${password}@${container.getHost()}:${container.getMappedPort(port)}`;
   return {
-    environment: { AMQP_URL: `amqp://${address(5672)}`, AMQP_MANAGEMENT_URL: `http://${address(15672)}` },
+    environment: { TEST_AMQP_URL: `amqp://${address(5672)}`, TEST_AMQP_MANAGEMENT_URL: `http://${address(15672)}` },
     stop: async () => {
       await container.stop();
     },

@@ -46,7 +46,7 @@ export async function testDatabase({
 }
 
 function runsPostgres(): string {
-  const url = process.env.POSTGRES_URL;
+  const url = process.env.TEST_POSTGRES_URL;
   if (!url) throw new Error('There is no PostgreSQL for this test: name it *.int.test.ts, so that the run starts one.');
   return url;
 }

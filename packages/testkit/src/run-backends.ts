@@ -23,14 +23,16 @@ const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
  */
 export async function startRunBackends(): Promise<RunBackends> {
   await removeStaleRunDirectories();
-  const { POSTGRES_URL, AMQP_URL, AMQP_MANAGEMENT_URL } = process.env;
+  const { TEST_POSTGRES_URL, TEST_AMQP_URL, TEST_AMQP_MANAGEMENT_URL } = process.env;
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-`));
   // PostgreSQL's own user, when we are root, has to pass through.
   await chmod(directory, 0o711);
   const docker = await dockerAnswers();
   const starts = [
-    ...(POSTGRES_URL ? [] : [docker ? containerised('postgres') : embeddedPostgres(directory)]),
-    ...(AMQP_URL && AMQP_MANAGEMENT_URL ? [] : [docker ? containerised('rabbitmq') : embeddedRabbitmq(directory)]),
+    ...(TEST_POSTGRES_URL ? [] : [docker ? containerised('postgres') : embeddedPostgres(directory)]),
+    ...(TEST_AMQP_URL && TEST_AMQP_MANAGEMENT_URL
+      ? []
+      : [docker ? containerised('rabbitmq') : embeddedRabbitmq(directory)]),
   ];
 
   const settled = await Promise.allSettled(starts);
@@ -58,7 +60,7 @@ async function embeddedPostgres(directory: string): Promise<RunBackends> {
     durable: false,
     temporaryDirectory: directory,
   });
-  return { environment: { POSTGRES_URL: server.url }, stop: server.kill };
+  return { environment: { TEST_POSTGRES_URL: server.url }, stop: server.kill };
 }
 
 async function embeddedRabbitmq(directory: string): Promise<RunBackends> {
@@ -71,7 +73,10 @@ async function embeddedRabbitmq(directory: string): Promise<RunBackends> {
     temporaryDirectory: directory,
   });
   return {
-    environment: { AMQP_URL: node.url, ...(node.managementUrl ? { AMQP_MANAGEMENT_URL: node.managementUrl } : {}) },
+    environment: {
+      TEST_AMQP_URL: node.url,
+      ...(node.managementUrl ? { TEST_AMQP_MANAGEMENT_URL: node.managementUrl } : {}),
+    },
     stop: node.kill,
   };
 }

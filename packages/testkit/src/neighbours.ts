@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { MessageDefinition } from '@quittance/contracts/message.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import { messagingMigrations } from '@quittance/messaging/migrations.ts';
+import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testDatabase } from './database.ts';
+import { testLogger, testMetrics } from './logger.ts';
+
+export type Neighbours = {
+  /** Says a message as the service that owns it would. */
+  say<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/**
+ * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
+ * never sends what the service under test has to send.
+ * @param hears what each neighbour does with the messages it hears.
+ */
+export async function startNeighbours({
+  amqpUrl,
+  hears,
+}: {
+  amqpUrl: string;
+  hears: Partial<Record<ServiceName, Handler[]>>;
+}): Promise<Neighbours> {
+  const common = { logger: testLogger, metrics: testMetrics };
+  const schema = 'neighbours';
+  const database = await testDatabase({ schema, migrations: [messagingMigrations] });
+  const pool = createPool({ ...common, url: database.url, schema, max: 4, applicationName: schema });
+  const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
+  const outbox = createOutbox({ ...common, pool, broker });
+  const consumers = Object.entries(hears).map(([service, handlers]) =>
+    startConsumers({ ...common, broker, pool, service: service as ServiceName, handlers }),
+  );
+  return {
+    say: (message, payload, messageId = randomUUID()) =>
+      transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId })),
+    async stop() {
+      await Promise.all(consumers.map((consumer) => consumer.close()));
+      await outbox.close();
+      await broker.close();
+      await pool.end();
+      await database.drop();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** A line that a service has logged. */
+export type LogEntry = { level: string; msg: string; port?: number };
+
+export type ServiceProcess = {
+  /** Where it listens. */
+  url: string;
+  /** Everything it has logged so far, as it wrote it. */
+  log(): string;
+  /** The same, parsed. */
+  entries: readonly LogEntry[];
+  /** SIGTERM. @returns the exit code, once it has ended. */
+  stop(): Promise<number | null>;
+  /** As a power cut would. */
+  kill(): Promise<void>;
+  /** Settles once it has ended, however that came about. */
+  ended: Promise<void>;
+};
+
+/**
+ * Starts a service as a process of its own, the way it runs anywhere, on a port of the system's choice. With TEST_LOG_LEVEL set
+ * its log lines are shown.
+ * @param main file URL of its main.ts.
+ * @param env its settings; of this process's environment it gets PATH alone.
+ * @throws with its log when it ends before it listens.
+ */
+export async function startServiceProcess(main: URL, env: Record<string, string>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, [fileURLToPath(main)], {
+    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exit = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
+  const lines: string[] = [];
+  const entries: LogEntry[] = [];
+  const { promise: port, resolve, reject } = Promise.withResolvers<number>();
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const entry = JSON.parse(line) as LogEntry;
+    lines.push(line);
+    entries.push(entry);
+    if (process.env.TEST_LOG_LEVEL) process.stderr.write(`${line}\n`);
+    if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
+  });
+  void exit.then(() => reject(new Error(`the service ended before it listened:\n${lines.join('\n')}`)));
+  return {
+    url: `http://127.0.0.1:${await port}`,
+    log: () => lines.join('\n'),
+    entries,
+    async stop() {
+      child.kill('SIGTERM');
+      return (await exit)[0];
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      await exit;
+    },
+    ended: exit.then(() => undefined),
+  };
+}
