@@ -110,7 +110,7 @@ describe('the commands of the local stack', () => {
     const { payment_url, payment_id } = await create(before, '56.78');
     process.kill(Number(await readFile(join(directory, 'stack.pid'), 'utf8')), 'SIGKILL');
     const started = await npm(['start', '--', '--detach', '--no-demo'], env);
-    expect(started).toMatchObject({ code: 0 });
+    expect(started).toMatchObject({ code: 0, output: expect.stringContaining('Quittance is running') });
     const after = await readStack();
     expect(after.merchant).toEqual(before.merchant);
     await npm(['pay', '--', payment_url, '--wait'], env);
