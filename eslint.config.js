@@ -9,12 +9,15 @@ const mayImport = [
   { files: ['packages/http/src/**'], allowed: ['contracts', 'runtime'] },
   { files: ['packages/messaging/src/**'], allowed: ['contracts', 'runtime', 'postgres'] },
   { files: ['packages/ops/src/**'], allowed: ['contracts', 'runtime', 'http', 'messaging'] },
+  { files: ['packages/testkit/src/**'], allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'local-stack'] },
+  { files: ['infra/local/**'], ignores: ['**/test/**'], allowed: ['contracts'] },
   { files: ['services/*/src/**'], allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'http'] },
   { files: ['services/*/src/state.ts'], allowed: ['contracts'], onlyThose: true },
 ];
 
+/** A path that climbs out of its own `src` has to go down through another one, or through a folder of the top. */
 const intoAnotherRoom = {
-  regex: '^(\\.\\./)+(packages|services|infra|tests)/',
+  regex: '^(\\.\\./)+(.*/)?(src|test|packages|services|infra|tests)/',
   message: 'Import another room by its package name, so that the import rules see it.',
 };
 
@@ -34,7 +37,7 @@ const databaseImports = {
   message: 'Only store, queries, main and migrate load pg or Prisma.',
 };
 
-function importRule({ files, allowed, onlyThose = false }) {
+function importRule({ files, ignores = [], allowed, onlyThose = false }) {
   const ours = allowed.length === 0 ? '^@quittance/' : `^@quittance/(?!(${allowed.join('|')})/)`;
   const patterns = [
     { regex: ours, message: `This room may import ${allowed.join(', ') || 'none of our packages'}.` },
@@ -42,7 +45,7 @@ function importRule({ files, allowed, onlyThose = false }) {
   ];
   if (onlyThose) patterns.push({ regex: '^(?!@quittance/)', message: 'state.ts is pure: it imports only contracts.' });
   else if (files[0].startsWith('services/')) patterns.push(databaseImports);
-  return { files, rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] } };
+  return { files, ignores, rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] } };
 }
 
 const services = mayImport.find(({ files }) => files[0] === 'services/*/src/**');
@@ -80,12 +83,21 @@ export default ts.config(
   ...mayImport.map(importRule),
   { ...importRule(services), files: databaseFiles, rules: withoutDatabaseRule(services) },
   {
-    files: ['services/*/src/**'],
-    ignores: ['services/*/src/config.ts'],
+    files: ['services/*/src/**', 'packages/{contracts,runtime,postgres,messaging,http}/src/**'],
+    // The frame of a process gives its environment to its config.ts.
+    ignores: ['services/*/src/config.ts', 'packages/runtime/src/service.ts'],
     rules: {
       'no-restricted-properties': [
         'error',
         { object: 'process', property: 'env', message: 'Settings are read in config.ts only.' },
+      ],
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ImportExpression', message: 'The import rules see static imports only.' },
+        {
+          selector: 'ImportDeclaration[source.value=/^(node:)?process$/]',
+          message: 'Use the global `process`, on which the rules keep an eye.',
+        },
       ],
     },
   },

@@ -9,7 +9,7 @@ export const repositoryRoot = join(dirname(fileURLToPath(import.meta.url)), '..'
 /** Where everything the local stack keeps is found: absolute paths below `.local` (or the directory a test chose). */
 export type StackDirectory = ReturnType<typeof stackDirectory>;
 
-export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] ?? join(repositoryRoot, '.local')) {
+export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || join(repositoryRoot, '.local')) {
   return {
     root,
     logs: join(root, 'logs'),

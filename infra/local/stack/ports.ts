@@ -23,7 +23,7 @@ export type Ports = {
 
 /** @throws StackError when PORT_BASE is no port or leaves no room above it. */
 export function portBase(env: NodeJS.ProcessEnv): number {
-  const text = env['PORT_BASE'] ?? String(defaultPortBase);
+  const text = env['PORT_BASE'] || String(defaultPortBase);
   const base = Number(text);
   const highest = 65_535 - 200;
   if (!/^\d+$/.test(text) || base < 1024 || base > highest) {

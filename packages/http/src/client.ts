@@ -50,10 +50,20 @@ export class ServiceUnavailable extends HttpError {
   }
 }
 
+/** The service itself answered that it could not do it. */
+class ErrorAnswer extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`it answered ${status}`);
+    this.status = status;
+  }
+}
+
 /**
  * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
  * and reading the answer. After half of at least ten requests in ten seconds failed, requests fail at once and
- * one a second is let through to see whether the service is back. Answers below 500 count as success.
+ * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
+ * the service is there, and what it cannot decide for one merchant must not cut off the others.
  * @param timeoutMs the deadline, 1500 by default.
  */
 export function createServiceClient({
@@ -84,7 +94,7 @@ export function createServiceClient({
       const response = await send(http, request, url, timeoutMs);
       end({ status: String(response.status) });
       if (response.status < 500) return response;
-      throw new ServiceUnavailable(name, { cause: new Error(`it answered ${response.status}`) });
+      throw new ServiceUnavailable(name, { cause: new ErrorAnswer(response.status) });
     } catch (error) {
       if (error instanceof ServiceUnavailable) throw error;
       end({ status: 'error' });
@@ -183,6 +193,7 @@ function createBreaker(
     errorThresholdPercentage: 50,
     rollingCountTimeout: 10_000,
     resetTimeout: 1_000,
+    errorFilter: ({ cause }: Error) => cause instanceof ErrorAnswer && cause.status === 503,
   });
   breaker.on('open', () => {
     open.set({ client: name }, 1);

@@ -5,6 +5,8 @@ import type { Express } from 'express';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
+import { refuseUnreadable } from './refuse-unreadable.ts';
+
 /** Longest for a request's headers, and for the whole request, to arrive. */
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 15_000;
@@ -36,6 +38,9 @@ export async function listen(
     app,
   );
   server.maxConnections = MAX_CONNECTIONS;
+  refuseUnreadable(server, logger);
+  // An expectation we do not know is ignored, as HTTP allows; Node alone would answer with a bare 417.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { promise: listening, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();
   server.once('error', reject);
   server.listen({ host, port }, resolve);

@@ -35,3 +35,10 @@ export type Route = { method: Method; path: string; handle: Handle };
 export function route(definition: Route): Route {
   return definition;
 }
+
+/** A parameter of the path, decoded. @throws Error when the route's path has none of this name, which would be our own mistake. */
+export function pathParameter(params: RouteRequest['params'], name: string): string {
+  const value = params[name];
+  if (value === undefined) throw new Error(`the path has no parameter ${name}`);
+  return value;
+}

@@ -172,7 +172,7 @@ describe('a connection that breaks', () => {
 describe('the breaker', () => {
   test('opens after repeated failures, asks nobody while open, and closes once the service is back', async () => {
     let broken = true;
-    const owner = await startOwner((_request, response) => response.writeHead(broken ? 503 : 200).end());
+    const owner = await startOwner((_request, response) => response.writeHead(broken ? 500 : 200).end());
     const client = clientOf(owner.url);
     for (let i = 0; i < 10; i += 1) await failure(client, { method: 'GET', path: '/' });
     const asked = owner.requests.length;
@@ -189,6 +189,15 @@ describe('the breaker', () => {
     expect((await client.metrics.render()).text).toContain(
       'http_client_breaker_open{client="payments",service="test"} 0',
     );
+  });
+
+  test('does not mind a 503 that the service gives by itself, so that one merchant in trouble cuts off nobody else', async () => {
+    const owner = await startOwner(({ url }, response) => response.writeHead(url === '/healthy' ? 200 : 503).end());
+    const client = clientOf(owner.url);
+    for (let count = 0; count < 20; count += 1) {
+      expect(await failure(client, { method: 'GET', path: '/troubled' })).toBeInstanceOf(ServiceUnavailable);
+    }
+    expect((await client.request({ method: 'GET', path: '/healthy' })).status).toBe(200);
   });
 
   test('does not mind answers below 500', async () => {

@@ -123,3 +123,42 @@ test('a port that is taken is an error that names it', async () => {
   );
   await first.stop();
 });
+
+describe('what never becomes a request', () => {
+  test.each([
+    ['no HTTP', 400, 'hello\r\n\r\n'],
+    [
+      'a length and chunks',
+      400,
+      'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    ['headers that are too large', 431, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
+  ])('%s is answered %i, in JSON, with a request id', async (_what, status, bytes) => {
+    const server = await startServer();
+    const client = await rawClient(server.port);
+    client.send(bytes);
+    const answer = await client.ended;
+    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\n\r\n\\{"detail":"[^"]+"\\}$`));
+    expect(answer).toMatch(/^content-type: application\/json/im);
+    expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im);
+    await server.stop();
+  });
+
+  test('gets no second answer when its headers already had one', async () => {
+    const server = await startServer();
+    const client = await rawClient(server.port);
+    client.send('POST /nowhere HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await client.received(/Not found/);
+    client.send('no chunk\r\n');
+    expect((await client.ended).match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    await server.stop();
+  });
+
+  test('is not an expectation we do not know', async () => {
+    const server = await startServer();
+    const client = await rawClient(server.port);
+    client.send('GET /livez HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n');
+    expect(await client.received(/live/)).toMatch(/^HTTP\/1\.1 200/);
+    await server.stop();
+  });
+});

@@ -67,6 +67,27 @@ export function createApi(config: Config): Api {
   };
 }
 
+/**
+ * Waits for several services' answers, none of which hides the others when it does not come.
+ * @returns the answers that came, under their names, and what to say of each service that gave none.
+ * @throws Failure of the first call that failed in any other way: then the question itself is wrong.
+ */
+export async function whatAnswers(
+  asked: Record<string, Promise<unknown>>,
+): Promise<{ answers: Record<string, unknown>; silent: string[] }> {
+  const answers: Record<string, unknown> = {};
+  const silent: string[] = [];
+  const results = await Promise.allSettled(Object.values(asked));
+  for (const [position, name] of Object.keys(asked).entries()) {
+    const result = results[position];
+    if (result?.status === 'fulfilled') answers[name] = result.value;
+    else if (result?.reason instanceof Failure && result.reason.kind === 'unreachable')
+      silent.push(result.reason.message);
+    else throw result?.reason;
+  }
+  return { answers, silent };
+}
+
 /** @throws Failure that says how to give the setting. */
 export function needed(name: string, value: string): string {
   if (value !== '') return value;

@@ -6,7 +6,7 @@ import { merchantCommands } from './commands/merchant.ts';
 import { paymentCommands } from './commands/payment.ts';
 import { walletCommands } from './commands/wallet.ts';
 import { webhookCommands } from './commands/webhook.ts';
-import type { Ops } from './command.ts';
+import type { JsonOption, Ops } from './command.ts';
 import { readConfig } from './config.ts';
 import { exitCodes, Failure } from './failure.ts';
 
@@ -30,8 +30,13 @@ async function main(): Promise<number> {
 function createProgram(ops: Ops): Command {
   const program = new Command('ops')
     .description("The operator's commands. Exit codes: 0 done, 1 refused, 2 wrong use, 3 a service did not answer.")
+    .option('--json', 'print JSON instead of a table')
     .exitOverride()
     .showHelpAfterError('(add --help for the options)');
+  // Commander takes it for the program's wherever it stands, before the command or after it; the command is what reads it.
+  program.hook('preAction', (_program, command) => {
+    if (program.opts<JsonOption>().json) command.setOptionValue('json', true);
+  });
   merchantCommands(program, ops);
   walletCommands(program, ops);
   paymentCommands(program, ops);

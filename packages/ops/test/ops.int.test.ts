@@ -159,6 +159,53 @@ describe('each command asks the service that owns the answer', () => {
   });
 });
 
+describe('merchant show, while a service is away', () => {
+  test('shows what the others say, names the one that did not answer, and exits 3', async () => {
+    await using services = await startServices({
+      'GET /merchants/:id': () => ({ status: 200, body: { merchant_id: merchant } }),
+      'GET /merchants/:id/gate': () => ({ status: 200, body: { policy_version: 1 } }),
+    });
+    const env = { ...services.env, QUOTA_URL: 'http://127.0.0.1:1' };
+    const result = await runOps(['merchant', 'show', merchant, '--json'], env);
+    expect(result).toMatchObject({ code: 3, stderr: expect.stringMatching(/^quota at http.*ECONNREFUSED.*\n$/) });
+    expect(JSON.parse(result.stdout)).toEqual({ merchant: { merchant_id: merchant }, gate: { policy_version: 1 } });
+  });
+
+  test('shows nothing when none of them answers, and names all three', async () => {
+    const nobody = 'http://127.0.0.1:1';
+    await using services = await startServices({});
+    const env = { ...services.env, API_GATEWAY_URL: nobody, QUOTA_URL: nobody, PAYMENTS_URL: nobody };
+    const result = await runOps(['merchant', 'show', merchant], env);
+    expect(result).toMatchObject({ code: 3, stdout: '' });
+    expect(
+      result.stderr
+        .trim()
+        .split('\n')
+        .map((line) => line.split(' ')[0]),
+    ).toEqual(['api-gateway', 'quota', 'payments']);
+  });
+
+  test('a merchant that does not exist is refused, whoever is away', async () => {
+    await using services = await startServices({});
+    const env = { ...services.env, PAYMENTS_URL: 'http://127.0.0.1:1' };
+    const result = await runOps(['merchant', 'show', merchant], env);
+    expect(result).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^api-gateway refused \(404\)/),
+    });
+  });
+});
+
+test.each([
+  ['before the command', ['--json', 'chain', 'status']],
+  ['between its words', ['chain', '--json', 'status']],
+  ['after it', ['chain', 'status', '--json']],
+])('--json counts %s', async (_where, words) => {
+  await using services = await startServices({ 'GET /chains': () => ({ status: 200, body: { chains: [] } }) });
+  expect(await runOps(words, services.env)).toEqual({ code: 0, stderr: '', stdout: '{\n  "chains": []\n}\n' });
+});
+
 describe('exit codes', () => {
   test('1 when the service refuses, with its reason and nothing on stdout', async () => {
     await using services = await startServices({

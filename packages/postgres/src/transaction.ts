@@ -16,20 +16,29 @@ const MAX_ATTEMPTS = 3;
  * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
  * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
  * three times in all: keep everything but statements out of it.
+ * @param options.lockTimeoutMs whole milliseconds that one lock may be waited for, where the pool's limit is too long.
  * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
  * the commit, of which nobody knows whether it took effect: the caller answers 503 and a retry must be idempotent.
  */
-export async function transaction<T>(pool: Pool, run: (tx: Transaction) => Promise<T>): Promise<T> {
+export async function transaction<T>(
+  pool: Pool,
+  run: (tx: Transaction) => Promise<T>,
+  options: { lockTimeoutMs?: number } = {},
+): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(pool, run);
+      return await runOnce(pool, run, options);
     } catch (error) {
       if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
     }
   }
 }
 
-async function runOnce<T>(pool: Pool, run: (tx: Transaction) => Promise<T>): Promise<T> {
+async function runOnce<T>(
+  pool: Pool,
+  run: (tx: Transaction) => Promise<T>,
+  { lockTimeoutMs }: { lockTimeoutMs?: number },
+): Promise<T> {
   const client = await pool.connect();
   const hooks: (() => void)[] = [];
   let ended = false;
@@ -43,7 +52,8 @@ async function runOnce<T>(pool: Pool, run: (tx: Transaction) => Promise<T>): Pro
   };
   let result: T;
   try {
-    await client.query('begin');
+    // One round trip either way.
+    await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`);
     result = await run(tx);
     ended = true;
     await commit(client);

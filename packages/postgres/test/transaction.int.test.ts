@@ -53,6 +53,16 @@ describe('a transaction', () => {
     expect(await names()).toEqual(['a']);
   });
 
+  test('may wait for locks for less long than the pool does, and the next one on its connection waits as ever', async () => {
+    const seen = async (tx: Transaction) => [
+      await backendOf(tx),
+      (await tx.query<{ lock_timeout: string }>('show lock_timeout')).rows[0]?.lock_timeout,
+    ];
+    const [backend, limit] = await transaction(pool, seen, { lockTimeoutMs: 250 });
+    expect(limit).toBe('250ms');
+    expect(await transaction(pool, seen)).toEqual([backend, '2s']);
+  });
+
   test('that throws leaves nothing, runs no hook and gives its connection back', async () => {
     let hooked = false;
     const failing = transaction(pool, async (tx) => {

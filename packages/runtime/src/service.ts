@@ -1,8 +1,9 @@
 import { armFaultPoint } from './fault-point.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
-import { createLogger, type Logger, logLevels } from './logger.ts';
+import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { ConfigurationError, settings } from './settings.ts';
+import { readFrameConfig } from './service-settings.ts';
+import { ConfigurationError } from './settings.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
 const EXIT_CONFIGURATION = 78;
@@ -60,7 +61,7 @@ export async function runTask<C>({
 
 /** Reads the frame's settings and the service's together, so that one start shows every problem of both. */
 function configure<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): { config: C; logger: Logger } {
-  const frame = attempt(() => readFrameSettings(process.env));
+  const frame = attempt(() => readFrameConfig(process.env));
   const service = attempt(() => readConfig(process.env));
   if ('problems' in frame || 'problems' in service) {
     const problems = [
@@ -84,16 +85,6 @@ function configure<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): 
     armFaultPoint(frame.value.faultPoint);
   }
   return { config: service.value, logger };
-}
-
-function readFrameSettings(env: NodeJS.ProcessEnv) {
-  return settings(env, (read) => {
-    const faultPoint = read.optionalText('FAULT_POINT');
-    if (faultPoint !== null && read.optionalText('NODE_ENV') === 'production') {
-      throw new ConfigurationError(['FAULT_POINT: must not be set in production']);
-    }
-    return { logLevel: read.oneOf('LOG_LEVEL', logLevels, { default: 'info' }), faultPoint };
-  });
 }
 
 function attempt<T>(read: () => T): { value: T } | { problems: readonly string[] } {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { GenericContainer, Wait } from 'testcontainers';
-import type { RunBackends } from './run-backends.ts';
+import type { Backend } from './backend.ts';
 
 /** PostgreSQL in a container of the machine's Docker engine; without durability, since nobody wants its data again. */
-export async function startPostgresContainer(): Promise<RunBackends> {
+export async function startPostgresContainer(): Promise<Backend> {
   const password = randomBytes(12).toString('hex');
   const container = await new GenericContainer('postgres:18-alpine')
     .withEnvironment({ POSTGRES_PASSWORD: password })
@@ -23,7 +23,7 @@ export async function startPostgresContainer(): Promise<RunBackends> {
 }
 
 /** RabbitMQ with its management API in a container of the machine's Docker engine. */
-export async function startRabbitmqContainer(): Promise<RunBackends> {
+export async function startRabbitmqContainer(): Promise<Backend> {
   const password = randomBytes(12).toString('hex');
   const container = await new GenericContainer('rabbitmq:4-management-alpine')
     .withEnvironment({ RABBITMQ_DEFAULT_USER: 'quittance', RABBITMQ_DEFAULT_PASS: password })

@@ -1,9 +1,9 @@
 import { startRunBackends } from './run-backends.ts';
-import type { RunBackends } from './run-backends.ts';
+import type { Backend } from './backend.ts';
 
 declare global {
   /** Handed from the set-up to the tear-down, which jest runs in the same process. */
-  var quittanceTestBackends: RunBackends | undefined;
+  var quittanceTestBackends: Backend | undefined;
 }
 
 /** jest's globalSetup: the backends of the whole run. Their addresses travel to the tests in process.env. */

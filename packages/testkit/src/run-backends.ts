@@ -6,22 +6,17 @@ import { fileURLToPath } from 'node:url';
 import { freePort, freePorts } from '@quittance/local-stack/backends/ports.ts';
 import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
 import { startRabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import type { Backend } from './backend.ts';
 import { removeStaleRunDirectories, runDirectoryPrefix } from './run-directory.ts';
-
-/** What a whole test run shares: one PostgreSQL and one RabbitMQ. */
-export type RunBackends = {
-  /** For process.env, which jest hands on to its workers. */
-  environment: Record<string, string>;
-  stop(): Promise<void>;
-};
 
 const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
 
 /**
- * Servers named in the environment are used as they are; the others are started: in containers where a Docker engine
- * answers, else the embedded ones of the local stack, in a temporary directory that disappears with this process.
+ * What a whole test run shares: one PostgreSQL and one RabbitMQ. Servers named in the environment are used as they are; the
+ * others are started: in containers where a Docker engine answers, else the embedded ones of the local stack, in a temporary
+ * directory that disappears with this process.
  */
-export async function startRunBackends(): Promise<RunBackends> {
+export async function startRunBackends(): Promise<Backend> {
   await removeStaleRunDirectories();
   const { TEST_POSTGRES_URL, TEST_AMQP_URL, TEST_AMQP_MANAGEMENT_URL } = process.env;
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-`));
@@ -51,7 +46,7 @@ export async function startRunBackends(): Promise<RunBackends> {
   return { environment, stop };
 }
 
-async function embeddedPostgres(directory: string): Promise<RunBackends> {
+async function embeddedPostgres(directory: string): Promise<Backend> {
   const port = await freePort();
   const server = await startPostgres({
     directory: join(directory, 'postgres'),
@@ -63,7 +58,7 @@ async function embeddedPostgres(directory: string): Promise<RunBackends> {
   return { environment: { TEST_POSTGRES_URL: server.url }, stop: server.kill };
 }
 
-async function embeddedRabbitmq(directory: string): Promise<RunBackends> {
+async function embeddedRabbitmq(directory: string): Promise<Backend> {
   const [amqp, management, distribution, epmd] = (await freePorts(4)) as [number, number, number, number];
   const node = await startRabbitmq({
     directory: join(directory, 'rabbitmq'),
@@ -82,7 +77,7 @@ async function embeddedRabbitmq(directory: string): Promise<RunBackends> {
 }
 
 /** The library is large and asks the engine a lot, so it is loaded only where there is one. */
-async function containerised(name: 'postgres' | 'rabbitmq'): Promise<RunBackends> {
+async function containerised(name: 'postgres' | 'rabbitmq'): Promise<Backend> {
   const containers = await import('./containers.ts');
   return name === 'postgres' ? containers.startPostgresContainer() : containers.startRabbitmqContainer();
 }

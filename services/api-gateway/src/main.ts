@@ -1,15 +1,15 @@
 import { createServiceClient } from '@quittance/http/client.ts';
 import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { connectBackends } from '@quittance/messaging/backends.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createGatewayApp } from './app.ts';
 import { ENDPOINT_CHECK_TIMEOUT_MS } from './clients.ts';
 import { readConfig } from './config.ts';
 import { sweepWindowsLoop } from './loops/sweep-windows.ts';
+import { schema } from './migrations.ts';
 
 const name = 'api-gateway';
 
@@ -17,13 +17,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, databasePoolSize: max, internalToken } = config;
-    const pool = createPool({ url, schema: 'gateway', max, logger, applicationName: name, metrics });
-    lifecycle.onStop('database', () => pool.end());
-    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-    lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
-    lifecycle.onStop('outbox', () => outbox.close());
+    const { pool, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { internalToken } = config;
 
     const client = (service: string, baseUrl: string, timeoutMs?: number) => {
       const created = createServiceClient({

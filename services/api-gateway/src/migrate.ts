@@ -1,12 +1,11 @@
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
 import { migrate } from '@quittance/postgres/migrate.ts';
 import { runTask } from '@quittance/runtime/service.ts';
-import { readMigrationConfig } from './config.ts';
-import { migrations } from './migrations.ts';
+import { readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { migrations, schema } from './migrations.ts';
 
+// Run before a new version starts; a second one at the same time waits and finds nothing left to do.
 await runTask({
   name: 'api-gateway',
   readConfig: readMigrationConfig,
-  run: ({ config, logger }) =>
-    migrate({ url: config.databaseUrl, schema: 'gateway', migrations: [messagingMigrations, migrations], logger }),
+  run: ({ config, logger }) => migrate({ url: config.databaseUrl, schema, migrations, logger }),
 });

@@ -1,7 +1,6 @@
-import { fileURLToPath } from 'node:url';
+import { serviceMigrations } from '@quittance/messaging/migrations.ts';
 
-/** The tables of the schema `gateway`, applied after those of messaging. */
-export const migrations = {
-  directory: fileURLToPath(new URL('../migrations', import.meta.url)),
-  ledger: 'gateway_migrations',
-};
+/** Where this service's tables live; its database role owns this schema and nothing else. */
+export const schema = 'gateway';
+
+export const migrations = serviceMigrations(new URL('../migrations', import.meta.url), 'gateway_migrations');

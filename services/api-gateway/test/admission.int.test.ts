@@ -69,6 +69,20 @@ describe('the order of answers', () => {
     expect(await counted('creation')).toBe(31);
   });
 
+  test('the bound holds without an API key too: for the rotation, which then changes and counts nothing, and the public status', async () => {
+    const { api_key: key, rotation_secret: secret } = await gateway.merchant();
+    const body = 'x'.repeat(65_537);
+    const rotate = { headers: { 'secret-key': secret }, body };
+    await expect(gateway.call('POST', '/api/v1/merchant/rotate-key', rotate)).resolves.toMatchObject({ status: 413 });
+    await expect(gateway.call('GET', `/api/v1/payments/${'t'.repeat(43)}`, { body })).resolves.toMatchObject({
+      status: 413,
+    });
+    const counted = `select from rate_limit_window where scope = 'key_rotation' and subject = encode(sha256($1), 'hex')`;
+    expect((await gateway.pool.query(counted, [Buffer.from(secret)])).rowCount).toBe(0);
+    const limits = await gateway.call('GET', '/api/v1/merchant/limits', { headers: { 'X-API-Key': key } });
+    expect(limits.status).not.toBe(401);
+  });
+
   test('a body of exactly 64 KiB passes and one byte more is 413, chunked as well', async () => {
     await fresh();
     const padded = (bytes: number) => JSON.stringify(creation).padEnd(bytes, ' ');

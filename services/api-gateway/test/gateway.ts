@@ -2,7 +2,6 @@ import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createServiceClient } from '@quittance/http/client.ts';
 import { listen } from '@quittance/http/listen.ts';
 import { connectBroker } from '@quittance/messaging/broker.ts';
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
 import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
@@ -12,7 +11,7 @@ import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { createGatewayApp } from '../src/app.ts';
-import { migrations } from '../src/migrations.ts';
+import { migrations, schema } from '../src/migrations.ts';
 import { networks } from './fake-request.ts';
 import { standIn, type StandIn } from './stand-in.ts';
 
@@ -45,7 +44,7 @@ const note = { actor: 'tests', reason: 'a merchant to test with' };
 
 /** The whole gateway on a fresh database, with stand-ins for payments and webhook-dispatcher and no broker at all. */
 export async function testGateway(): Promise<TestGateway> {
-  const database = await testDatabase({ schema: 'gateway', migrations: [messagingMigrations, migrations] });
+  const database = await testDatabase({ schema, migrations });
   const [payments, webhooks] = await Promise.all([standIn(), standIn()]);
   const lines: string[] = [];
   const logger = createLogger({ service: 'api-gateway', level: 'trace' }, { write: (line) => void lines.push(line) });
@@ -55,7 +54,7 @@ export async function testGateway(): Promise<TestGateway> {
     const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
     const pool = createPool({
       url: databaseUrl,
-      schema: 'gateway',
+      schema,
       max: 10,
       logger,
       applicationName: 'gateway',

@@ -1,9 +1,8 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
+import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { startService } from '@quittance/runtime/service.ts';
@@ -26,9 +25,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, databasePoolSize: max, networks } = config;
-    const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
-    lifecycle.onStop('database', () => pool.end());
+    const { databaseUrl: url, networks } = config;
+    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const leaderPool = createPool({
       url,
       schema,
@@ -38,10 +36,6 @@ await startService({
       metrics,
     });
     lifecycle.onStop('leader database', () => leaderPool.end());
-    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-    lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
-    lifecycle.onStop('outbox', () => outbox.close());
 
     const handlers = [paymentCreated(config), paymentClosed(config)];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });

@@ -121,6 +121,8 @@ describe('what payments asks', () => {
 
     expect((await ask([window])).transfers).toMatchObject([{ amount_units: '42', phase: 'seen' }]);
     expect((await ask([{ ...window, to: seen!.block_timestamp }])).transfers).toEqual([]);
+    expect((await ask([{ ...window, amount: '0.000042' }])).transfers).toMatchObject([{ amount_units: '42' }]);
+    expect((await ask([{ ...window, amount: '0.000041' }])).transfers).toEqual([]);
 
     // The chain's clock is moved beyond the window's end.
     await world.chain.rpc('evm_increaseTime', [120]);

@@ -112,7 +112,7 @@ describe('transfers', () => {
   test('are found once in overlapping windows, whose end is excluded', async () => {
     await insert(transferIn(7));
     const window = (from: number, to: number) => ({
-      ...{ recipient: wallet, from: at(from).toISOString(), to: at(to).toISOString() },
+      ...{ recipient: wallet, amountUnits: null, from: at(from).toISOString(), to: at(to).toISOString() },
     });
     expect(await readTransfersIn(pool, network, [window(0, 8), window(7, 100)], 10)).toHaveLength(1);
     expect(await readTransfersIn(pool, network, [window(0, 7), window(8, 100)], 10)).toEqual([]);

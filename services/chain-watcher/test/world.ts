@@ -3,18 +3,14 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { connectBroker, type Broker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { on } from '@quittance/messaging/handler.ts';
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import { testBroker, type TestBroker } from '@quittance/testkit/broker.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { startWatcher, type RunningWatcher, type WatcherOptions } from './watcher.ts';
 
@@ -35,15 +31,15 @@ export type World = {
 };
 
 export async function startWorld(chainOptions: Parameters<typeof testChain>[0] = {}): Promise<World> {
-  const [chain, database, broker, payments] = await Promise.all([
+  const [chain, database, broker] = await Promise.all([
     testChain({ slotsInAnEpoch: 32, ...chainOptions }),
     testDatabase({ schema, migrations }),
     testBroker(),
-    startPayments(),
   ]);
   const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
   const heard: TransferObserved[] = [];
-  const { outbox, disconnect } = await payments.connect(broker.url, heard);
+  const hearTransfer = on(TransferObserved, 'transfer-observed', async (message) => void heard.push(message));
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearTransfer] } });
   const watchers: RunningWatcher[] = [];
 
   return {
@@ -59,54 +55,20 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     },
     async announce(changes) {
       const payment = samplePayment(changes);
-      await transaction(payments.pool, (tx) => outbox.send(tx, PaymentCreated, payment));
+      await neighbours.say(PaymentCreated, payment);
       return payment;
     },
     async sayClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
       const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
-      await transaction(payments.pool, (tx) => outbox.send(tx, PaymentClosed, { ...closed, status: 'EXPIRED' }));
+      await neighbours.say(PaymentClosed, { ...closed, status: 'EXPIRED' });
     },
     async close() {
       for (const watcher of watchers) await watcher.close();
-      await disconnect();
+      await neighbours.stop();
       await pool.end();
       await Promise.all([chain.close(), database.drop(), broker.close()]);
     },
   };
-}
-
-/** The other end of the messages, on a database of its own, so that its relay never sends what the watcher has to. */
-async function startPayments() {
-  const database = await testDatabase({ schema: 'payments', migrations: [messagingMigrations] });
-  const common = { logger: testLogger, metrics: testMetrics };
-  const pool = createPool({ ...common, url: database.url, schema: 'payments', max: 5, applicationName: 'payments' });
-  return {
-    pool,
-    async connect(url: string, heard: TransferObserved[]) {
-      const broker = connectBroker({ ...common, url, name: 'payments' });
-      await untilReady(broker);
-      const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
-      const hear = on(TransferObserved, 'transfer-observed', (message) => {
-        heard.push(message);
-        return Promise.resolve();
-      });
-      const consumers = startConsumers({ ...common, pool, broker, service: 'payments', handlers: [hear] });
-      const disconnect = async () => {
-        await consumers.close();
-        await outbox.close();
-        await broker.close();
-        await pool.end();
-        await database.drop();
-      };
-      return { outbox, disconnect };
-    },
-  };
-}
-
-async function untilReady(broker: Broker): Promise<void> {
-  await eventually(() => {
-    if (!broker.ready()) throw new Error('not connected');
-  });
 }
 
 /** A wallet nobody else uses. */

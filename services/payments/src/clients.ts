@@ -14,8 +14,8 @@ export type Owners = {
   hasWebhook(merchantId: string): Promise<boolean>;
 };
 
-/** A stretch of time on one wallet: transfers in blocks from `from` up to, and without, `to`. */
-type ChainWindow = { recipient: string; from: Date; to: Date };
+/** Transfers of one amount (decimal text) to one wallet, in blocks from `from` up to, and without, `to`. */
+type ChainWindow = { recipient: string; amount: string; from: Date; to: Date };
 
 type ChainAnswer = {
   /** Every block up to this moment is final and was scanned without a gap; null before the first. */
@@ -51,7 +51,7 @@ export function createChain({ watcher }: { watcher: ServiceClient }): Chain {
         path: '/internal/v1/windows',
         json: {
           network,
-          windows: windows.map(({ recipient, from, to }) => ({ recipient, from: rfc3339(from), to: rfc3339(to) })),
+          windows: windows.map(({ from, to, ...slot }) => ({ ...slot, from: rfc3339(from), to: rfc3339(to) })),
         },
         // A question, although asked by POST.
         idempotent: true,

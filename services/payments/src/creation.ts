@@ -28,8 +28,17 @@ export type CreationOutcome =
   /** `body` holds the exact bytes of the 201, the same for every replay. */
   { outcome: 'created' | 'replayed'; body: Buffer } | { outcome: 'refused'; refusal: CreationRefusal };
 
+/**
+ * A creation that took longer than this is undone. The gateway answers 503 after 1.5 s, and a 503 says that nothing was stored;
+ * what is left of that time is for the way there and back, and for the commit.
+ */
+const DEADLINE_MS = 1_200;
+
+/** How long the merchant's other creations, or a slot's other one, are waited for. Leaves time for the rest. */
+export const CREATION_LOCK_TIMEOUT_MS = 1_000;
+
 export type CreationContext = {
-  /** Runs one database transaction. */
+  /** Runs one database transaction, in which no lock is waited for longer than CREATION_LOCK_TIMEOUT_MS. */
   transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   announcer: Announcer;
   askOwner: AskOwner;
@@ -46,8 +55,9 @@ export type CreationContext = {
  */
 export async function createPayment(context: CreationContext, creation: Creation): Promise<CreationOutcome> {
   const asked = new Set<Owner>();
+  const deadlineMs = performance.now() + DEADLINE_MS;
   for (;;) {
-    const decision = await decide(context, creation);
+    const decision = await decide(context, creation, deadlineMs);
     const owner = ownerOf(decision);
     // Each owner is asked once, so this repeats at most twice.
     if (owner === null || asked.has(owner) || !(await context.askOwner[owner](creation.merchant_id))) {
@@ -87,13 +97,19 @@ function answer(decision: Decision): CreationOutcome {
   return decision;
 }
 
-async function decide(context: CreationContext, creation: Creation): Promise<Decision> {
+/** @param deadlineMs monotonic milliseconds; nothing is created after them. */
+async function decide(context: CreationContext, creation: Creation, deadlineMs: number): Promise<Decision> {
   const fingerprint = fingerprintOf(creation);
   try {
     const decision = await context.transact(async (tx) => {
       const { reply, gate } = await lockGate(tx, creation.merchant_id, creation.idempotency_key);
       if (reply !== null) return repeat(reply, fingerprint);
-      return await createLocked(context, tx, gate, creation, fingerprint);
+      const decided = await createLocked(context, tx, gate, creation, fingerprint);
+      // The last moment before the commit. Waiting for a connection, a slow statement and the owner's answer count as well.
+      if (decided.outcome === 'created' && performance.now() > deadlineMs) {
+        throw unavailable(new Error(`the creation took longer than ${DEADLINE_MS} ms`));
+      }
+      return decided;
     });
     faultPoint('creation-committed');
     return decision;

@@ -2,18 +2,17 @@ import { createApp } from '@quittance/http/app.ts';
 import { createServiceClient } from '@quittance/http/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
+import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { ping } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskOwner } from './ask-owner.ts';
 import { createChain, createOwners } from './clients.ts';
 import { readConfig } from './config.ts';
-import { createPayment } from './creation.ts';
+import { CREATION_LOCK_TIMEOUT_MS, createPayment, type CreationContext } from './creation.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -33,13 +32,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, databasePoolSize: max, internalToken, networks, publicBaseUrl } = config;
-    const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
-    lifecycle.onStop('database', () => pool.end());
-    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-    lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
-    lifecycle.onStop('outbox', () => outbox.close());
+    const { internalToken, networks, publicBaseUrl } = config;
+    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
 
     const client = (service: string, baseUrl: string) => {
       const created = createServiceClient({ name: service, baseUrl, internalToken, logger, metrics });
@@ -65,7 +59,14 @@ await startService({
     lifecycle.onStop('keep-replies', () => replies.close());
 
     const { paymentTtlSeconds: ttlSeconds, walletBinding } = config;
-    const creation = { transact, announcer, askOwner, ttlSeconds, walletBinding, publicBaseUrl };
+    const creation: CreationContext = {
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: CREATION_LOCK_TIMEOUT_MS }),
+      announcer,
+      askOwner,
+      ttlSeconds,
+      walletBinding,
+      publicBaseUrl,
+    };
     const queries = createQueries({ pool, schema, publicBaseUrl });
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),

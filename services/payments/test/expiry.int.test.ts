@@ -67,6 +67,14 @@ describe('an overdue payment', () => {
     expect((await one.cancel()).status).toBe(409);
   });
 
+  test('expires however many transfers of other amounts its wallet got', async () => {
+    const one = await overduePayment(1);
+    const dust = { amount_units: '1', block_timestamp: wholeSecond(minutesAgo(20), 0) };
+    payments.peers.chain.transfers = Array.from({ length: 5000 }, () => transferFor(one.merchantId, one.payment, dust));
+    payments.peers.chain.scannedThrough = new Date();
+    await expires(one);
+  });
+
   test('waits while chain-watcher cannot be asked', async () => {
     payments.peers.down.add('chain-watcher');
     payments.peers.chain.scannedThrough = minutesAgo(0);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
@@ -54,3 +55,38 @@ test('a database that swallows packets makes creation 503, never a hang', async 
   const { rows } = await payments.db.query('select from payment where merchant_id = $1', [merchantId]);
   expect(rows).toHaveLength(1);
 });
+
+/** How long the gateway waits for an answer before it says 503 itself. */
+const GATEWAY_DEADLINE_MS = 1_500;
+
+test.each([
+  ["the merchant's gate was locked", lockGate],
+  ['the database stood still', stallDatabase],
+])('a creation that the gateway gave up while %s stores nothing', async (_, obstruct) => {
+  const merchantId = await newMerchant(payments);
+  const release = await obstruct(merchantId);
+  const answer = create(payments, merchantId);
+  await sleep(GATEWAY_DEADLINE_MS);
+  await release();
+  expect((await answer).status).toBe(503);
+  const { rows } = await payments.db.query('select from payment where merchant_id = $1', [merchantId]);
+  expect(rows).toEqual([]);
+  await eventually(async () => expect((await create(payments, merchantId)).status).toBe(201));
+});
+
+async function lockGate(merchantId: string): Promise<() => Promise<void>> {
+  const holder = await payments.db.connect();
+  await holder.query('begin');
+  await holder.query('select from gate where merchant_id = $1 for update', [merchantId]);
+  return async () => {
+    await holder.query('rollback');
+    holder.release();
+  };
+}
+
+async function stallDatabase(): Promise<() => Promise<void>> {
+  // A connection is at hand, so that it is the creation's own statements that stand still.
+  await newPayment(payments);
+  payments.faults.database.stall();
+  return async () => payments.faults.database.restore();
+}

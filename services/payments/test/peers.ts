@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 
 type PeerName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
@@ -67,7 +68,7 @@ async function answer(
   else send(404, { detail: 'none' });
 }
 
-type WindowsQuestion = { network: string; windows: { recipient: string; from: string; to: string }[] };
+type WindowsQuestion = { network: string; windows: { recipient: string; amount?: string; from: string; to: string }[] };
 
 const windowsAnswer = (chain: Peers['chain'], question: WindowsQuestion) => ({
   scanned_through: question.windows.some(({ recipient }) => chain.unknownWallets.has(recipient))
@@ -75,9 +76,10 @@ const windowsAnswer = (chain: Peers['chain'], question: WindowsQuestion) => ({
     : (chain.scannedThrough?.toISOString() ?? null),
   transfers: chain.transfers.filter((transfer) =>
     question.windows.some(
-      ({ recipient, from, to }) =>
+      ({ recipient, amount, from, to }) =>
         transfer.network === question.network &&
         transfer.to === recipient &&
+        (amount === undefined || parseAmount(amount) === BigInt(transfer.amount_units)) &&
         from <= transfer.block_timestamp &&
         transfer.block_timestamp < to,
     ),

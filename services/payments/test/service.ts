@@ -1,23 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { on } from '@quittance/messaging/handler.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { type HandlerContext, on } from '@quittance/messaging/handler.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { type Neighbours, startNeighbours } from '@quittance/testkit/neighbours.ts';
+import { type LogEntry, startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { type Peers, startPeers } from './peers.ts';
 
@@ -35,7 +29,7 @@ export type PaymentsUnderTest = {
   /** Status of /readyz. */
   ready(): Promise<number>;
   /** Says a message as another service would. */
-  say<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
+  say: Neighbours['say'];
   /** Everything the service said, as the services that hear it got it. */
   heard: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
   db: Pool;
@@ -44,7 +38,7 @@ export type PaymentsUnderTest = {
   /** Between the service and its backends. */
   faults: { database: FaultProxy; broker: FaultProxy };
   /** Log lines of all replicas, parsed. */
-  logs: { level: string; msg: string }[];
+  logs(): LogEntry[];
   close(): Promise<void>;
 };
 
@@ -63,10 +57,7 @@ export async function startPayments({
     database: await faultProxy({ target: database.url }),
     broker: await faultProxy({ target: broker.url }),
   };
-  const logs: PaymentsUnderTest['logs'] = [];
   const environment = {
-    HOST: '127.0.0.1',
-    PORT: '0',
     DATABASE_URL: faults.database.url,
     AMQP_URL: faults.broker.url,
     INTERNAL_TOKEN,
@@ -77,9 +68,20 @@ export async function startPayments({
     CHAIN_WATCHER_URL: peers.url,
     ...settings,
   };
-  const processes = await Promise.all(Array.from({ length: replicas }, () => startProcess(environment, logs)));
+  const main = new URL('../src/main.ts', import.meta.url);
+  const processes = await Promise.all(Array.from({ length: replicas }, () => startServiceProcess(main, environment)));
   const db = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
-  const wire = listenIn(db, broker.url);
+  const heard: PaymentsUnderTest['heard'] = { created: [], closed: [], paid: [] };
+  const neighbours = await startNeighbours({
+    amqpUrl: broker.url,
+    hears: {
+      'chain-watcher': [
+        on(PaymentCreated, 'payment-created', keep(heard.created)),
+        on(PaymentClosed, 'payment-closed', keep(heard.closed)),
+      ],
+      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', keep(heard.paid))],
+    },
+  });
 
   let next = 0;
   return {
@@ -87,10 +89,9 @@ export async function startPayments({
     databaseUrl: database.url,
     peers,
     faults,
-    logs,
-    heard: wire.heard,
-    say: (message, payload, messageId) =>
-      transaction(db, (tx) => wire.outbox.send(tx, message, payload, messageId === undefined ? {} : { messageId })),
+    logs: () => processes.flatMap(({ entries }) => entries),
+    heard,
+    say: neighbours.say,
     async call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
       const { url } = processes[next++ % processes.length]!;
       const response = await fetch(`${url}/internal/v1${path}`, {
@@ -103,8 +104,8 @@ export async function startPayments({
     },
     ready: async () => (await fetch(`${processes[0]!.url}/readyz`)).status,
     async close() {
-      await Promise.all(processes.map(({ child }) => stop(child)));
-      await wire.close();
+      await Promise.all(processes.map((process) => process.stop()));
+      await neighbours.stop();
       await db.end();
       await Promise.all([faults.database.close(), faults.broker.close()]);
       await Promise.all([database.drop(), broker.close(), peers.close(), rm(directory, { recursive: true })]);
@@ -128,63 +129,8 @@ const networks = [
   },
 ];
 
-/** Takes the part of those who hear payments; their inbox rows may lie in its database, since their handlers have other names. */
-function listenIn(pool: Pool, amqpUrl: string) {
-  const common = { pool, logger: testLogger, metrics: testMetrics };
-  const broker = connectBroker({ url: amqpUrl, name: 'test', logger: testLogger, metrics: testMetrics });
-  const outbox = createOutbox({ ...common, broker });
-  const heard: PaymentsUnderTest['heard'] = { created: [], closed: [], paid: [] };
-  const keep =
-    <T>(list: T[]) =>
-    async (message: T, { tx }: { tx: { afterCommit(hook: () => void): void } }) =>
-      tx.afterCommit(() => list.push(message));
-  const consumers = [
-    startConsumers({
-      ...common,
-      broker,
-      service: 'chain-watcher',
-      handlers: [
-        on(PaymentCreated, 'payment-created', keep(heard.created)),
-        on(PaymentClosed, 'payment-closed', keep(heard.closed)),
-      ],
-    }),
-    startConsumers({
-      ...common,
-      broker,
-      service: 'webhook-dispatcher',
-      handlers: [on(PaymentPaid, 'payment-paid', keep(heard.paid))],
-    }),
-  ];
-  return {
-    heard,
-    outbox,
-    async close() {
-      await Promise.all(consumers.map((consumer) => consumer.close()));
-      await outbox.close();
-      await broker.close();
-    },
-  };
-}
-
-async function startProcess(
-  environment: Record<string, string>,
-  logs: PaymentsUnderTest['logs'],
-): Promise<{ url: string; child: ChildProcess }> {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
-  const { promise: port, resolve, reject } = Promise.withResolvers<number>();
-  child.once('exit', (code) => reject(new Error(`payments ended with ${code}: ${JSON.stringify(logs.slice(-3))}`)));
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const entry = JSON.parse(line) as { level: string; msg: string; port?: number };
-    logs.push(entry);
-    if (process.env['TEST_LOG_LEVEL']) process.stderr.write(`${line}\n`);
-    if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
-  });
-  return { url: `http://127.0.0.1:${await port}`, child };
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  const ended = new Promise((resolve) => child.once('exit', resolve));
-  child.kill('SIGTERM');
-  await ended;
-}
+/** Keeps what was heard, once each: only when its inbox row is there for good. */
+const keep =
+  <T>(list: T[]) =>
+  async (message: T, { tx }: HandlerContext) =>
+    tx.afterCommit(() => list.push(message));

@@ -170,7 +170,7 @@ describe('a reorganisation', () => {
     });
     expect(incidents[0]).toMatchObject({ kind: 'paid_transfer_gone', transaction_id: seen.transaction_id });
     await eventually(() =>
-      expect(payments.logs.some(({ level, msg }) => level === 'error' && /gone/.test(msg))).toBe(true),
+      expect(payments.logs().some(({ level, msg }) => level === 'error' && /gone/.test(msg))).toBe(true),
     );
     expect(await one.details()).toMatchObject({ status: 'PAID', paid_at: paid.paid_at });
   });

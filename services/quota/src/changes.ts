@@ -1,14 +1,13 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Author } from '@quittance/contracts/author.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import { register } from './policy.ts';
 import type { Rule } from './policy.ts';
 import { insertPolicy, insertPolicyChange, lockMerchantStatus, lockPolicy, updatePolicy } from './store.ts';
-
-/** Who changed a policy, and why. Kept in the audit as given. */
-export type Author = { actor: string; reason: string };
 
 export type ChangeOutcome =
   /** `policy` is the one in force when the transaction commits, changed or not. */
@@ -59,5 +58,5 @@ async function announce(
   change: Author & { before: AccessPolicy | null; after: AccessPolicy; changedAt: Date },
 ): Promise<void> {
   await insertPolicyChange(tx, change);
-  await outbox.send(tx, AccessChanged, { ...change.after, changed_at: change.changedAt.toISOString() });
+  await outbox.send(tx, AccessChanged, { ...change.after, changed_at: rfc3339(change.changedAt) });
 }

@@ -1,11 +1,10 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
+import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { changePolicy } from './changes.ts';
@@ -24,19 +23,7 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const pool = createPool({
-      url: config.databaseUrl,
-      schema,
-      max: config.databasePoolSize,
-      logger,
-      applicationName: name,
-      metrics,
-    });
-    lifecycle.onStop('database', () => pool.end());
-    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-    lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
-    lifecycle.onStop('outbox', () => outbox.close());
+    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());

@@ -1,5 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** What a rule makes of a policy: a new version, nothing to do, or a refusal to tell the operator. */
 export type Decision =
@@ -43,7 +44,7 @@ export const activate = (): Rule => (policy, now) => {
   const days = policy.beta_duration_days;
   if (days === null) return refused('A legacy account has no beta to activate');
   if (policy.beta_started_at !== null) return refused(`The beta is already active since ${policy.beta_started_at}`);
-  return changed(policy, { beta_started_at: now.toISOString(), beta_expires_at: daysAfter(now, days) });
+  return changed(policy, { beta_started_at: rfc3339(now), beta_expires_at: daysAfter(now, days) });
 };
 
 /** Moves the end of an activated beta. Usage and limits stay as they are. An expired beta lives again if the new end lies ahead. */
@@ -103,4 +104,4 @@ function changed(policy: AccessPolicy, changes: Partial<AccessPolicy>): Decision
 const refused = (detail: string): Decision => ({ outcome: 'refused', detail });
 
 // Days of 24 hours: UTC has no other, and the database's own check on the window counts the same way.
-const daysAfter = (start: Date, days: number): string => new Date(start.getTime() + days * 86_400_000).toISOString();
+const daysAfter = (start: Date, days: number): string => rfc3339(new Date(start.getTime() + days * 86_400_000));

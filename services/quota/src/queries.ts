@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import { PrismaClient } from '../generated/client.ts';
 import { toPolicy } from './store.ts';
 
@@ -47,7 +48,7 @@ export function createQueries(pool: Pool, schema: string): Queries {
         reason: row.reason,
         before: row.before,
         after: row.after,
-        changed_at: row.changed_at.toISOString(),
+        changed_at: rfc3339(row.changed_at),
       }));
     },
     async usage(merchantId) {

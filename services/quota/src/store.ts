@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** A row of `policy` as PostgreSQL and Prisma both hand it out. */
 export type PolicyRow = Omit<AccessPolicy, 'access_type' | 'beta_started_at' | 'beta_expires_at'> & {
@@ -17,8 +18,8 @@ export const toPolicy = (row: PolicyRow): AccessPolicy => ({
   account_active: row.account_active,
   creation_paused: row.creation_paused,
   beta_duration_days: row.beta_duration_days,
-  beta_started_at: row.beta_started_at?.toISOString() ?? null,
-  beta_expires_at: row.beta_expires_at?.toISOString() ?? null,
+  beta_started_at: row.beta_started_at && rfc3339(row.beta_started_at),
+  beta_expires_at: row.beta_expires_at && rfc3339(row.beta_expires_at),
   total_limit: row.total_limit,
   daily_limit: row.daily_limit,
   package_number: row.package_number,

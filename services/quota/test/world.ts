@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { spawn } from 'node:child_process';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { newId } from '@quittance/contracts/ids.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { on } from '@quittance/messaging/handler.ts';
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { startNeighbours } from '@quittance/testkit/neighbours.ts';
+import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 const internalToken = 'a-token-for-tests-of-the-quota-service';
@@ -27,8 +21,14 @@ export type Answer = { status: number; body: unknown };
 export async function startWorld() {
   const broker = await testBroker();
   const database = await testDatabase({ schema, migrations });
-  const service = await startQuota({ DATABASE_URL: database.url, AMQP_URL: broker.url });
-  const neighbours = await startNeighbours(broker.url);
+  const service = await startServiceProcess(new URL('../src/main.ts', import.meta.url), {
+    DATABASE_URL: database.url,
+    AMQP_URL: broker.url,
+    INTERNAL_TOKEN: internalToken,
+  });
+  const heard: AccessChanged[] = [];
+  const hearPolicy = on(AccessChanged, 'access-changed', async (message) => void heard.push(message));
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearPolicy] } });
   const pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
 
   async function call(method: 'GET' | 'POST', path: string, body?: object, token = internalToken): Promise<Answer> {
@@ -57,7 +57,7 @@ export async function startWorld() {
       });
     },
     /** AccessChanged as payments hears it, in any order. */
-    heard: (merchantId: string) => neighbours.heard.filter((message) => message.merchant_id === merchantId),
+    heard: (merchantId: string) => heard.filter((message) => message.merchant_id === merchantId),
     /** Registers a merchant and waits until quota knows it. */
     async register(over: Partial<MerchantRegistered> = {}): Promise<string> {
       const merchant: MerchantRegistered = {
@@ -83,62 +83,6 @@ export async function startWorld() {
       await pool.end();
       await database.drop();
       await broker.close();
-    },
-  };
-}
-
-async function startQuota(env: Record<string, string>) {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main], {
-    env: { ...env, PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', INTERNAL_TOKEN: internalToken },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const port = new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      const entry = JSON.parse(line) as { msg?: string; port?: number };
-      if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
-    });
-    void exited.then(() => reject(new Error('quota ended before it listened')));
-  });
-  return {
-    url: `http://127.0.0.1:${await port}`,
-    async stop() {
-      child.kill('SIGTERM');
-      await exited;
-    },
-  };
-}
-
-/** Stands where api-gateway and payments stand: a database of its own for the outbox and inbox, on the same broker. */
-async function startNeighbours(amqpUrl: string) {
-  const common = { logger: testLogger, metrics: testMetrics };
-  const database = await testDatabase({ schema: 'neighbours', migrations: [messagingMigrations] });
-  const pool = createPool({
-    url: database.url,
-    schema: 'neighbours',
-    max: 4,
-    applicationName: 'neighbours',
-    ...common,
-  });
-  const broker = connectBroker({ url: amqpUrl, name: 'neighbours', ...common });
-  const outbox = createOutbox({ pool, broker, ...common });
-  const heard: AccessChanged[] = [];
-  const handlers = [on(AccessChanged, 'access-changed', async (message) => void heard.push(message))];
-  const consumers = startConsumers({ broker, pool, service: 'payments', handlers, ...common });
-  return {
-    heard,
-    say: <T extends { merchant_id: string }>(
-      message: MessageDefinition<T>,
-      payload: T,
-      messageId: string = randomUUID(),
-    ): Promise<void> => transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId })),
-    async stop() {
-      await consumers.close();
-      await outbox.close();
-      await broker.close();
-      await pool.end();
-      await database.drop();
     },
   };
 }

@@ -1,3 +1,4 @@
+import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import type { SettingsReader } from '@quittance/runtime/settings.ts';
 import type { LocalReceiver } from './local-receiver.ts';
@@ -9,12 +10,7 @@ const WEEK_SECONDS = 604_800;
 /** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
-    host: read.text('HOST', { default: '0.0.0.0' }),
-    port: read.integer('PORT', { min: 0, max: 65_535 }),
-    databaseUrl: read.secret('DATABASE_URL'),
-    databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: 1, max: 200 }),
-    amqpUrl: read.secret('AMQP_URL'),
-    internalToken: read.secret('INTERNAL_TOKEN', { minLength: 32 }),
+    ...commonSettings(read),
     /** 32 bytes, in base64. */
     webhookEncryptionKey: Buffer.from(
       read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: /^[A-Za-z0-9+/]{43}=$/ }),
@@ -27,10 +23,6 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     }),
     localReceiver: readLocalReceiver(read),
   }));
-
-/** Migrating needs the database only. */
-export const readMigrationConfig = (env: NodeJS.ProcessEnv) =>
-  settings(env, (read) => ({ databaseUrl: read.secret('DATABASE_URL') }));
 
 /** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */
 function readLocalReceiver(read: SettingsReader): LocalReceiver | null {

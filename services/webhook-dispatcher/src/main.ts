@@ -1,11 +1,10 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
+import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { ping } from '@quittance/postgres/pool.ts';
 import { systemClock } from '@quittance/runtime/clock.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
@@ -37,18 +36,13 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { databaseUrl: url, databasePoolSize: max, internalToken, retryDelaysSeconds } = config;
-    const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
-    lifecycle.onStop('database', () => pool.end());
+    const { internalToken, retryDelaysSeconds } = config;
+    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const vault = createKeyVault(config.webhookEncryptionKey);
     await waitFor({ name: 'database', check: () => ping(pool), timeoutMs: 30_000, logger, signal: lifecycle.stopping });
     if (await hasForeignKeys(pool, vault.encryptionKeyId)) {
       throw new Error('WEBHOOK_ENCRYPTION_KEY is not the key with which the stored signing keys were encrypted');
     }
-    const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-    lifecycle.onStop('broker', () => broker.close());
-    const outbox = createOutbox({ pool, broker, logger, metrics });
-    lifecycle.onStop('outbox', () => outbox.close());
 
     if (config.localReceiver !== null) logger.warn('webhooks go to the local receiver, none leaves this machine');
     const { resolve, dial } = config.localReceiver

@@ -1,6 +1,6 @@
 import { migrate } from '@quittance/postgres/migrate.ts';
 import { runTask } from '@quittance/runtime/service.ts';
-import { readMigrationConfig } from './config.ts';
+import { readMigrationConfig } from '@quittance/runtime/service-settings.ts';
 import { migrations, schema } from './migrations.ts';
 
 // Run before a new version starts; a second one at the same time waits and finds nothing left to do.

@@ -1,26 +1,19 @@
-import { spawn } from 'node:child_process';
-import { randomBytes, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { newId } from '@quittance/contracts/ids.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { on } from '@quittance/messaging/handler.ts';
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { startNeighbours } from '@quittance/testkit/neighbours.ts';
+import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { createAuthority } from './certificates.ts';
 import { startReceiver } from './receiver.ts';
@@ -40,7 +33,12 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     testDatabase({ schema, migrations }),
     createAuthority(),
   ]);
-  const [receiver, neighbours] = await Promise.all([startReceiver(authority), startNeighbours(broker.url)]);
+  const heard: WebhookConfigured[] = [];
+  const hearWebhook = on(WebhookConfigured, 'webhook-configured', async (message) => void heard.push(message));
+  const [receiver, neighbours] = await Promise.all([
+    startReceiver(authority),
+    startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearWebhook] } }),
+  ]);
   const directory = await mkdtemp(join(tmpdir(), 'quittance-webhooks-'));
   const caFile = join(directory, 'ca.pem');
   await writeFile(caFile, authority.certificate);
@@ -54,7 +52,8 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     NODE_EXTRA_CA_CERTS: caFile,
   };
   const pool = createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
-  const start = (overrides: Record<string, string> = {}) => startDispatcher({ ...environment, ...overrides });
+  const main = new URL('../src/main.ts', import.meta.url);
+  const start = (overrides: Record<string, string> = {}) => startServiceProcess(main, { ...environment, ...overrides });
   let dispatcher = await start();
 
   async function call(
@@ -97,7 +96,7 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     },
     say: neighbours.say,
     /** Messages as payments hears them. */
-    configured: (merchantId: string) => neighbours.heard.filter((message) => message.merchant_id === merchantId),
+    configured: (merchantId: string) => heard.filter((message) => message.merchant_id === merchantId),
     /** Says that a payment was paid. */
     async pay({ merchantId }: { merchantId: string }, over: Partial<PaymentPaid> = {}): Promise<PaymentPaid> {
       const payment: PaymentPaid = {
@@ -141,73 +140,6 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
       await Promise.all([receiver.close(), neighbours.stop(), pool.end(), rm(directory, { recursive: true })]);
       await database.drop();
       await broker.close();
-    },
-  };
-}
-
-async function startDispatcher(env: Record<string, string>) {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main], {
-    env: { PATH: process.env.PATH, HOST: '127.0.0.1', PORT: '0', ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exit = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
-  const lines: string[] = [];
-  const port = new Promise<number>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      lines.push(line);
-      const entry = JSON.parse(line) as { msg?: string; port?: number };
-      if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
-    });
-    void exit.then(() => reject(new Error(`the dispatcher ended before it listened:\n${lines.join('\n')}`)));
-  });
-  return {
-    url: `http://127.0.0.1:${await port}`,
-    /** What it has logged. */
-    log: () => lines.join('\n'),
-    /** @returns the exit code. */
-    async stop(): Promise<number | null> {
-      child.kill('SIGTERM');
-      return (await exit)[0];
-    },
-    /** Settles once it has ended, however that came about. */
-    ended: exit.then(() => undefined),
-    /** As a power cut would. */
-    async kill(): Promise<void> {
-      child.kill('SIGKILL');
-      await exit;
-    },
-  };
-}
-
-/** Stands where payments and api-gateway stand: a database of its own for outbox and inbox, on the same broker. */
-async function startNeighbours(amqpUrl: string) {
-  const common = { logger: testLogger, metrics: testMetrics };
-  const database = await testDatabase({ schema: 'neighbours', migrations: [messagingMigrations] });
-  const pool = createPool({
-    ...common,
-    url: database.url,
-    schema: 'neighbours',
-    max: 4,
-    applicationName: 'neighbours',
-  });
-  const broker = connectBroker({ ...common, url: amqpUrl, name: 'neighbours' });
-  const outbox = createOutbox({ ...common, pool, broker });
-  const heard: WebhookConfigured[] = [];
-  const handlers = [on(WebhookConfigured, 'webhook-configured', async (message) => void heard.push(message))];
-  const consumers = startConsumers({ ...common, broker, pool, service: 'payments', handlers });
-  return {
-    heard,
-    say: <T extends { merchant_id: string }>(
-      message: Parameters<typeof outbox.send<T>>[1],
-      payload: T,
-    ): Promise<void> => transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId: randomUUID() })),
-    async stop() {
-      await consumers.close();
-      await outbox.close();
-      await broker.close();
-      await pool.end();
-      await database.drop();
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
+import { whatAnswers } from '../api.ts';
 import { asks, authorOf, changes, count, countOrNone, idArgument, reads, waits } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, WaitOption, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
@@ -60,13 +61,14 @@ function reading(merchant: Command, { api }: Ops): void {
     .description('account, policy, and what payments enforces and has counted')
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: JsonOption) => {
-      const [account, access, gate] = await Promise.all([
-        api.call('api-gateway', { method: 'GET', path: `/merchants/${id}` }),
+      const { answers, silent } = await whatAnswers({
+        merchant: api.call('api-gateway', { method: 'GET', path: `/merchants/${id}` }),
         // Null until the registration has reached them.
-        api.find('quota', `/merchants/${id}/policy`),
-        api.find('payments', `/merchants/${id}/gate`),
-      ]);
-      printResult({ merchant: account, policy: access, gate }, options);
+        policy: api.find('quota', `/merchants/${id}/policy`),
+        gate: api.find('payments', `/merchants/${id}/gate`),
+      });
+      if (Object.keys(answers).length > 0) printResult(answers, options);
+      if (silent.length > 0) throw new Failure('unreachable', silent.join('\n'));
     });
 }
 

@@ -1,5 +1,5 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import { route, type Reply, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Reply, type Route } from '@quittance/http/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../checkout/page.ts';
 import type { Owners } from '../clients.ts';
@@ -25,7 +25,7 @@ export const checkoutRoutes = ({ owners, networks, logger }: Dependencies): Rout
     path: '/pay/:public_token',
     handle: async ({ params }) => {
       try {
-        const payment = await findPublicPayment(owners, params['public_token'] ?? '');
+        const payment = await findPublicPayment(owners, pathParameter(params, 'public_token'));
         if (payment === null) return page(404, notFoundPage());
         const network = networks.find(({ id }) => id === payment.network);
         return page(200, paymentPage(payment, network?.explorer_transaction_url ?? null));

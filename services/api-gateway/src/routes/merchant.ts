@@ -32,6 +32,7 @@ export const accountRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
     handle: async (request) => {
       const secretHash = rotationSecretHash(request);
       if (secretHash === null) throw invalidRotationSecret();
+      await refuseLargeBody(request);
       const newApiKey = newSecret('qk');
       const { counted, rotated } = await rotateApiKey(db, secretHash, sha256(newApiKey), rateLimits.keyRotation);
       assertWithin(rateLimits.keyRotation, counted);

@@ -2,7 +2,7 @@ import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -18,7 +18,7 @@ import {
   type Merchant,
   type MerchantStatus,
 } from '../store/merchant.ts';
-import { readNote, readRegistration } from '../validation/operator-bodies.ts';
+import { readAuthor, readRegistration } from '../validation/operator-bodies.ts';
 
 type Dependencies = {
   db: Queryable;
@@ -67,12 +67,12 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => [
 
 /** Answers the only time these credentials are seen: afterwards there are hashes. */
 async function register({ inTransaction, outbox }: Dependencies, request: RouteRequest): Promise<Reply> {
-  const { registration, note } = await readRegistration(request);
+  const { registration, author } = await readRegistration(request);
   const merchantId = newId('mer');
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
     const registeredAt = await insertMerchant(tx, { merchantId, name: registration.name, ...hashes });
-    await insertAudit(tx, merchantId, 'register', note);
+    await insertAudit(tx, merchantId, 'register', author);
     const payload = { merchant_id: merchantId, ...registration, registered_at: rfc3339(registeredAt) };
     await outbox.send(tx, MerchantRegistered, payload);
   });
@@ -86,11 +86,11 @@ async function setStatus(
   status: MerchantStatus,
 ): Promise<Reply> {
   const merchantId = merchantIdOf(request);
-  const note = await readNote(request);
+  const author = await readAuthor(request);
   const merchant = await inTransaction(async (tx) => {
     const change = await changeStatus(tx, merchantId, status);
     if (change !== null) {
-      await insertAudit(tx, merchantId, status === 'blocked' ? 'block' : 'unblock', note);
+      await insertAudit(tx, merchantId, status === 'blocked' ? 'block' : 'unblock', author);
       await outbox.send(tx, MerchantStatusChanged, {
         merchant_id: merchantId,
         status,
@@ -105,11 +105,11 @@ async function setStatus(
 
 async function replace({ inTransaction }: Dependencies, request: RouteRequest): Promise<Reply> {
   const merchantId = merchantIdOf(request);
-  const note = await readNote(request);
+  const author = await readAuthor(request);
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
     if (!(await replaceCredentials(tx, merchantId, hashes))) throw merchantNotFound();
-    await insertAudit(tx, merchantId, 'replace_credentials', note);
+    await insertAudit(tx, merchantId, 'replace_credentials', author);
   });
   return { status: 200, body: { merchant_id: merchantId, ...credentials } };
 }
@@ -132,7 +132,7 @@ function newCredentials() {
 
 /** @throws HttpError 404 for a text that can be no merchant's id. */
 function merchantIdOf({ params }: RouteRequest): string {
-  const merchantId = params['merchant_id'] ?? '';
+  const merchantId = pathParameter(params, 'merchant_id');
   if (!isId('mer', merchantId)) throw merchantNotFound();
   return merchantId;
 }

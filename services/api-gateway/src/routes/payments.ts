@@ -1,6 +1,6 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { Reply, Route, RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { merchantRoute, refuseLargeBody } from '../admission.ts';
 import { paymentNotFound } from '../answers.ts';
@@ -104,7 +104,7 @@ const paymentsOf = (merchantId: string): string => `/internal/v1/merchants/${mer
 /** @returns null for a text that can be no payment's id; that is answered like an unknown one, and counts like one. */
 async function readPaymentId(request: RouteRequest): Promise<string | null> {
   await refuseLargeBody(request);
-  const paymentId = request.params['payment_id'] ?? '';
+  const paymentId = pathParameter(request.params, 'payment_id');
   return isId('pay', paymentId) ? paymentId : null;
 }
 

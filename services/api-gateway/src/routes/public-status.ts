@@ -1,6 +1,6 @@
-import { route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { assertWithin } from '../admission.ts';
+import { assertWithin, refuseLargeBody } from '../admission.ts';
 import { paymentNotFound } from '../answers.ts';
 import { passOn, type Owners } from '../clients.ts';
 import { askPublicPayment, publicTokenHash } from '../public-payments.ts';
@@ -15,8 +15,9 @@ export const publicStatusRoutes = ({ db, owners }: { db: Queryable; owners: Owne
   route({
     method: 'GET',
     path: '/api/v1/payments/:public_token',
-    handle: async ({ params }) => {
-      const token = params['public_token'] ?? '';
+    handle: async (request) => {
+      await refuseLargeBody(request);
+      const token = pathParameter(request.params, 'public_token');
       assertWithin(rateLimits.publicStatus, await takeCount(db, publicTokenHash(token), rateLimits.publicStatus));
       const answer = await askPublicPayment(owners, token);
       if (answer === null || answer.status === 404) throw paymentNotFound();

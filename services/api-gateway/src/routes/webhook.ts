@@ -1,5 +1,5 @@
 import { isId } from '@quittance/contracts/ids.ts';
-import type { Route } from '@quittance/http/route.ts';
+import { pathParameter, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { merchantRoute, refuseLargeBody } from '../admission.ts';
 import { eventNotFound } from '../answers.ts';
@@ -45,7 +45,7 @@ export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
     limit: rateLimits.manualRetry,
     read: async (request) => {
       await refuseLargeBody(request);
-      return request.params['event_id'] ?? '';
+      return pathParameter(request.params, 'event_id');
     },
     handle: async ({ merchantId, input: eventId }) => {
       if (!isId('evt', eventId)) throw eventNotFound();

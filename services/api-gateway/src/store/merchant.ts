@@ -1,3 +1,4 @@
+import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 export type MerchantStatus = 'active' | 'blocked';
@@ -14,9 +15,6 @@ export type Merchant = {
 
 /** SHA-256 of the two credentials that belong to the API. */
 export type CredentialHashes = { keyHash: Buffer; secretHash: Buffer };
-
-/** Who does it and why, as the operator says; kept for ever. */
-export type AuditNote = { actor: string; reason: string };
 
 const columns = 'merchant_id, name, status, status_version, created_at, last_request_at';
 
@@ -96,11 +94,11 @@ export async function replaceCredentials(
 }
 
 /** Belongs in the transaction of the change it tells of. */
-export async function insertAudit(tx: Queryable, merchantId: string, action: string, note: AuditNote): Promise<void> {
+export async function insertAudit(tx: Queryable, merchantId: string, action: string, author: Author): Promise<void> {
   await tx.query('insert into merchant_audit (merchant_id, action, actor, reason) values ($1, $2, $3, $4)', [
     merchantId,
     action,
-    note.actor,
-    note.reason,
+    author.actor,
+    author.reason,
   ]);
 }

@@ -1,7 +1,7 @@
+import { authorProperties, textSchema, type Author } from '@quittance/contracts/author.ts';
 import type { RouteRequest } from '@quittance/http/route.ts';
 import { BODY_MAX_BYTES } from '../admission.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
-import type { AuditNote } from '../store/merchant.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
 
@@ -21,18 +21,15 @@ const standardBeta = { total_limit: 100, daily_limit: 10, beta_duration_days: 30
 /** The total of a legacy account is always said; nothing else limits it. */
 const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
 
-/** PostgreSQL cannot store a NUL in a text. */
-const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000]*$' });
-const auditFields = { actor: text(200), reason: text(1000) };
 const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
 
-const noteShape = shapeOf({ required: ['actor', 'reason'], properties: auditFields });
+const authorShape = shapeOf({ required: ['actor', 'reason'], properties: authorProperties });
 
 const registrationShape = shapeOf({
   required: ['name', 'access_type', 'actor', 'reason'],
   properties: {
-    ...auditFields,
-    name: text(200),
+    ...authorProperties,
+    name: textSchema(200),
     access_type: { enum: ['beta', 'legacy'] },
     total_limit: count,
     daily_limit: { ...count, type: ['integer', 'null'] },
@@ -41,17 +38,15 @@ const registrationShape = shapeOf({
 });
 
 /** @throws HttpError 413, or 422 with every invalid field. */
-export async function readNote(request: RouteRequest): Promise<AuditNote> {
-  return noteOf(await readValid(request, noteShape));
+export async function readAuthor(request: RouteRequest): Promise<Author> {
+  return authorOf(await readValid(request, authorShape));
 }
 
 /**
  * A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be said.
  * @throws HttpError 413, or 422 with every invalid field.
  */
-export async function readRegistration(
-  request: RouteRequest,
-): Promise<{ registration: Registration; note: AuditNote }> {
+export async function readRegistration(request: RouteRequest): Promise<{ registration: Registration; author: Author }> {
   const body = await readValid(request, (value) => [...registrationShape(value), ...legacyProblems(value)]);
   // The schema has just checked each of these fields.
   const { name, access_type, total_limit, daily_limit, beta_duration_days } = body as Partial<Registration>;
@@ -64,7 +59,7 @@ export async function readRegistration(
     daily_limit: daily_limit === undefined ? defaults.daily_limit : daily_limit,
     beta_duration_days: beta_duration_days ?? defaults.beta_duration_days,
   };
-  return { registration, note: noteOf(body) };
+  return { registration, author: authorOf(body) };
 }
 
 function legacyProblems(value: JsonObject): ValidationItem[] {
@@ -85,4 +80,4 @@ async function readValid(request: RouteRequest, check: (value: JsonObject) => Va
   return value;
 }
 
-const noteOf = (body: JsonObject): AuditNote => ({ actor: String(body['actor']), reason: String(body['reason']) });
+const authorOf = (body: JsonObject): Author => ({ actor: String(body['actor']), reason: String(body['reason']) });

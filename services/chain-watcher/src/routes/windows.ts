@@ -1,4 +1,5 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { readJson } from '@quittance/http/body.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/route.ts';
@@ -17,10 +18,11 @@ const MAX_BODY_BYTES = 64 * 1024;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
 
 /**
- * POST /internal/v1/windows { network, windows: [{ recipient, from, to }] } → { scanned_through, transfers }.
+ * POST /internal/v1/windows { network, windows: [{ recipient, amount?, from, to }] } → { scanned_through, transfers }.
  * `scanned_through`: every transfer to every one of these recipients with an earlier block timestamp is known and final; null
  * while that can be said of no moment: a wallet that is new or still being back-filled, a window from before its wallet was
- * watched, a network that is halted or unknown. `transfers`: those in the windows, in the words of TransferObserved.
+ * watched, a network that is halted or unknown. `transfers`: those in the windows, in the words of TransferObserved;
+ * where a window names an amount (decimal text), those of exactly that amount.
  * What payments asks before it lets a payment expire.
  */
 export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route {
@@ -36,7 +38,7 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       const coverage = await readCoverage(pool, network.id, [
         ...new Set(asked.windows.map(({ recipient }) => recipient)),
       ]);
-      const rows = await readTransfersIn(pool, network.id, asked.windows, MAX_TRANSFERS + 1);
+      const rows = await readTransfersIn(pool, network.id, inTokenUnits(asked.windows, network), MAX_TRANSFERS + 1);
       if (rows.length > MAX_TRANSFERS)
         throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
       const confirmingTip = cursor.tip?.number ?? 0;
@@ -54,7 +56,7 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
 /** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
 export function scannedThrough(
   cursor: Pick<Cursor, 'final' | 'haltedAt'>,
-  windows: readonly Window[],
+  windows: readonly Pick<Window, 'recipient' | 'from'>[],
   coverage: readonly Coverage[],
 ): string | null {
   if (cursor.final === null || cursor.haltedAt !== null) return null;
@@ -68,7 +70,16 @@ export function scannedThrough(
   return rfc3339(new Date(through));
 }
 
-function parseQuestion(body: Record<string, unknown>): { network: string; windows: Window[] } {
+/** A window as it is asked for: the amount, if there is one, in millionths of a USDT. */
+type AskedWindow = Omit<Window, 'amountUnits'> & { amount: bigint | null };
+
+const inTokenUnits = (windows: readonly AskedWindow[], { decimals }: ChainNetwork): Window[] =>
+  windows.map(({ amount, ...window }) => ({
+    ...window,
+    amountUnits: amount === null ? null : toTokenUnits(amount, decimals),
+  }));
+
+function parseQuestion(body: Record<string, unknown>): { network: string; windows: AskedWindow[] } {
   const { network, windows } = body;
   const problems: ValidationItem[] = [];
   if (typeof network !== 'string') problems.push({ field: 'network', reason: 'must be a string' });
@@ -79,14 +90,16 @@ function parseQuestion(body: Record<string, unknown>): { network: string; window
   return { network: network as string, windows: (windows as unknown[]).map(parseWindow) };
 }
 
-function parseWindow(value: unknown, position: number): Window {
-  const { recipient, from, to } = (value ?? {}) as Record<string, unknown>;
+function parseWindow(value: unknown, position: number): AskedWindow {
+  const { recipient, amount: amountText, from, to } = (value ?? {}) as Record<string, unknown>;
   const address = typeof recipient === 'string' ? parseAddress(recipient) : null;
   const field = `windows[${String(position)}]`;
   if (address === null) throw invalid({ field: `${field}.recipient`, reason: 'must be a canonical address' });
+  const amount = typeof amountText === 'string' ? parseAmount(amountText) : null;
+  if (amountText !== undefined && amount === null) throw invalid({ field: `${field}.amount`, reason: 'is no amount' });
   if (!isTimestamp(from)) throw invalid({ field: `${field}.from`, reason: 'must be an RFC 3339 time in UTC' });
   if (!isTimestamp(to)) throw invalid({ field: `${field}.to`, reason: 'must be an RFC 3339 time in UTC' });
-  return { recipient: address.hex, from, to };
+  return { recipient: address.hex, amount, from, to };
 }
 
 function isTimestamp(value: unknown): value is string {

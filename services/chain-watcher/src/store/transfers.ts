@@ -88,8 +88,11 @@ export async function retractTransfersAbove(
   return rows.sort((a, b) => oldestFirst(b, a));
 }
 
-/** A recipient (20-byte hex with 0x) and a span of block timestamps, RFC 3339, the end excluded. */
-export type Window = { recipient: string; from: string; to: string };
+/**
+ * A recipient (20-byte hex with 0x) and a span of block timestamps, RFC 3339, the end excluded.
+ * `amountUnits`: base units of the token; null for any amount.
+ */
+export type Window = { recipient: string; amountUnits: bigint | null; from: string; to: string };
 
 /** The transfers inside these windows, those retracted left out; at most `limit`. */
 export async function readTransfersIn(
@@ -100,9 +103,9 @@ export async function readTransfersIn(
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select distinct ${COLUMNS}
-     from jsonb_to_recordset($2) as wanted(address text, opens timestamptz, closes timestamptz)
+     from jsonb_to_recordset($2) as wanted(address text, exactly numeric, opens timestamptz, closes timestamptz)
      join transfer on network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
-       and block_timestamp >= opens and block_timestamp < closes
+       and block_timestamp >= opens and block_timestamp < closes and (exactly is null or amount_units = exactly)
      order by block_number, transaction_id, transaction_event_index limit $3`,
     [network, JSON.stringify(windows.map(toWanted)), limit],
   );
@@ -122,8 +125,8 @@ function toRecord(transfer: Transfer) {
   };
 }
 
-function toWanted({ recipient, from, to }: Window) {
-  return { address: recipient.slice(2), opens: from, closes: to };
+function toWanted({ recipient, amountUnits, from, to }: Window) {
+  return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, opens: from, closes: to };
 }
 
 /** By height, then by transaction and position, which is fixed although it is not the order inside the block. */

@@ -146,9 +146,13 @@ async function expire({ transact, announcer }: ExpiryContext, payments: PaymentR
   });
 }
 
-/** A block is allowed to lag behind the payment's creation, and its transfer then still counts. */
+/**
+ * A block is allowed to lag behind the payment's creation, and its transfer then still counts. Only transfers of the exact amount
+ * are asked for: dust costs its sender next to nothing, and must not make the answer longer than can be read.
+ */
 const windowToAsk = (payment: PaymentRow) => ({
   recipient: payment.recipient,
+  amount: payment.amount,
   from: new Date(payment.created_at.getTime() - LAG_ALLOWANCE_MS),
   to: payment.expires_at,
 });

@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Announcer } from '../announcer.ts';
 import { toPayment } from '../payment-json.ts';
@@ -23,7 +23,11 @@ export function cancelPaymentRoute({
     path: '/internal/v1/merchants/:merchant_id/payments/:payment_id/cancel',
     handle: async ({ params }) => {
       const cancelled = await transact(async (tx) => {
-        const payment = await cancelPayment(tx, params['merchant_id'] ?? '', params['payment_id'] ?? '');
+        const payment = await cancelPayment(
+          tx,
+          pathParameter(params, 'merchant_id'),
+          pathParameter(params, 'payment_id'),
+        );
         if (payment?.cancelled_at) await announcer.closed(tx, payment, 'CANCELLED', payment.cancelled_at);
         return payment;
       });

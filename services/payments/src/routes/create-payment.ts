@@ -5,7 +5,7 @@ import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { compileSchema } from '@quittance/contracts/schema.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { readJson } from '@quittance/http/body.ts';
-import { type Reply, route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, type Reply, route, type Route } from '@quittance/http/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome, CreationRefusal } from '../creation.ts';
 
@@ -44,7 +44,7 @@ export function createPaymentRoute({
     path: '/internal/v1/merchants/:merchant_id/payments',
     handle: async (request) => {
       const body = await readJson(request, MAX_BODY_BYTES, parseBody);
-      const creation = toCreation(request.params['merchant_id'] ?? '', body, networks);
+      const creation = toCreation(pathParameter(request.params, 'merchant_id'), body, networks);
       const outcome = await create(creation).catch((error: unknown) => {
         outcomes.inc({ outcome: 'undecided' });
         throw error;

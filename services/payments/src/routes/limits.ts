@@ -1,5 +1,5 @@
 import { HttpError, unavailable } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { creationLimits } from '../access.ts';
 import type { AskOwner } from '../ask-owner.ts';
@@ -15,7 +15,7 @@ export function limitsRoutes({ db, askOwner }: { db: Queryable; askOwner: AskOwn
       method: 'GET',
       path: '/internal/v1/merchants/:merchant_id/limits',
       handle: async ({ params }) => {
-        const merchantId = params['merchant_id'] ?? '';
+        const merchantId = pathParameter(params, 'merchant_id');
         const known = (await readPolicyGate(db, merchantId)) ?? (await askAndRead(db, askOwner, merchantId));
         if (known === null) throw unavailable(new Error('quota does not know the merchant yet'));
         return { status: 200, body: creationLimits(known.policy, known.gate.usage, known.now) };
@@ -25,7 +25,7 @@ export function limitsRoutes({ db, askOwner }: { db: Queryable; askOwner: AskOwn
       method: 'GET',
       path: '/internal/v1/merchants/:merchant_id/gate',
       handle: async ({ params }) => {
-        const known = await readPolicyGate(db, params['merchant_id'] ?? '');
+        const known = await readPolicyGate(db, pathParameter(params, 'merchant_id'));
         if (known === null) throw new HttpError(404, 'Merchant not found');
         return { status: 200, body: gateJson(known) };
       },

@@ -1,6 +1,6 @@
 import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/payment.ts';
 import { HttpError, invalid, type ValidationItem } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import { readCursor, writeCursor } from '../cursor.ts';
 import type { ListFilter, Queries } from '../queries.ts';
 
@@ -10,7 +10,7 @@ export const readPaymentsRoutes = (queries: Queries): Route[] => [
     method: 'GET',
     path: '/internal/v1/merchants/:merchant_id/payments',
     handle: async ({ params, query }) => {
-      const { payments, next } = await queries.list(params['merchant_id'] ?? '', readFilter(query));
+      const { payments, next } = await queries.list(pathParameter(params, 'merchant_id'), readFilter(query));
       return { status: 200, body: { payments, next_cursor: next === null ? null : writeCursor(next) } };
     },
   }),
@@ -18,7 +18,7 @@ export const readPaymentsRoutes = (queries: Queries): Route[] => [
     method: 'GET',
     path: '/internal/v1/merchants/:merchant_id/payments/:payment_id',
     handle: async ({ params }) => {
-      const payment = await queries.details(params['merchant_id'] ?? '', params['payment_id'] ?? '');
+      const payment = await queries.details(pathParameter(params, 'merchant_id'), pathParameter(params, 'payment_id'));
       if (payment === null) throw paymentNotFound();
       return { status: 200, body: payment };
     },
@@ -27,7 +27,7 @@ export const readPaymentsRoutes = (queries: Queries): Route[] => [
     method: 'GET',
     path: '/internal/v1/public-payments/:token_sha256',
     handle: async ({ params }) => {
-      const hash = params['token_sha256'] ?? '';
+      const hash = pathParameter(params, 'token_sha256');
       const payment = /^[0-9a-f]{64}$/.test(hash) ? await queries.byToken(Buffer.from(hash, 'hex')) : null;
       if (payment === null) throw paymentNotFound();
       return { status: 200, body: payment };

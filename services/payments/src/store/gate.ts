@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from '../access.ts';
 import { type SavedReply, replyColumns, type ReplyColumns, toReply } from './reply.ts';
 
@@ -16,7 +17,7 @@ export type Gate = {
  * Opens a creation: looks for the reply already given to this key and, only where there is none, locks the merchant's gate until
  * the transaction ends. One round trip. A replay never waits for the lock.
  * @returns `gate` null beside a reply, and when nothing was ever heard of the merchant.
- * @throws what isUnavailable() recognises when the lock is not free within the pool's lock timeout.
+ * @throws what isUnavailable() recognises when the lock is not free within the transaction's lock timeout.
  */
 export async function lockGate(
   tx: Transaction,
@@ -123,8 +124,8 @@ const toPolicy = (row: GateColumns): AccessPolicy => ({
   account_active: row.account_active,
   creation_paused: row.creation_paused,
   beta_duration_days: row.beta_duration_days,
-  beta_started_at: row.beta_started_at?.toISOString() ?? null,
-  beta_expires_at: row.beta_expires_at?.toISOString() ?? null,
+  beta_started_at: row.beta_started_at && rfc3339(row.beta_started_at),
+  beta_expires_at: row.beta_expires_at && rfc3339(row.beta_expires_at),
   total_limit: row.total_limit,
   daily_limit: row.daily_limit,
   package_number: row.package_number,

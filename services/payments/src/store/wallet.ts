@@ -1,3 +1,4 @@
+import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /**
@@ -6,11 +7,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
  * @param address canonical.
  * @returns the merchant that lost it, or null when the wallet belonged to nobody.
  */
-export async function releaseWallet(
-  db: Queryable,
-  address: string,
-  author: { actor: string; reason: string },
-): Promise<string | null> {
+export async function releaseWallet(db: Queryable, address: string, author: Author): Promise<string | null> {
   const { rows } = await db.query<{ merchant_id: string }>(
     `with released as (delete from wallet where address = $1 returning address, merchant_id)
      insert into wallet_release (address, merchant_id, actor, reason, released_at)

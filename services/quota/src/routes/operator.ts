@@ -1,17 +1,23 @@
-import { readJson } from '@quittance/http/body.ts';
+import type { Author } from '@quittance/contracts/author.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { operatorBody } from '@quittance/http/operator-body.ts';
 import { route } from '@quittance/http/route.ts';
-import type { Reply, Route } from '@quittance/http/route.ts';
-import type { Author, ChangeOutcome } from '../changes.ts';
-import { activate, extend, moveToBeta, setLimits, setPaused } from '../policy.ts';
+import type { Reply, Route, RouteRequest } from '@quittance/http/route.ts';
+import type { ChangeOutcome } from '../changes.ts';
+import { activate, extend, MAX_BETA_DAYS, moveToBeta, setLimits, setPaused } from '../policy.ts';
 import type { BetaConditions, Limits, Rule } from '../policy.ts';
-import { dailyLimit, days, limit, operatorBody } from './operator-body.ts';
 import { merchantId, unknownMerchant } from './policy.ts';
 
 /** Applies a rule in a transaction of its own. */
 export type Change = (change: { merchantId: string; rule: Rule; author: Author }) => Promise<ChangeOutcome>;
 
-const MAX_BODY_BYTES = 4096;
+/** Far above any real account, and still within PostgreSQL's integer. */
+const MAX_LIMIT = 1_000_000_000;
+
+const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
+const limit = { type: 'integer', minimum: 0, maximum: MAX_LIMIT };
+/** Null means no daily cap. */
+const dailyLimit = { ...limit, type: ['integer', 'null'] };
 
 /**
  * What an operator can do to a policy. Each answers 200 with the policy in force, 404 for an unknown merchant, 409 with the reason
@@ -37,14 +43,14 @@ export const operatorRoutes = (change: Change): Route[] => [
 function changeRoute<F>(
   change: Change,
   action: string,
-  parse: (value: unknown) => { author: Author; fields: F },
+  read: (request: RouteRequest) => Promise<{ author: Author; fields: F }>,
   ruleOf: (fields: F) => Rule,
 ): Route {
   return route({
     method: 'POST',
     path: `/internal/v1/merchants/:merchant_id/${action}`,
     handle: async (request) => {
-      const { author, fields } = await readJson(request, MAX_BODY_BYTES, parse);
+      const { author, fields } = await read(request);
       return replyOf(await change({ merchantId: merchantId(request.params), rule: ruleOf(fields), author }));
     },
   });

@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route } from '@quittance/http/route.ts';
+import { pathParameter, route } from '@quittance/http/route.ts';
 import type { Route } from '@quittance/http/route.ts';
 import type { Queries } from '../queries.ts';
 
@@ -32,4 +32,4 @@ export const policyRoutes = (queries: Queries): Route[] => [
 
 export const unknownMerchant = (): HttpError => new HttpError(404, 'Merchant not found');
 
-export const merchantId = (params: Record<string, string>): string => params['merchant_id'] ?? '';
+export const merchantId = (params: Record<string, string>): string => pathParameter(params, 'merchant_id');

@@ -1,18 +1,15 @@
-import { readJson } from '@quittance/http/body.ts';
 import { invalid } from '@quittance/http/errors.ts';
+import { operatorBody } from '@quittance/http/operator-body.ts';
 import { route } from '@quittance/http/route.ts';
 import type { Route } from '@quittance/http/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Queries } from '../queries.ts';
-import type { Author } from '../store/audit.ts';
 import { startCycle } from '../store/retry.ts';
 import { eventIdOf } from './params.ts';
 import { replyTo } from './retry.ts';
 
-const MAX_BODY_BYTES = 4096;
-const MAX_ACTOR_LENGTH = 100;
-const MAX_REASON_LENGTH = 500;
+const readRecovery = operatorBody({});
 
 /**
  * What an operator can do for events that failed: see the oldest 100 of them, of one merchant or of all, and start a new cycle.
@@ -39,7 +36,7 @@ export const operatorRoutes = ({
     method: 'POST',
     path: '/internal/v1/events/:event_id/recover',
     handle: async (request) => {
-      const author = await readJson(request, MAX_BODY_BYTES, parseAuthor);
+      const { author } = await readRecovery(request);
       const retry = { eventId: eventIdOf(request), merchantId: null, author, action: 'event_recovered' } as const;
       const reply = replyTo(await transaction(pool, (tx) => startCycle(tx, retry)));
       wake();
@@ -47,17 +44,3 @@ export const operatorRoutes = ({
     },
   }),
 ];
-
-function parseAuthor({ actor, reason }: Record<string, unknown>): Author {
-  const problems = [
-    ...textProblems('actor', actor, MAX_ACTOR_LENGTH),
-    ...textProblems('reason', reason, MAX_REASON_LENGTH),
-  ];
-  if (problems.length > 0) throw invalid(...problems);
-  return { actor: actor as string, reason: reason as string };
-}
-
-function textProblems(field: string, value: unknown, maxLength: number) {
-  const fits = typeof value === 'string' && value.length >= 1 && value.length <= maxLength;
-  return fits ? [] : [{ field, reason: `must be a text of 1 to ${maxLength} characters` }];
-}

@@ -1,8 +1,8 @@
-import type { RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, type RouteRequest } from '@quittance/http/route.ts';
 
-/** Path parameters are always there when the path has matched. An id that nobody has simply finds nothing. */
-export const merchantIdOf = ({ params }: RouteRequest): string => params['merchant_id'] ?? '';
+/** An id that nobody has simply finds nothing, so none is checked here. */
+export const merchantIdOf = ({ params }: RouteRequest): string => pathParameter(params, 'merchant_id');
 
-export const paymentIdOf = ({ params }: RouteRequest): string => params['payment_id'] ?? '';
+export const paymentIdOf = ({ params }: RouteRequest): string => pathParameter(params, 'payment_id');
 
-export const eventIdOf = ({ params }: RouteRequest): string => params['event_id'] ?? '';
+export const eventIdOf = ({ params }: RouteRequest): string => pathParameter(params, 'event_id');

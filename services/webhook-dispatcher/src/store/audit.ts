@@ -1,11 +1,12 @@
+import type { Author } from '@quittance/contracts/author.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
-/** Who did something, and why. */
-export type Author = { actor: string; reason: string | null };
+/** An operator, who says why, or the merchant. */
+export type AuditedAuthor = Author | typeof byMerchant;
 
 /** The merchant acted through its API key; it gives no reasons. */
-export const byMerchant: Author = { actor: 'merchant', reason: null };
+export const byMerchant = { actor: 'merchant', reason: null } as const;
 
 export type AuditedAction =
   'endpoint_configured' | 'endpoint_changed' | 'key_rotated' | 'event_retried' | 'event_recovered';
@@ -13,7 +14,7 @@ export type AuditedAction =
 /** Written in the transaction of what it tells of, so that neither exists without the other. */
 export async function insertAudit(
   tx: Transaction,
-  entry: Author & { merchantId: string; eventId: string | null; action: AuditedAction },
+  entry: AuditedAuthor & { merchantId: string; eventId: string | null; action: AuditedAction },
 ): Promise<void> {
   await tx.query(
     `insert into audit (merchant_id, event_id, action, actor, reason, request_id) values ($1, $2, $3, $4, $5, $6)`,

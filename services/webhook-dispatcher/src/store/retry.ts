@@ -1,7 +1,7 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { DeliveryRow } from '../delivery-record.ts';
 import { insertAudit } from './audit.ts';
-import type { Author } from './audit.ts';
+import type { AuditedAuthor } from './audit.ts';
 import { makeLaneDue } from './lane.ts';
 
 export type RetryResult =
@@ -17,7 +17,12 @@ export type RetryResult =
  */
 export async function startCycle(
   tx: Transaction,
-  retry: { eventId: string; merchantId: string | null; author: Author; action: 'event_retried' | 'event_recovered' },
+  retry: {
+    eventId: string;
+    merchantId: string | null;
+    author: AuditedAuthor;
+    action: 'event_retried' | 'event_recovered';
+  },
 ): Promise<RetryResult> {
   const { rows } = await tx.query<DeliveryRow & { merchant_id: string }>(
     `update delivery d

@@ -1,35 +1,27 @@
+import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import { compileSchema } from '@quittance/contracts/schema.ts';
-import { invalid } from '@quittance/http/errors.ts';
-import type { Author } from '../changes.ts';
-import { MAX_BETA_DAYS } from '../policy.ts';
 
-/** Far above any real account, and still within PostgreSQL's integer. */
-const MAX_LIMIT = 1_000_000_000;
+import { readJson } from './body.ts';
+import { invalid } from './errors.ts';
+import type { RouteRequest } from './route.ts';
 
-export const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
-export const limit = { type: 'integer', minimum: 0, maximum: MAX_LIMIT };
-/** Null means no daily cap. */
-export const dailyLimit = { ...limit, type: ['integer', 'null'] };
-
-const authorSchema = {
-  actor: { type: 'string', minLength: 1, maxLength: 100 },
-  reason: { type: 'string', minLength: 1, maxLength: 500 },
-};
+/** The longest author fits, even with every character escaped. */
+const MAX_BODY_BYTES = 16 * 1024;
 
 /**
- * Makes the check of an operator's body: `actor` and `reason` always, the rest as given.
+ * Makes the reader of an operator's body: `actor` and `reason` always, the rest as given, and nothing else.
  * @param fields JSON Schemas of the fields beyond the author.
  * @param required those of them that must be there.
- * @returns a parser that throws 422 with `[{field, reason}]`, naming every problem.
+ * @returns a function that throws what readJson throws, and 422 with `[{field, reason}]`, naming every problem.
  */
 export function operatorBody<F>(fields: { [field in keyof F]-?: object }, required: (keyof F & string)[] = []) {
   const validate = compileSchema<F & Author>({
     type: 'object',
     additionalProperties: false,
     required: ['actor', 'reason', ...required],
-    properties: { ...authorSchema, ...fields },
+    properties: { ...authorProperties, ...fields },
   });
-  return (value: unknown): { author: Author; fields: F } => {
+  const parse = (value: unknown): { author: Author; fields: F } => {
     if (validate(value)) {
       const { actor, reason, ...rest } = value;
       return { author: { actor, reason }, fields: rest as F };
@@ -38,6 +30,7 @@ export function operatorBody<F>(fields: { [field in keyof F]-?: object }, requir
       ...(validate.errors ?? []).map((error) => ({ field: fieldOf(error), reason: error.message ?? 'is invalid' })),
     );
   };
+  return (request: RouteRequest) => readJson(request, MAX_BODY_BYTES, parse);
 }
 
 // Ajv names a missing or unknown property in `params`, every other problem by its path.
