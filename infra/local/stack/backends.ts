@@ -39,7 +39,7 @@ type Options = {
 
 const database = 'quittance';
 
-/** Starts what no URL in the environment names. All of them at once: each waits for its own disk and processes. */
+/** Starts what no URL in the environment names; an empty one counts as absent, as in the services. All of them at once: each waits for its own disk and processes. */
 export async function startBackends(options: Options): Promise<Backends> {
   const starting = {
     postgres: ownPostgres(options),
@@ -58,7 +58,7 @@ export async function startBackends(options: Options): Promise<Backends> {
 }
 
 async function ownPostgres({ directory, ports, environment, secrets, steps }: Options) {
-  const given = givenUrl(environment, 'POSTGRES_URL');
+  const given = environment['POSTGRES_URL'] || undefined;
   const server = await (given === undefined
     ? steps.take(`PostgreSQL 18 on ${ports.postgres}`, async () => {
         const own = {
@@ -86,7 +86,7 @@ async function ownPostgres({ directory, ports, environment, secrets, steps }: Op
 }
 
 async function ownBroker({ directory, ports, environment, steps }: Options) {
-  const given = givenUrl(environment, 'AMQP_URL');
+  const given = environment['AMQP_URL'] || undefined;
   if (given !== undefined) {
     return { amqpUrl: given, managementUrl: environment['AMQP_MANAGEMENT_URL'] ?? null, broker: null, exited: null };
   }
@@ -108,7 +108,7 @@ async function ownBroker({ directory, ports, environment, steps }: Options) {
 const slotsInAnEpoch = 32;
 
 async function ownChain({ directory, ports, environment, steps }: Options) {
-  const given = givenUrl(environment, 'CHAIN_RPC_URL');
+  const given = environment['CHAIN_RPC_URL'] || undefined;
   const node = await (given === undefined
     ? steps.take(`local chain on ${ports.chain}`, async () => {
         const own = { directory: directory.chain, port: ports.chain, logFile: join(directory.logs, 'chain.log') };
@@ -149,11 +149,6 @@ async function ownReceiver({ directory, ports, steps }: Options) {
     return started;
   });
   return { receiver, ca: { cert: authority.certificateFile, key: authority.keyFile } };
-}
-
-/** An empty setting counts as absent, as it does in the services. */
-function givenUrl(environment: NodeJS.ProcessEnv, name: string): string | undefined {
-  return environment[name] || undefined;
 }
 
 function reason(error: unknown): string {
