@@ -28,7 +28,8 @@ export async function unpackDebianPackages(toolsDirectory: string, tree: Package
   if (existsSync(root)) return root;
   if (!(await succeeds('apt-get', ['--version'])) || !(await succeeds('dpkg-deb', ['--version']))) {
     throw new Error(
-      `This machine has no ${tree.name}, and it is not a Debian or Ubuntu from whose packages it could be taken.`,
+      `This machine has no ${tree.name}, and it is not a Debian or Ubuntu from whose packages it could be taken. ` +
+        `Install ${tree.name} (brew install ${tree.name.replace('-server', '')}, say), so that it is found on the PATH.`,
     );
   }
 

@@ -1,3 +1,4 @@
+import { dirname, join } from 'node:path';
 import type { DemoResult } from './demo.ts';
 import type { StackFile } from './stack-file.ts';
 
@@ -29,6 +30,6 @@ Quittance is running.
   webhooks      ${stack.receiver.events_url}   (what the merchant's endpoint received)
   RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}
   PostgreSQL    ${stack.postgres_url}
-  all of it     .local/stack.json, logs in ${stack.logs}
+  all of it     ${join(dirname(stack.logs), 'stack.json')}, logs in ${stack.logs}
 Ctrl-C stops it; data is kept. \`npm run reset\` forgets it.`;
 }
