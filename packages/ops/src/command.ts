@@ -20,7 +20,7 @@ export const reads = (command: Command): Command => command.option('--json', 'pr
 /** A command that changes something, and says in the audit who did it and why. */
 export const changes = (command: Command): Command =>
   reads(command)
-    .option('--actor <name>', 'who does this, for the audit (default: $USER)')
+    .option('--actor <name>', 'who does this, for the audit (default: who runs this)')
     .option('--reason <text>', 'why, for the audit', 'no reason given');
 
 /** A change that other services must have taken in before the command ends. */
@@ -29,13 +29,16 @@ export const waits = (command: Command): Command =>
 
 /** Asks before it changes anything. */
 export const asks = (command: Command): Command =>
-  command.option('--yes', 'do not ask (required where there is no terminal)');
+  command.option('--yes', 'do not ask (required where there is no terminal, save with --json)');
 
 /** The part of a body that goes into the audit. @throws Failure when nobody can be named. */
 export function authorOf({ actor, reason }: AuthorOptions, { user }: Config): { actor: string; reason: string } {
   const name = actor ?? user;
   if (name === '')
-    throw new Failure('wrongUse', 'Say who you are with --actor: the audit names everybody, and $USER is not set.');
+    throw new Failure(
+      'wrongUse',
+      'Say who you are with --actor: the audit names everybody, and this system does not know you.',
+    );
   return { actor: name, reason };
 }
 

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
@@ -44,7 +45,7 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
         },
         internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
-        user: read.optionalText('USER') ?? '',
+        user: read.optionalText('USER') ?? systemUser(),
       };
     });
   } catch (error) {
@@ -76,6 +77,15 @@ function readStack(file: string): Record<string, string | undefined> {
       'wrongUse',
       `${file} cannot be read (${why}). Start the stack anew, or set the addresses yourself.`,
     );
+  }
+}
+
+/** Containers seldom set $USER. A uid without a name, which they may have too, is nobody. */
+function systemUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return '';
   }
 }
 

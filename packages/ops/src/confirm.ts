@@ -10,14 +10,15 @@ export type Terminal = {
 
 /**
  * Asks before something that cannot be taken back, or that stops a merchant's business.
- * @throws Failure when the answer is not yes, or when there is nobody to ask and `--yes` was not given.
+ * @throws Failure when the answer is not yes, or when there is nobody to ask and neither `--yes` nor `--json` was given.
  */
 export async function confirm(
   question: string,
-  { yes = false }: { yes?: boolean },
+  { yes = false, json = false }: { yes?: boolean; json?: boolean },
   terminal: Terminal = process,
 ): Promise<void> {
-  if (yes) return;
+  // Whoever asks for JSON is a program, which has decided already.
+  if (yes || json) return;
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
     throw new Failure('wrongUse', `${question} There is no terminal to ask at: add --yes to go ahead.`);
   }

@@ -103,13 +103,25 @@ describe('a restriction', () => {
 describe('destructive commands', () => {
   test.each([
     ['block', ['merchant', 'block', merchant]],
-    ['replace-credentials', ['merchant', 'replace-credentials', merchant, '--json']],
+    ['replace-credentials', ['merchant', 'replace-credentials', merchant]],
     ['wallet release', ['wallet', 'release', '0x00000000000000000000000000000000000000A1']],
   ])('%s does nothing without a terminal or --yes', async (_name, words) => {
     await using services = await startServices({});
     const result = await runOps(words, services.env);
     expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/add --yes/) });
     expect(services.calls).toEqual([]);
+  });
+
+  test('a program, which asks for JSON, is not asked back', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/replace-credentials': () => ({
+        status: 200,
+        body: { merchant_id: merchant, api_key: 'qk_x' },
+      }),
+    });
+    const result = await runOps(['merchant', 'replace-credentials', merchant, '--json'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual({ merchant_id: merchant, api_key: 'qk_x' });
   });
 });
 
