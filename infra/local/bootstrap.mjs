@@ -31,7 +31,7 @@ const commands = {
     [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
     lint,
     [bin('typescript/bin/tsc'), '-p', '.'],
-    [bin('knip/bin/knip.js')],
+    [bin('knip/bin/knip.js'), '--no-config-hints'],
     jest,
   ],
 };
