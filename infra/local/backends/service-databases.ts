@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /** Which role owns which schema. Every role can touch its own schema only. */
 export const serviceSchemas = {
@@ -8,9 +9,7 @@ export const serviceSchemas = {
   'chain-watcher': { schema: 'chain', role: 'quittance_chain' },
   'webhook-dispatcher': { schema: 'webhooks', role: 'quittance_webhooks' },
   quota: { schema: 'quota', role: 'quittance_quota' },
-} as const;
-
-export type ServiceName = keyof typeof serviceSchemas;
+} as const satisfies Record<ServiceName, { schema: string; role: string }>;
 
 /**
  * Makes the database, the five roles and their schemas where they are missing, and sets the roles' passwords.

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
+import { rpc } from '../backends/rpc.ts';
 import { createPayment } from './demo-merchant.ts';
 import { payOnChain } from './pay.ts';
 import { StackError } from './directory.ts';
@@ -115,13 +116,10 @@ type Heads = { visibleAt(block: number): number; stop(): void };
 function watchHeads(rpcUrl: string): Heads {
   const seen = new Map<number, number>();
   const stopping = new AbortController();
-  const request = { jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] };
-  const options = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(request) };
   const watch = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      const answer = await fetch(rpcUrl, options);
-      const { result } = (await answer.json()) as { result: string };
-      if (!seen.has(Number(result))) seen.set(Number(result), Date.now());
+      const head = Number(await rpc<string>(rpcUrl, 'eth_blockNumber'));
+      if (!seen.has(head)) seen.set(head, Date.now());
       await delay(pollMs);
     }
   };

@@ -6,7 +6,7 @@ import { freePort } from '../ports.ts';
 import { startPostgres } from '../postgres.ts';
 import { prepareServiceDatabases, serviceSchemas, withClient } from '../service-databases.ts';
 import { temporaryDirectory } from './support.ts';
-import type { ServiceName } from '../service-databases.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let port: number;
