@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /**
  * Three projects, so that a unit test never waits for a database:
  * `unit` has no I/O, `int` gets real PostgreSQL and RabbitMQ from its global set-up, `system` (tests/) drives whole stacks.
@@ -21,6 +23,10 @@ const backends = {
 };
 
 export default {
+  // The tests wait for processes more than they compute: one worker would leave half of a small machine idle.
+  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // Jest adds its own summary after them, so that the counts stay at the end.
+  reporters: ['default', '<rootDir>/tests/conformance/report.ts'],
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/**/*.unit.test.ts'] },
     { ...shared, ...backends, displayName: 'int', testMatch: ['<rootDir>/{packages,services,infra}/**/*.int.test.ts'] },

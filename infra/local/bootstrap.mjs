@@ -25,6 +25,7 @@ const commands = {
   ops: [['packages/ops/src/main.ts']],
   asyncapi: [['packages/messaging/asyncapi/write.ts']],
   test: [jest],
+  bench: [['tests/benchmarks/main.ts']],
   lint: [lint],
   format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
   check: [

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 
 /** What nginx shall do. Addresses are host:port. */
 export type NginxPlan = {
@@ -6,7 +7,15 @@ export type NginxPlan = {
   directory: string;
   /** Whom workers run as; only for a master that runs as root. */
   user?: { name: string; group: string };
-  edge: { listen: string; gateway: string[] };
+  edge: {
+    listen: string;
+    gateway: string[];
+    /**
+     * Addresses and networks (see isNetwork) of the proxies in front of the edge. What they say in X-Forwarded-For and
+     * X-Forwarded-Proto is believed; of all others both are ignored. None unless given.
+     */
+    trustedProxies?: string[];
+  };
   /** One for each service that has several replicas. */
   balancers?: { name: string; listen: string; replicas: string[] }[];
 };
@@ -17,16 +26,35 @@ export type NginxPlan = {
  */
 export function renderNginx({ directory, user, edge, balancers = [] }: NginxPlan): string {
   const servers = [
-    fill('edge', { listen: edge.listen, replicas: upstreamServers(edge.gateway) }),
+    fill('edge', { listen: edge.listen }, { replicas: upstreamServers(edge.gateway), ...trust(edge.trustedProxies) }),
     ...balancers.map(({ name, listen, replicas }) =>
-      fill('balancer', { name: name.replaceAll('-', '_'), listen, replicas: upstreamServers(replicas) }),
+      fill('balancer', { name: name.replaceAll('-', '_'), listen }, { replicas: upstreamServers(replicas) }),
     ),
   ];
-  return fill('main', {
-    directory,
-    user: user ? `user ${user.name} ${user.group};` : '',
+  const directives = {
+    user: user ? `user ${plain(user.name)} ${plain(user.group)};` : '',
     servers: servers.map(indent).join('\n'),
-  });
+  };
+  return fill('main', { directory }, directives);
+}
+
+/**
+ * Whether the text is an IPv4 or IPv6 address or, with a prefix length, a network, such as 10.0.0.0/8. The network of all
+ * addresses is none: to trust it would let every client choose its address.
+ */
+export function isNetwork(text: string): boolean {
+  const [, address = '', prefix] = /^([^/%]*)(?:\/([1-9]\d{0,2}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  return version !== 0 && Number(prefix ?? 1) <= (version === 4 ? 32 : 128);
+}
+
+function trust(proxies: string[] = []): { trusted_peers: string; real_ip_from: string } {
+  const stranger = proxies.find((proxy) => !isNetwork(proxy));
+  if (stranger !== undefined) throw new Error(`"${stranger}" is no address or network of a trusted proxy`);
+  return {
+    trusted_peers: proxies.map((proxy) => `  ${proxy} 1;`).join('\n'),
+    real_ip_from: proxies.map((proxy) => `  set_real_ip_from ${proxy};`).join('\n'),
+  };
 }
 
 /** A replica that fails twice is left alone for two seconds; with none left, nginx tries them all again. */
@@ -35,12 +63,14 @@ function upstreamServers(addresses: string[]): string {
   return addresses.map((address) => `  server ${plain(address)} max_fails=2 fail_timeout=2s;`).join('\n');
 }
 
-function fill(template: string, values: Record<string, string>): string {
+/** @param directives are ready for nginx; of the values, each is one word of a directive. */
+function fill(template: string, values: Record<string, string>, directives: Record<string, string>): string {
   const text = readFileSync(new URL(`${template}.conf.template`, import.meta.url), 'utf8');
   return text.replace(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];
-    if (value === undefined) throw new Error(`${template}.conf.template asks for ${name}, which is not given`);
-    return name === 'servers' || name === 'replicas' || name === 'user' ? value : plain(value);
+    const filled = value === undefined ? directives[name] : plain(value);
+    if (filled === undefined) throw new Error(`${template}.conf.template asks for ${name}, which is not given`);
+    return filled;
   });
 }
 

@@ -5,7 +5,8 @@ import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { LocalChain } from '../support/local-chain.ts';
 import { Shop } from '../support/shop.ts';
 
-const patience = { timeoutMs: 60_000 };
+/** No faster than a merchant may ask: 120 reads a minute. */
+const patience = { timeoutMs: 60_000, intervalMs: 600 };
 
 describe('one payment, from creation to the verified webhook', () => {
   let stack: JourneyStack;

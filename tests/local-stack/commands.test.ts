@@ -44,6 +44,7 @@ describe('the commands of the local stack', () => {
     [['start', '--', '--frobnicate'], {}, /unknown option '--frobnicate'/],
     [['start', '--', '--replicas', '0'], {}, /whole number from 1 to/],
     [['start'], { PORT_BASE: 'eighty' }, /PORT_BASE must be a whole number/],
+    [['start'], { EDGE_TRUSTED_PROXIES: 'proxy.example' }, /EDGE_TRUSTED_PROXIES must list addresses or networks/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],

@@ -2,25 +2,36 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { requireFreePort } from '@quittance/local-stack/backends/ports.ts';
-import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
-import { portPlan } from '@quittance/local-stack/stack/ports.ts';
+import { stackDirectory, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { portPlan, type Ports } from '@quittance/local-stack/stack/ports.ts';
 import { startStack, type Stack } from '@quittance/local-stack/stack/stack.ts';
 
 export type JourneyStack = Stack & { close(): Promise<void> };
 
-/** A whole stack of its own for one test file, as `npm start` brings it up, with data that is thrown away. */
-export async function journeyStack(
-  options: { replicas?: number; settings?: Record<string, string> } = {},
-): Promise<JourneyStack> {
+/**
+ * A whole stack of its own, as `npm start` brings it up, with data that is thrown away.
+ * @param options.prepare what is done to its directory before anything starts there.
+ */
+export async function journeyStack({
+  replicas = 1,
+  settings,
+  prepare,
+}: {
+  replicas?: number;
+  settings?: Record<string, string>;
+  prepare?: (directory: StackDirectory, ports: Ports) => Promise<void>;
+} = {}): Promise<JourneyStack> {
   const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
   const lines: string[] = [];
   const remove = () => rm(directory.root, { recursive: true, force: true });
   try {
+    const portBase = await freePortBase(replicas);
+    await prepare?.(directory, portPlan(portBase, replicas));
     const stack = await startStack({
       directory,
-      portBase: await freePortBase(options.replicas ?? 1),
-      replicas: options.replicas ?? 1,
-      environment: { ...ownEnvironment(), ...options.settings },
+      portBase,
+      replicas,
+      environment: { ...ownEnvironment(), ...settings },
       say: (line) => lines.push(line),
     });
     const close = async (): Promise<void> => {
@@ -43,8 +54,10 @@ export function ownEnvironment(): NodeJS.ProcessEnv {
 /** A base above which every port of the plan is free at this moment. */
 export async function freePortBase(replicas: number): Promise<number> {
   const attempts = 50;
+  // Two of jest's workers that look at the same moment must not find the same ports.
+  const worker = Number(process.env['JEST_WORKER_ID'] ?? 0);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const base = 20_000 + 100 * Math.floor(Math.random() * 120);
+    const base = 20_000 + 200 * Math.floor(Math.random() * 60) + 100 * (worker % 2);
     const { replicas: services, balancers, ...single } = portPlan(base, replicas);
     const ports = [...Object.values(single), ...Object.values(balancers), ...Object.values(services).flat()];
     const isFree = await Promise.all(ports.map((port) => requireFreePort(port, 'a test'))).then(

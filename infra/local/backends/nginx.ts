@@ -1,10 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import { complaintOf, startChild } from './child.ts';
+import { startChild } from './child.ts';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 import { endOrphan } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
@@ -41,7 +41,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
   for (const port of ports) await requireFreePort(port, 'nginx');
   const use = async (configuration: string) => {
     await writeFile(`${configurationFile}.next`, configuration);
-    await check(program, ['-p', directory, '-c', `${configurationFile}.next`, '-e', 'stderr']);
+    await check(program, directory, `${configurationFile}.next`);
     await writeFile(configurationFile, configuration);
   };
 
@@ -85,11 +85,19 @@ async function nginxProgram(toolsDirectory: string): Promise<Program> {
   return { command: join(root, 'usr/sbin/nginx'), env: { ...process.env, LD_LIBRARY_PATH: await libraryPath(root) } };
 }
 
-async function check({ command, env }: Program, args: string[]): Promise<void> {
+/** nginx may be told to log to /dev/stderr. That cannot be opened while it is one of Node's pipes, so here it is a file. */
+async function check({ command, env }: Program, directory: string, configurationFile: string): Promise<void> {
+  const complaintFile = `${configurationFile}.complaint`;
+  const stderr = openSync(complaintFile, 'w', 0o600);
+  const args = ['-p', directory, '-c', configurationFile, '-e', 'stderr', '-t', '-q'];
   try {
-    await promisify(execFile)(command, [...args, '-t', '-q'], { env, cwd: '/' });
-  } catch (error) {
-    throw new Error(`nginx refuses its configuration: ${complaintOf(error)}`, { cause: error });
+    const child = spawn(command, args, { env, cwd: '/', stdio: ['ignore', 'ignore', stderr] });
+    const [code] = (await once(child, 'close')) as [number | null];
+    const complaint = readFileSync(complaintFile, 'utf8').trim();
+    if (code !== 0) throw new Error(`nginx refuses its configuration: ${complaint || `exit code ${code}`}`);
+  } finally {
+    closeSync(stderr);
+    await rm(complaintFile, { force: true });
   }
 }
 

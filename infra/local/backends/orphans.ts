@@ -3,9 +3,15 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-/** Whether a process with this id exists (a zombie counts as gone: it holds nothing any more). */
+/**
+ * Whether a process with this id exists (a zombie counts as gone: it holds nothing any more). Its command line does not tell: a
+ * process that is ending loses that first, and only then lets go of its ports.
+ */
 export async function isAlive(pid: number): Promise<boolean> {
-  return (await commandLine(pid)) !== '';
+  if (process.platform !== 'linux') return (await commandLine(pid)) !== '';
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
+  return state !== '' && state !== 'Z' && state !== 'X';
 }
 
 /** The full command line of a process, or '' when there is none. */
@@ -31,10 +37,20 @@ export async function writePidFile(pidFile: string, pid: number): Promise<void> 
  */
 export async function endOrphan(pidFile: string, mark: string, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
   const pid = Number.parseInt(await readFile(pidFile, 'utf8').catch(() => ''), 10);
-  if (pid > 1 && pid !== process.pid && (await commandLine(pid)).includes(mark)) {
-    await endProcess(pid, signal, 10_000);
+  if (pid > 1 && pid !== process.pid) {
+    const line = await commandLine(pid);
+    if (line.includes(mark)) await endProcess(pid, signal, graceMs);
+    // It was killed a moment ago and is about to be gone.
+    else if (line === '') await untilGone(pid, graceMs);
   }
   await rm(pidFile, { force: true });
+}
+
+const graceMs = 10_000;
+
+async function untilGone(pid: number, patienceMs: number): Promise<void> {
+  const deadline = Date.now() + patienceMs;
+  while (Date.now() < deadline && (await isAlive(pid))) await delay(20);
 }
 
 async function endProcess(pid: number, signal: NodeJS.Signals, graceMs: number): Promise<void> {

@@ -2,6 +2,7 @@ import { signatureProblem } from './signature.ts';
 import type { Delivery } from './signature.ts';
 
 export type ReceivedWebhook = Delivery & {
+  method: string;
   host: string;
   path: string;
   /** What the sender was answered. */ answer: string;
@@ -10,6 +11,7 @@ export type ReceivedWebhook = Delivery & {
 /** As the control API shows it. */
 export type WebhookRecord = {
   received_at: string;
+  method: string;
   host: string;
   path: string;
   headers: Record<string, string>;
@@ -58,6 +60,7 @@ export class Mailbox {
       const text = webhook.body.toString();
       return {
         received_at: webhook.receivedAt.toISOString(),
+        method: webhook.method,
         host: webhook.host,
         path: webhook.path,
         headers: webhook.headers,

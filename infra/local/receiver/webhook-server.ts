@@ -39,7 +39,14 @@ export async function createWebhookServer({
     const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
     const behaviour = behaviours.next(host);
     mailbox.add({
-      ...{ receivedAt: new Date(), host, path: request.url ?? '', headers: flat(request), body },
+      ...{
+        receivedAt: new Date(),
+        method: request.method ?? '',
+        host,
+        path: request.url ?? '',
+        headers: flat(request),
+        body,
+      },
       answer: describe(behaviour),
     });
     if (behaviour.hang) return;

@@ -8,9 +8,9 @@ import type { StackFile } from './stack-file.ts';
 
 const payments = 5;
 const patienceMs = 60_000;
-const pollMs = 10;
-/** Slow enough for the public status's own rate limit. */
-const statusPollMs = 500;
+const lookMs = 10;
+/** For one payment, and for each of several: the edge lets one address ask for public status five times a second. */
+const statusPollMs = { alone: 500, together: 1_000 };
 
 type Say = (line: string) => void;
 
@@ -37,9 +37,9 @@ export type DemoResult = {
 export async function runDemo(stack: StackFile, confirmations: number, say: Say): Promise<DemoResult> {
   const heads = watchHeads(stack.chain.rpc_url);
   try {
-    const first = await onePayment(stack, confirmations, heads, say);
-    const silent: Say = () => undefined;
-    const others = Array.from({ length: payments - 1 }, () => onePayment(stack, confirmations, heads, silent));
+    const first = await onePayment(stack, confirmations, heads, { say, pollMs: statusPollMs.alone });
+    const silently: Telling = { say: () => undefined, pollMs: statusPollMs.together };
+    const others = Array.from({ length: payments - 1 }, () => onePayment(stack, confirmations, heads, silently));
     const all = [first, ...(await Promise.all(others))];
     return { first: first.payment, latenciesMs: all.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b) };
   } finally {
@@ -47,7 +47,11 @@ export async function runDemo(stack: StackFile, confirmations: number, say: Say)
   }
 }
 
-async function onePayment(stack: StackFile, confirmations: number, heads: Heads, say: Say) {
+/** Who is told what happens to a payment, and how often its status is asked for. */
+type Telling = { say: Say; pollMs: number };
+
+async function onePayment(stack: StackFile, confirmations: number, heads: Heads, telling: Telling) {
+  const { say } = telling;
   const amount = (5 + Math.random() * 90).toFixed(6);
   const payment = await createPayment(stack.edge_url, stack.merchant, {
     amount,
@@ -57,7 +61,7 @@ async function onePayment(stack: StackFile, confirmations: number, heads: Heads,
   say(`checkout   ${payment.payment_url}`);
   const transfer = await payOnChain(stack.chain, stack.merchant.wallet, amount);
   say(`paid       transaction ${transfer.transactionHash} in block ${transfer.blockNumber}`);
-  await statusReaches(stack, payment.payment_url, 'PAID', say);
+  await statusReaches(stack, payment.payment_url, 'PAID', telling);
   const event = await webhookOf(stack, payment.payment_id);
   if (!event.verified) throw new StackError(`The webhook of ${payment.payment_id} came with a wrong signature.`);
   say(`webhook    ${event.body.event_id} received, signature verified`);
@@ -76,16 +80,21 @@ async function onePayment(stack: StackFile, confirmations: number, heads: Heads,
   };
 }
 
-async function statusReaches(stack: StackFile, paymentUrl: string, wanted: string, say: Say): Promise<void> {
+async function statusReaches(
+  stack: StackFile,
+  paymentUrl: string,
+  wanted: string,
+  { say, pollMs }: Telling,
+): Promise<void> {
   const token = paymentUrl.slice(paymentUrl.lastIndexOf('/') + 1);
   let last = '';
   await until(`${paymentUrl} to become ${wanted}`, async () => {
-    const answer = await fetch(`${stack.gateway_url}/api/v1/payments/${token}`);
+    const answer = await fetch(`${stack.edge_url}/api/v1/payments/${token}`);
     const { status } = (await answer.json()) as { status?: string };
     if (status !== undefined && status !== last) say(`status     ${status}`);
     last = status ?? last;
     if (last === wanted) return true;
-    await delay(statusPollMs);
+    await delay(pollMs);
     return null;
   });
 }
@@ -105,7 +114,7 @@ async function until<T>(what: string, look: () => Promise<T | null>): Promise<T>
   while (Date.now() < deadline) {
     const found = await look();
     if (found !== null) return found;
-    await delay(pollMs);
+    await delay(lookMs);
   }
   throw new StackError(`Waited ${patienceMs / 1_000} s in vain for ${what}. The logs may tell why.`);
 }
@@ -120,7 +129,7 @@ function watchHeads(rpcUrl: string): Heads {
     while (!stopping.signal.aborted) {
       const head = Number(await rpc<string>(rpcUrl, 'eth_blockNumber'));
       if (!seen.has(head)) seen.set(head, Date.now());
-      await delay(pollMs);
+      await delay(lookMs);
     }
   };
   watch().catch(() => stopping.abort());

@@ -4,7 +4,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
 import { demoMerchant } from './demo-merchant.ts';
 import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type Secrets, type StackDirectory } from './directory.ts';
-import { startEdge } from './edge.ts';
+import { readTrustedProxies, startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
 import { confirmations, localNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
@@ -56,6 +56,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
   const { directory, environment, replicas } = options;
+  const trustedProxies = readTrustedProxies(environment);
   const secrets = await readOrMakeSecrets(directory);
   const backends = await startBackends({ directory, ports, environment, secrets, steps });
   await writePrivateJson(directory.networksFile, [localNetwork(backends.chain)]);
@@ -74,7 +75,8 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   });
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
-  const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge({ directory, ports, replicas }));
+  const edgeOptions = { directory, ports, replicas, trustedProxies };
+  const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge(edgeOptions));
   steps.undoLater(() => edge.stop());
 
   const internalToken = secrets.internal_token;

@@ -77,9 +77,9 @@ async function call(rpcUrl: string, method: string, args: unknown[]): Promise<un
 
 type Receipt = { transactionHash: string; status: string; contractAddress: string | null };
 
-/** anvil signs for its own accounts and keeps their nonces, so that any number of processes may send at once. */
+/** anvil signs for its own accounts and keeps their nonces. */
 async function transact(rpcUrl: string, transaction: Record<string, string>): Promise<Receipt> {
-  const hash = await rpc<string>(rpcUrl, 'eth_sendTransaction', [{ gas: toBeHex(5_000_000), ...transaction }]);
+  const hash = await submit(rpcUrl, { gas: toBeHex(5_000_000), ...transaction });
   const deadline = Date.now() + 60_000;
   while (Date.now() < deadline) {
     const receipt = await rpc<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]);
@@ -90,4 +90,18 @@ async function transact(rpcUrl: string, transaction: Record<string, string>): Pr
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`Transaction ${hash} was not mined within 60 seconds`);
+}
+
+const submissions = 50;
+
+/** Of two transactions of one account that come at the same moment, anvil gives both one nonce and refuses the second, which is then sent again. */
+async function submit(rpcUrl: string, transaction: Record<string, string>): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await rpc<string>(rpcUrl, 'eth_sendTransaction', [transaction]);
+    } catch (error) {
+      const isNonceTaken = /replacement transaction underpriced|nonce too low/.test(String(error));
+      if (!isNonceTaken || attempt === submissions) throw error;
+    }
+  }
 }

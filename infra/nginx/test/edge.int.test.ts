@@ -1,66 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import { connect, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { nginxUser, startNginx, type Nginx } from '../../local/backends/nginx.ts';
-import { stackDirectory } from '../../local/stack/directory.ts';
-import { renderNginx } from '../render.ts';
+import { exchange, startEdge, type Edge } from './support.ts';
 
-let directory: string;
-let gateway: Server;
-let nginx: Nginx;
-let port: number;
+let edge: Edge;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'quittance-edge-'));
-  gateway = await listening(createServer((_request, response) => void response.end('{"from":"gateway"}')));
-  port = await freePort();
-  const user = nginxUser();
-  nginx = await startNginx({
-    directory,
-    toolsDirectory: stackDirectory().tools,
-    logFile: join(directory, 'nginx.log'),
-    configuration: renderNginx({
-      directory,
-      ...(user !== undefined && { user }),
-      edge: { listen: `127.0.0.1:${port}`, gateway: [`127.0.0.1:${portOf(gateway)}`] },
-    }),
-    ports: [port],
-  });
+  edge = await startEdge({ answer: (_seen, response) => void response.end('{"from":"gateway"}') });
 }, 60_000);
-afterAll(async () => {
-  await nginx.stop();
-  gateway.close();
-  await rm(directory, { recursive: true, force: true });
-});
-
-async function listening(server: Server): Promise<Server> {
-  const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
-  server.listen(0, '127.0.0.1', resolve);
-  await promise;
-  return server;
-}
-
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-async function freePort(): Promise<number> {
-  const server = await listening(createServer());
-  const free = portOf(server);
-  server.close();
-  return free;
-}
-
-/** Sends exactly these bytes. @returns everything that came back until the connection ended. */
-function exchange(bytes: string): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let text = '';
-  const socket = connect({ port, host: '127.0.0.1' }, () => socket.write(bytes));
-  socket.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-  socket.once('error', reject).once('close', () => resolve(text));
-  return promise;
-}
+afterAll(() => edge.close());
 
 const rest = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
 
@@ -80,7 +26,7 @@ describe('what nginx refuses by itself is JSON with a request id, and no fault o
     ['a long path', 414, `GET /api/v1/${'a'.repeat(9000)} ${rest}\r\n`],
     ['a large header', 431, `GET /api/v1/payments ${rest}X-A: ${'a'.repeat(9000)}\r\n\r\n`],
   ])('%s: %i', async (_what, status, bytes) => {
-    const answer = await exchange(bytes);
+    const answer = await exchange(edge, bytes);
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/^content-type: application\/json\r$/im);
     expect(answer.match(/^x-request-id: \S+\r$/gim)).toHaveLength(1);
@@ -89,24 +35,48 @@ describe('what nginx refuses by itself is JSON with a request id, and no fault o
   });
 
   test.each(['/.refused', '/internal/v1/merchants', '/metrics', '/'])('%s is not there', async (path) => {
-    expect(await exchange(`GET ${path} ${rest}\r\n`)).toMatch(/^HTTP\/1\.1 404 [\s\S]*\{"detail":"Not found"\}$/);
+    expect(await exchange(edge, `GET ${path} ${rest}\r\n`)).toMatch(/^HTTP\/1\.1 404 [\s\S]*\{"detail":"Not found"\}$/);
   });
 
   test('the gateway is asked about everything else', async () => {
-    const answer = await exchange(`GET /api/v1/payments ${rest}\r\n`);
+    const answer = await exchange(edge, `GET /api/v1/payments ${rest}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*\{"from":"gateway"\}/);
   });
 });
 
-test('no public token gets into the log when the gateway cannot be reached', async () => {
-  gateway.close();
-  gateway.closeAllConnections();
+describe('without a gateway', () => {
   const token = 'T'.repeat(43);
-  for (const path of [`/pay/${token}`, `/api/v1/payments/${token}?a=b`, '/api/v1/merchant/limits']) {
-    expect(await exchange(`GET ${path} ${rest}\r\n`)).toMatch(/^HTTP\/1\.1 503 [\s\S]*Service temporarily unavailable/);
-  }
-  // nginx writes its messages before it answers.
-  const log = await readFile(join(directory, 'nginx.log'), 'utf8');
-  expect(log).toContain('/api/v1/merchant/limits');
-  expect(log).not.toContain(token);
+
+  beforeAll(() => edge.closeGateway());
+
+  test.each([
+    `/api/v1/payments/${token}?a=b`,
+    '/api/v1/merchant/limits?api_key=qk_secret',
+    '/api/v1/merchant/rotate-key',
+  ])('%s is answered 503 in JSON', async (path) => {
+    const answer = await exchange(edge, `GET ${path} ${rest}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*\r\n\r\n\{"detail":"Service temporarily unavailable"\}$/);
+    expect(answer.match(/^cache-control: no-store\r$/gim)).toHaveLength(1);
+  });
+
+  test('the checkout page is one that a person can read', async () => {
+    const answer = await exchange(edge, `GET /pay/${token} ${rest}\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*^content-type: text\/html; charset=utf-8\r$[\s\S]*Just a moment/im);
+  });
+
+  test('the log says what failed, by its id and kind, and neither path nor query', async () => {
+    const asked = ['/pay/', '/api/v1/payments/', '/api/v1/merchant/limits?api_key='].map((path, n) => {
+      return exchange(edge, `GET ${path}${token} ${rest}X-Request-ID: failure-${n}\r\n\r\n`);
+    });
+    await Promise.all(asked);
+    const log = await edge.log();
+    const failures = log.split('\n').filter((line) => line.startsWith('{'));
+    const parsed = failures.map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const [n, route] of ['page', 'payment', 'api'].entries()) {
+      const own = parsed.filter((failure) => failure['request_id'] === `failure-${n}`);
+      expect(own).toMatchObject([{ level: 'error', service: 'edge', route, status: 503, upstream_status: '502' }]);
+    }
+    expect(log).not.toContain(token);
+    expect(log).not.toContain('qk_secret');
+  });
 });

@@ -1,5 +1,5 @@
-import { expect, test } from '@jest/globals';
-import { renderNginx } from '../render.ts';
+import { describe, expect, test } from '@jest/globals';
+import { isNetwork, renderNginx } from '../render.ts';
 
 const plan = { directory: '/data/my stack/nginx', edge: { listen: '127.0.0.1:8080', gateway: ['127.0.0.1:8100'] } };
 
@@ -28,4 +28,57 @@ test.each(['127.0.0.1:1; } http {', 'a"b', '$host'])('the address %s cannot brea
 
 test('an upstream without a replica is an error here, not at the first request', () => {
   expect(() => renderNginx({ ...plan, edge: { ...plan.edge, gateway: [] } })).toThrow('at least one address');
+});
+
+describe('trusted proxies', () => {
+  const withProxies = (...trustedProxies: string[]) => renderNginx({ ...plan, edge: { ...plan.edge, trustedProxies } });
+
+  test('there are none unless they are named', () => {
+    expect(renderNginx(plan)).not.toContain('set_real_ip_from');
+    expect(renderNginx(plan)).toBe(withProxies());
+  });
+
+  test('each is believed about the client and about the scheme', () => {
+    const text = withProxies('192.0.2.1', '2001:db8::/32');
+    for (const line of [
+      'set_real_ip_from 192.0.2.1;',
+      '192.0.2.1 1;',
+      'set_real_ip_from 2001:db8::/32;',
+      '2001:db8::/32 1;',
+    ])
+      expect(text).toContain(`  ${line}\n`);
+  });
+
+  test.each(['192.0.2.1', '10.0.0.0/8', '192.0.2.1/32', '::1', '2001:db8::/32', '::1/128'])('%s is one', (text) => {
+    expect(isNetwork(text)).toBe(true);
+  });
+
+  test.each([
+    '',
+    ' 192.0.2.1',
+    'proxy.example',
+    '192.0.2',
+    '192.0.2.256',
+    '010.0.0.1',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/08',
+    '10.0.0.0/8/8',
+    '0.0.0.0/0',
+    '::/0',
+    '::1/129',
+    'fe80::1%eth0',
+    'unix:',
+    '10.0.0.1; deny all',
+    '10.0.0.1\n',
+  ])('%j is none', (text) => {
+    expect(isNetwork(text)).toBe(false);
+    expect(() => withProxies('192.0.2.1', text)).toThrow(`"${text}" is no address or network of a trusted proxy`);
+  });
+});
+
+test('no request is ever delayed: it passes or is refused', () => {
+  const limits = renderNginx(plan).match(/^ *limit_req zone=.*$/gm) ?? [];
+  expect(limits.length).toBeGreaterThan(0);
+  for (const limit of limits) expect(limit).toMatch(/ burst=\d+ nodelay;$/);
 });

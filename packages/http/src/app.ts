@@ -7,6 +7,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { readBody } from './body.ts';
 import { HttpError, RequestAborted } from './errors.ts';
+import { headerValues } from './header-values.ts';
 import { probes } from './probes.ts';
 import { observeRequests } from './observe-requests.ts';
 import { closeUnreadBody, sendReply } from './reply.ts';
@@ -45,6 +46,7 @@ export function createApp({
 
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
+  app.use(refuseDoubtful);
   if (internalToken !== undefined) app.use('/internal', requireToken(internalToken));
 
   const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
@@ -134,6 +136,22 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     requestId: response.locals.requestId as string,
     readBody: (maxBytes) => readBody(request, maxBytes),
   };
+}
+
+/**
+ * Refuses what the next reader could take for something else: a request without exactly one sound Host (only HTTP/1.0 may do
+ * without), or with a transfer coding that nobody has undone. Nobody can say where it ends, so its connection ends too. So does that
+ * of an offer to change the protocol, after which Node no longer tells us of what it cannot read.
+ */
+function refuseDoubtful(request: Request, response: Response, next: NextFunction): void {
+  const { headers, rawHeaders, httpVersion } = request;
+  const [host, ...others] = headerValues(rawHeaders, 'host');
+  const isHostSound = host === undefined ? httpVersion === '1.0' : others.length === 0 && /^[\w.:[\]-]+$/.test(host);
+  const coding = headers['transfer-encoding'] ?? 'chunked';
+  const isDoubtful = !isHostSound || coding.toLowerCase() !== 'chunked';
+  if (isDoubtful || headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  if (isDoubtful) throw new HttpError(400, 'Bad request');
+  next();
 }
 
 /** A header sent twice arrives joined by a comma, and so fails. */

@@ -42,13 +42,23 @@ function sizeText(bytes: number): string {
 }
 
 /**
+ * With this header the edge passes a request on whose body it did not take, so that we can still answer in the right order:
+ * a wrong key comes before a large body. Whoever sets it himself gets a 413.
+ */
+const TOO_LARGE_HEADER = 'x-body-too-large';
+
+/**
  * Buffers the body up to `maxBytes`. Of a longer one nothing is kept: the rest flows past unread, so that the answer can be
  * sent while the client is still sending.
  */
 export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }> {
   const tooLarge = { bytes: Buffer.alloc(0), tooLarge: true };
   const declared = Number(incoming.headers['content-length'] ?? 0);
-  if (declared > maxBytes) return Promise.resolve(tooLarge);
+  if (declared > maxBytes || incoming.headers[TOO_LARGE_HEADER] !== undefined) return Promise.resolve(tooLarge);
+  // Without a body there is nothing to wait for.
+  if (declared === 0 && incoming.headers['transfer-encoding'] === undefined) {
+    return Promise.resolve({ bytes: Buffer.alloc(0), tooLarge: false });
+  }
   // Aborted before anybody listened: no event will come any more.
   if (incoming.destroyed && !incoming.readableEnded) return Promise.reject(new RequestAborted());
 

@@ -34,6 +34,8 @@ export async function listen(
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       connectionsCheckingInterval: 1_000,
+      // The app answers for it, with the body and the id that every answer of ours has.
+      requireHostHeader: false,
     },
     app,
   );

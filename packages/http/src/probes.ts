@@ -1,5 +1,6 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { within } from '@quittance/runtime/within.ts';
 
 import { unavailable } from './errors.ts';
 import { route, type Route } from './route.ts';
@@ -48,14 +49,4 @@ export function probes({
       },
     }),
   ];
-}
-
-async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -132,6 +132,21 @@ describe('what never becomes a request', () => {
       400,
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
+    ['a wish to tunnel', 405, 'CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['two hosts', 400, 'GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
+    ['a host that is none', 400, 'GET /livez HTTP/1.1\r\nHost: x/../y\r\nConnection: close\r\n\r\n'],
+    [
+      'a coding that nobody undid',
+      400,
+      'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'no HTTP after an offer to upgrade',
+      404,
+      `${get('/x').slice(0, -2)}Connection: upgrade\r\nUpgrade: websocket\r\n\r\nno HTTP`,
+    ],
+    ['a coding that nobody knows', 400, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: unknown\r\n\r\n0\r\n\r\n'],
+    ['no host', 400, 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['headers that are too large', 431, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
   ])('%s is answered %i, in JSON, with a request id', async (_what, status, bytes) => {
     const server = await startServer();
@@ -151,6 +166,21 @@ describe('what never becomes a request', () => {
     await client.received(/Not found/);
     client.send('no chunk\r\n');
     expect((await client.ended).match(/HTTP\/1\.1 /g)).toHaveLength(1);
+    await server.stop();
+  });
+
+  test('ends no process when it asks for a tunnel and resets the connection', async () => {
+    const server = await startServer();
+    for (let attempt = 0; attempt < 20; attempt += 1) {
+      const client = await rawClient(server.port);
+      client.send('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n');
+      client.socket.resetAndDestroy();
+    }
+    // An error that nobody hears would fail this file as an uncaught exception.
+    const client = await rawClient(server.port);
+    client.send(get('/livez'));
+    await client.received(/live/);
+    client.socket.destroy();
     await server.stop();
   });
 

@@ -9,6 +9,26 @@ export type Transaction = Queryable & {
   afterCommit(hook: () => void): void;
 };
 
+export type TransactionOptions = {
+  /** Whole milliseconds that one lock may be waited for, where the pool's limit is too long. */
+  lockTimeoutMs?: number;
+  /**
+   * Milliseconds from the call after which nothing is committed any more, for changes whose caller will have given up by then
+   * and would take them for not made.
+   */
+  commitWithinMs?: number;
+};
+
+/** It took longer than `commitWithinMs`, and was rolled back. */
+class CommitTooLate extends Error {
+  /** PostgreSQL's for work that a time limit ended, which this is too. */
+  readonly code = '57014';
+  constructor(commitWithinMs: number) {
+    super(`not committed, because it took longer than ${commitWithinMs} ms`);
+    this.name = 'CommitTooLate';
+  }
+}
+
 /** A deadlock's victim or a serialization failure is tried this often in all. */
 const MAX_ATTEMPTS = 3;
 
@@ -16,18 +36,18 @@ const MAX_ATTEMPTS = 3;
  * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
  * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
  * three times in all: keep everything but statements out of it.
- * @param options.lockTimeoutMs whole milliseconds that one lock may be waited for, where the pool's limit is too long.
  * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
  * the commit, of which nobody knows whether it took effect: the caller answers 503 and a retry must be idempotent.
  */
 export async function transaction<T>(
   pool: Pool,
   run: (tx: Transaction) => Promise<T>,
-  options: { lockTimeoutMs?: number } = {},
+  options: TransactionOptions = {},
 ): Promise<T> {
+  const startedAt = performance.now();
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(pool, run, options);
+      return await runOnce(pool, run, options, startedAt);
     } catch (error) {
       if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
     }
@@ -37,7 +57,8 @@ export async function transaction<T>(
 async function runOnce<T>(
   pool: Pool,
   run: (tx: Transaction) => Promise<T>,
-  { lockTimeoutMs }: { lockTimeoutMs?: number },
+  { lockTimeoutMs, commitWithinMs }: TransactionOptions,
+  startedAt: number,
 ): Promise<T> {
   const client = await pool.connect();
   const hooks: (() => void)[] = [];
@@ -56,6 +77,9 @@ async function runOnce<T>(
     await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`);
     result = await run(tx);
     ended = true;
+    if (commitWithinMs !== undefined && performance.now() - startedAt > commitWithinMs) {
+      throw new CommitTooLate(commitWithinMs);
+    }
     await commit(client);
   } catch (error) {
     ended = true;

@@ -63,6 +63,20 @@ describe('a transaction', () => {
     expect(await transaction(pool, seen)).toEqual([backend, '2s']);
   });
 
+  test('that takes longer than its caller waits is undone, is an unavailability, and its connection stays', async () => {
+    const backends: unknown[] = [];
+    const slow = async (tx: Transaction) => {
+      backends.push(await backendOf(tx));
+      await tx.query("insert into items values ('late')");
+      await tx.query('select pg_sleep(0.05)');
+    };
+    expect(isUnavailable(await errorOf(transaction(pool, slow, { commitWithinMs: 20 })))).toBe(true);
+    expect(await names()).toEqual([]);
+    await transaction(pool, slow, { commitWithinMs: 60_000 });
+    expect(await names()).toEqual(['late']);
+    expect(backends[0]).toBe(backends[1]);
+  });
+
   test('that throws leaves nothing, runs no hook and gives its connection back', async () => {
     let hooked = false;
     const failing = transaction(pool, async (tx) => {

@@ -89,8 +89,13 @@ describe('secrets never reach a log line', () => {
       redactSecrets(line);
       return performance.now() - startedAt;
     };
-    work(10_000);
+    // The fastest of several rounds: a busy machine slows some of them down, never speeds one up.
+    const fastest = { short: Infinity, long: Infinity };
+    for (let round = 0; round < 12; round += 1) {
+      fastest.short = Math.min(fastest.short, work(10_000));
+      fastest.long = Math.min(fastest.long, work(80_000));
+    }
     // Quadratic work would take 64 times as long for 8 times the length.
-    expect(work(80_000)).toBeLessThan(Math.max(work(10_000), 1) * 32);
+    expect(fastest.long).toBeLessThan(Math.max(fastest.short, 1) * 32);
   });
 });

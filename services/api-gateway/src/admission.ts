@@ -1,81 +1,80 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { bodyTooLarge, invalidApiKey, rateLimited } from './answers.ts';
-import { apiKeyHash } from './credentials.ts';
+import { batched } from '@quittance/runtime/batched.ts';
+import { within } from '@quittance/runtime/within.ts';
 import type { RateLimit } from './rate-limits.ts';
-import { admitMerchant, type Count } from './store/admission.ts';
+import { admitCallers, type CallerRow } from './store/admission.ts';
+import { takeCounts, type Count, type CountRow } from './store/rate-limit-window.ts';
 
-/** At most this many bytes of a request's body, for every endpoint. */
-export const BODY_MAX_BYTES = 64 * 1024;
-
-/** A request that passed: whose it is, and what it asks for after validation. */
-export type Admitted<Input> = {
+type Caller = {
   merchantId: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
   previousRequestAt: Date | null;
-  input: Input;
+  /** Null when no counter was asked for. */
+  counted: Count | null;
 };
 
-/**
- * A route for merchants. The order of its refusals is 401, 413, 422, 429.
- * @param spec.read validates the request before anything is counted; throws HttpError 413 or 422.
- */
-export function merchantRoute<Input>(
-  db: Queryable,
-  spec: {
-    method: 'GET' | 'POST' | 'PUT';
-    path: string;
-    limit: RateLimit;
-    read: (request: RouteRequest) => Promise<Input> | Input;
-    handle: (admitted: Admitted<Input>) => Promise<Reply>;
-  },
-): Route {
-  const { method, path, limit, read, handle } = spec;
-  return route({ method, path, handle: async (request) => handle(await admit(db, request, limit, read)) });
-}
+/** Who asks, and how often already. Throws while the database does not answer: nobody passes unmetered. */
+export type Admission = {
+  /**
+   * Resolves an API key and takes the request into its merchant's counter.
+   * @param keyHash SHA-256 of the API key.
+   * @param limit null takes no counter.
+   * @returns null when no active merchant has this key.
+   */
+  caller: (keyHash: Buffer, limit: RateLimit | null) => Promise<Caller | null>;
+  /** Takes a request into a counter that belongs to no merchant. @param subject never a secret in clear. */
+  count: (subject: string, limit: RateLimit) => Promise<Count>;
+};
+
+/** A database that only swallows questions is noticed as soon as a service that does. */
+const TIMEOUT_MS = 1_500;
 
 /**
- * Reading comes first and costs nothing outside this process, so that one statement can settle both the key and the counter,
- * and a request that is refused for its content takes no count.
+ * Requests that wait at the same moment share one statement, and those of one counter its one row: a counter that many ask for
+ * costs one write for all of them, not a queue for its lock. Each still gets the count that is its own.
  */
-async function admit<Input>(
-  db: Queryable,
-  request: RouteRequest,
-  limit: RateLimit,
-  read: (request: RouteRequest) => Promise<Input> | Input,
-): Promise<Admitted<Input>> {
-  const keyHash = apiKeyHash(request);
-  if (keyHash === null) throw invalidApiKey();
-  const outcome = await refusalOf(() => read(request));
-  const caller = await admitMerchant(db, keyHash, 'refusal' in outcome ? null : limit);
-  if (caller === null) throw invalidApiKey();
-  if ('refusal' in outcome) throw outcome.refusal;
-  if (caller.counted !== null) assertWithin(limit, caller.counted);
-  return { merchantId: caller.merchantId, previousRequestAt: caller.previousRequestAt, input: outcome.input };
+const sharing = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
+
+export function createAdmission(db: Queryable): Admission {
+  const caller = batched<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
+    ...sharing,
+    keyOf: ({ keyHash, limit }) => `${keyHash.toString('latin1')} ${limit?.scope ?? ''}`,
+    run: (asked) =>
+      admitCallers(
+        db,
+        asked.map(({ question: { keyHash, limit }, times }) => ({ keyHash, counter: limit, requests: times })),
+      ),
+    answerOf: (row, { times }, nth) =>
+      row && {
+        merchantId: row.merchant_id,
+        previousRequestAt: row.last_request_at,
+        counted: row.counted && countOf(row.counted, times, nth),
+      },
+  });
+  const count = batched<{ subject: string; limit: RateLimit }, CountRow, Count>({
+    ...sharing,
+    keyOf: ({ subject, limit }) => `${limit.scope} ${subject}`,
+    run: (asked) =>
+      takeCounts(
+        db,
+        asked.map(({ question: { subject, limit }, times }) => ({ subject, ...limit, requests: times })),
+      ),
+    answerOf: (row, { times }, nth) => countOf(row, times, nth),
+  });
+  return {
+    caller: (keyHash, limit) => caller({ keyHash, limit }),
+    count: (subject, limit) => count({ subject, limit }),
+  };
 }
 
-/** @throws HttpError 429 when this count is over the limit. */
-export function assertWithin(limit: RateLimit, counted: Count): void {
-  if (counted.count > limit.limit) throw rateLimited(counted.secondsLeft);
-}
+/**
+ * What the database says, if it comes as soon as an answer of admission would have to.
+ * @throws OutOfTime after 1.5 s. What was asked may still take effect.
+ */
+export const inTime = <T>(work: Promise<T>): Promise<T> => within(TIMEOUT_MS, work);
 
-/** For endpoints that take no body: one that is sent all the same is bounded too, and then ignored. */
-export async function refuseLargeBody(request: RouteRequest): Promise<void> {
-  if (hasBody(request.headers) && (await request.readBody(BODY_MAX_BYTES)).tooLarge) throw bodyTooLarge();
-}
-
-const hasBody = (headers: IncomingHttpHeaders): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-
-async function refusalOf<Input>(
-  read: () => Promise<Input> | Input,
-): Promise<{ input: Input } | { refusal: HttpError }> {
-  try {
-    return { input: await read() };
-  } catch (error) {
-    if (error instanceof HttpError) return { refusal: error };
-    throw error;
-  }
-}
+/** The nth of requests that were taken together came after all that were counted before them. */
+const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({
+  count: count - times + nth + 1,
+  secondsLeft,
+});

@@ -7,6 +7,9 @@ export const invalidRotationSecret = (): HttpError => new HttpError(401, 'Missin
 /** Also said for another merchant's payment: the bytes must not tell the two apart. */
 export const paymentNotFound = (): HttpError => new HttpError(404, 'Payment not found');
 
+/** One and the same for a payment in another status, another merchant's, an unknown one and a text that can be no id. */
+export const cancelUnavailable = (): HttpError => new HttpError(409, 'This payment cannot be cancelled');
+
 export const eventNotFound = (): HttpError => new HttpError(404, 'Webhook event not found');
 
 export const merchantNotFound = (): HttpError => new HttpError(404, 'Merchant not found');

@@ -4,12 +4,17 @@ import { unavailable } from '@quittance/http/errors.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { Overloaded } from '@quittance/runtime/batched.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { OutOfTime } from '@quittance/runtime/within.ts';
+import { createAdmission } from './admission.ts';
 import { assetRoutes } from './checkout/assets.ts';
 import type { Owners } from './clients.ts';
+import { createPaymentViews } from './payment-views.ts';
 import { checkoutRoutes } from './routes/checkout.ts';
-import { accountRoutes } from './routes/merchant.ts';
+import { accountRoutes } from './routes/account.ts';
+import { docsRoutes } from './routes/docs.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { paymentRoutes } from './routes/payments.ts';
 import { publicStatusRoutes } from './routes/public-status.ts';
@@ -18,6 +23,7 @@ import { webhookRoutes } from './routes/webhook.ts';
 /** Everything the gateway answers with, built in main.ts. */
 export type GatewayParts = {
   db: Queryable;
+  /** Gives up before a caller does, so that what was answered 503 does not happen afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Whether an error of the database means "not now": then the answer is 503, and nobody passes unmetered. */
   isUnavailable: (error: unknown) => boolean;
@@ -32,21 +38,27 @@ export type GatewayParts = {
 };
 
 /** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
-export const createGatewayApp = (parts: GatewayParts) =>
-  createApp({
+export function createGatewayApp(parts: GatewayParts) {
+  const admission = createAdmission(parts.db);
+  const views = createPaymentViews(parts.owners.payments);
+  const isUnavailable = (error: unknown) =>
+    error instanceof OutOfTime || error instanceof Overloaded || parts.isUnavailable(error);
+  return createApp({
     name: 'api-gateway',
     logger: parts.logger,
     metrics: parts.metrics,
     internalToken: parts.internalToken,
     ready: parts.ready,
-    mapError: (error) => (parts.isUnavailable(error) ? unavailable(error) : null),
+    mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
     routes: [
-      ...paymentRoutes(parts),
-      ...publicStatusRoutes(parts),
-      ...accountRoutes(parts),
-      ...webhookRoutes(parts),
+      ...paymentRoutes({ ...parts, admission, views }),
+      ...publicStatusRoutes({ admission, views }),
+      ...accountRoutes({ ...parts, admission }),
+      ...webhookRoutes({ ...parts, admission }),
       ...operatorRoutes(parts),
-      ...checkoutRoutes(parts),
+      ...checkoutRoutes({ ...parts, views }),
       ...assetRoutes(),
+      ...docsRoutes(),
     ],
   });
+}

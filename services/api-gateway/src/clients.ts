@@ -5,18 +5,10 @@ import type { Reply } from '@quittance/http/route.ts';
 /** What the service that owns the data answered, bytes untouched. */
 export type OwnerAnswer = ServiceResponse;
 
-/**
- * Milliseconds for a new webhook URL to be checked: the dispatcher waits up to 3 s for DNS. Half of it is the limit for connecting,
- * so a dispatcher that is not there is noticed within two seconds here too.
- */
-export const ENDPOINT_CHECK_TIMEOUT_MS = 3_900;
-
 /** The services this one asks. Each bounds its own calls; an owner that cannot be reached throws ServiceUnavailable. */
 export type Owners = {
   payments: ServiceClient;
   webhooks: ServiceClient;
-  /** The same dispatcher with a longer deadline: checking a new endpoint waits for DNS. */
-  webhookEndpoints: ServiceClient;
 };
 
 /** Answers an owner may give that are the merchant's to read. Anything else is our trouble, not the merchant's. */

@@ -1,4 +1,5 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
+import { headerValues } from '@quittance/http/header-values.ts';
 import type { RouteRequest } from '@quittance/http/route.ts';
 
 const CREDENTIAL_MAX_CHARACTERS = 255;
@@ -23,9 +24,6 @@ export function rotationSecretHash(request: RouteRequest): Buffer | null {
 
 /** @returns the header's value, or null unless it stands there exactly once and is not empty. */
 function singleHeader({ rawHeaders }: RouteRequest, name: string): string | null {
-  const values = rawHeaders.filter(
-    (_, position) => rawHeaders[position - 1]?.toLowerCase() === name && position % 2 === 1,
-  );
-  const [value] = values;
-  return values.length === 1 && value !== undefined && value !== '' ? value : null;
+  const [value, ...others] = headerValues(rawHeaders, name);
+  return value === undefined || value === '' || others.length > 0 ? null : value;
 }

@@ -1,17 +1,19 @@
-import { createServiceClient } from '@quittance/http/client.ts';
 import { listen } from '@quittance/http/listen.ts';
+import { serviceClients } from '@quittance/http/service-clients.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createGatewayApp } from './app.ts';
-import { ENDPOINT_CHECK_TIMEOUT_MS } from './clients.ts';
 import { readConfig } from './config.ts';
 import { sweepWindowsLoop } from './loops/sweep-windows.ts';
 import { schema } from './migrations.ts';
 
 const name = 'api-gateway';
+
+/** Below the 1.5 s after which this service's own callers, like its own calls, are told 503. */
+const timeLimits = { lockTimeoutMs: 1_000, commitWithinMs: 1_200 };
 
 await startService({
   name,
@@ -20,22 +22,10 @@ await startService({
     const { pool, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { internalToken } = config;
 
-    const client = (service: string, baseUrl: string, timeoutMs?: number) => {
-      const created = createServiceClient({
-        name: service,
-        baseUrl,
-        internalToken,
-        logger,
-        metrics,
-        ...(timeoutMs !== undefined && { timeoutMs }),
-      });
-      lifecycle.onStop(`client ${service}`, () => created.close());
-      return created;
-    };
+    const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const owners = {
       payments: client('payments', config.paymentsUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
-      webhookEndpoints: client('webhook-dispatcher-endpoints', config.webhookDispatcherUrl, ENDPOINT_CHECK_TIMEOUT_MS),
     };
 
     const sweep = sweepWindowsLoop({ db: pool, logger, metrics });
@@ -43,7 +33,7 @@ await startService({
 
     const app = createGatewayApp({
       db: pool,
-      inTransaction: (run) => transaction(pool, run),
+      inTransaction: (run) => transaction(pool, run, timeLimits),
       isUnavailable,
       ready: () => ping(pool),
       outbox,

@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newSecret } from '@quittance/contracts/ids.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { sweepWindows } from '../src/store/admission.ts';
+import { sweepWindows } from '../src/store/rate-limit-window.ts';
 import { WALLET } from './fake-request.ts';
 import {
   endWindows,
@@ -74,6 +77,8 @@ describe('the order of answers', () => {
     const body = 'x'.repeat(65_537);
     const rotate = { headers: { 'secret-key': secret }, body };
     await expect(gateway.call('POST', '/api/v1/merchant/rotate-key', rotate)).resolves.toMatchObject({ status: 413 });
+    const wrong = { headers: { 'secret-key': newSecret('qr') }, body };
+    await expect(gateway.call('POST', '/api/v1/merchant/rotate-key', wrong)).resolves.toMatchObject({ status: 401 });
     await expect(gateway.call('GET', `/api/v1/payments/${'t'.repeat(43)}`, { body })).resolves.toMatchObject({
       status: 413,
     });
@@ -93,6 +98,18 @@ describe('the order of answers', () => {
     const refused = await create(gateway, { ...chunked, body: padded(65_537) });
     expect(refused.status).toBe(413);
     expect(refused.json()).toEqual({ detail: 'Request body exceeds 64 KiB' });
+  });
+
+  test('a body that the edge did not take is too large, and comes after the key all the same', async () => {
+    await fresh();
+    const marked = (key: string) => withKey(key, { 'X-Body-Too-Large': '1' });
+    const list = (key: string) => gateway.call('GET', '/api/v1/payments', { headers: marked(key) });
+    for (const send of [list, (key: string) => create(gateway, { headers: marked(key) })]) {
+      await expect(send('qk_unknown')).resolves.toMatchObject({ status: 401 });
+      await expect(send(merchant.api_key)).resolves.toMatchObject({ status: 413 });
+    }
+    expect(await counted('shared_reads')).toBe(0);
+    expect(await counted('creation')).toBe(0);
   });
 
   test('endpoints without a body refuse a large one too, once the key is known to be good', async () => {
@@ -178,7 +195,7 @@ describe('a counter', () => {
     }
     await expect(create()).resolves.toMatchObject({ status: 201 });
     await expect(gateway.call('POST', '/api/v1/payments/pay_x/cancel', { headers })).resolves.toMatchObject({
-      status: 404,
+      status: 409,
     });
     await fresh();
     await expect(
@@ -234,4 +251,18 @@ describe('a counter', () => {
     await expect(blind.call('GET', '/livez')).resolves.toMatchObject({ status: 200 });
     expect(gateway.payments.received).toEqual([]);
   });
+
+  test('whose database swallows what it is asked is 503, before the database itself gives up, and counts again afterwards', async () => {
+    const proxy = await faultProxy({ target: gateway.databaseUrl });
+    const far = await gateway.replica(proxy.url);
+    const list = () => far.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': merchant.api_key } });
+    await fresh();
+    await expect(list()).resolves.toMatchObject({ status: 200 });
+    proxy.stall();
+    const answer = await list();
+    expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+    proxy.restore();
+    await eventually(async () => expect((await list()).status).toBe(200), { timeoutMs: 20_000 });
+    await proxy.close();
+  }, 40_000);
 });

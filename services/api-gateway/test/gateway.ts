@@ -28,6 +28,7 @@ export type Merchant = { merchant_id: string; api_key: string; rotation_secret: 
 export type TestGateway = Replica & {
   /** The database of all replicas. */
   pool: Pool;
+  databaseUrl: string;
   payments: StandIn;
   webhooks: StandIn;
   /** Everything logged so far, by every replica. */
@@ -71,12 +72,11 @@ export async function testGateway(): Promise<TestGateway> {
     const owners = {
       payments: client('payments', payments.url),
       webhooks: client('webhooks', webhooks.url),
-      webhookEndpoints: client('webhook-endpoints', webhooks.url),
     };
     lifecycle.onStop('clients', () => Object.values(owners).forEach((owner) => owner.close()));
     const app = createGatewayApp({
       db: pool,
-      inTransaction: (run) => transaction(pool, run),
+      inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000, commitWithinMs: 1_200 }),
       isUnavailable,
       ready: () => ping(pool),
       outbox,
@@ -94,6 +94,7 @@ export async function testGateway(): Promise<TestGateway> {
   const first = await start(database.url);
   return {
     ...first,
+    databaseUrl: database.url,
     payments,
     webhooks,
     logs: () => lines.join(''),

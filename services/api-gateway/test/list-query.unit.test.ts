@@ -1,4 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import fc from 'fast-check';
 import { readListQuery, readPageQuery } from '../src/validation/list-query.ts';
 import { refusedFields } from './fake-request.ts';
@@ -22,7 +24,8 @@ describe('the plain list', () => {
 describe('the page', () => {
   test('has 20 payments unless told otherwise', () => {
     expect(page('')).toEqual({ limit: '20' });
-    expect(page('limit=100&cursor=abc_-9')).toEqual({ limit: '100', cursor: 'abc_-9' });
+    const cursor = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
+    expect(page(`limit=100&cursor=${cursor}`)).toEqual({ limit: '100', cursor });
   });
 
   test('gives moments on in UTC with milliseconds', () => {
@@ -46,6 +49,7 @@ describe('the page', () => {
     'limit=%EF%BC%91',
     'cursor=',
     `cursor=${'a'.repeat(513)}`,
+    'cursor=abc_-9',
   ])('refuses ?%s', async (query) => {
     await refusedFields(() => page(query));
   });

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import { assets } from '../src/checkout/assets.ts';
 import { WALLET, WALLET_LOWER } from './fake-request.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
@@ -17,6 +18,8 @@ beforeEach(async () => {
     owner.received.length = 0;
     owner.answers.clear();
   }
+  found('payment-details');
+  found('public-payments');
 });
 afterAll(() => gateway.close());
 
@@ -26,6 +29,9 @@ const ask = (method: string, path: string, body?: object, headers: Record<string
     headers: { 'X-API-Key': merchant.api_key, ...headers },
     ...(body !== undefined && { body }),
   });
+/** Has payments answer about single payments with these, and no others. */
+const found = (what: 'payment-details' | 'public-payments', ...payments: object[]) =>
+  gateway.payments.answers.set(`POST /internal/v1/${what}`, { status: 200, body: { found: payments } });
 const create = (body: object = creation) => ask('POST', '/payments', body, { 'Idempotency-Key': 'order-1' });
 const creation = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 'Order 7' };
 const bodyOf = (owner: StandIn): unknown => JSON.parse(owner.received[0]?.body ?? 'null') as unknown;
@@ -60,8 +66,13 @@ describe('creation', () => {
     });
   });
 
-  test.each([403, 404, 409, 422])('passes on a refusal with %i', async (status) => {
-    const body = '{"detail":{"code":"beta_expired","message":"…"}}';
+  test.each([
+    [403, '{"detail":{"code":"account_inactive","message":"…"}}'],
+    [403, '{"detail":{"code":"beta_expired","message":"…"}}'],
+    [404, '{"detail":"No such payment"}'],
+    [409, '{"detail":"Finish the other one first"}'],
+    [422, '{"detail":[{"field":"amount","reason":"…"}]}'],
+  ])('passes on a refusal with %i and %s, to the byte', async (status, body) => {
     gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body });
     const answer = await create();
     expect([answer.status, answer.text]).toEqual([status, body]);
@@ -114,18 +125,17 @@ describe('reading payments', () => {
 
   test('the page is not mistaken for a public token, and bad parameters are 422', async () => {
     const body = '{"payments":[],"next_cursor":null}';
+    const cursor = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
     gateway.payments.answers.set(`GET ${own('/payments')}`, { status: 200, body });
-    await expect(ask('GET', '/payments/page?cursor=abc')).resolves.toMatchObject({ status: 200, text: body });
-    expect(gateway.payments.received[0]?.query).toBe('?limit=20&cursor=abc');
+    await expect(ask('GET', `/payments/page?cursor=${cursor}`)).resolves.toMatchObject({ status: 200, text: body });
+    expect(gateway.payments.received[0]?.query).toBe(`?limit=20&cursor=${cursor}`);
     await expect(ask('GET', '/payments/page?limit=0')).resolves.toMatchObject({ status: 422 });
   });
 
   test('an unknown, a foreign and a malformed id get the same 404, for details and for webhooks', async () => {
     const foreign = newId('pay');
-    gateway.payments.answers.set(`GET ${own(`/payments/${foreign}`)}`, {
-      status: 404,
-      body: { detail: 'other words' },
-    });
+    // An answer about another merchant's payment, which nobody asked for, is shown to nobody.
+    found('payment-details', { merchant_id: newId('mer'), payment: { payment_id: foreign } });
     gateway.webhooks.answers.set(`GET ${own(`/payments/${foreign}/deliveries`)}`, {
       status: 200,
       body: { deliveries: [] },
@@ -138,25 +148,46 @@ describe('reading payments', () => {
     }
   });
 
-  test('a payment without events has an empty list of deliveries; one with events asks payments nothing', async () => {
+  test('a payment without events has an empty list of deliveries; one with events needs nothing from payments', async () => {
     const [quiet, told] = [newId('pay'), newId('pay')];
     gateway.webhooks.answers.set(`GET ${own(`/payments/${quiet}/deliveries`)}`, {
       status: 200,
       body: '{"deliveries":[]}',
     });
-    gateway.payments.answers.set(`GET ${own(`/payments/${quiet}`)}`, { status: 200, body: {} });
+    found('payment-details', { merchant_id: merchant.merchant_id, payment: { payment_id: quiet } });
     await expect(ask('GET', `/payments/${quiet}/webhooks`)).resolves.toMatchObject({
       status: 200,
       text: '{"deliveries":[]}',
     });
-    gateway.payments.received.length = 0;
+    gateway.payments.answers.set('POST /internal/v1/payment-details', 'silence');
     const body = '{"deliveries":[{"event_id":"evt_1"}]}';
     gateway.webhooks.answers.set(`GET ${own(`/payments/${told}/deliveries`)}`, { status: 200, body });
     await expect(ask('GET', `/payments/${told}/webhooks`)).resolves.toMatchObject({ status: 200, text: body });
-    expect(gateway.payments.received).toEqual([]);
   });
 
-  test('cancel passes the payment or the 409 on', async () => {
+  test('details of several merchants at once are one question to payments, and each gets its own', async () => {
+    const others = await Promise.all(Array.from({ length: 12 }, () => gateway.merchant()));
+    const asked = others.map((other, n) => ({ ...other, payment: { payment_id: newId('pay'), amount: `${n}.50` } }));
+    found('payment-details', ...asked);
+    const answers = await Promise.all(
+      asked.map(({ api_key: key, payment }) =>
+        gateway.call('GET', `/api/v1/payments/${payment.payment_id}/details`, { headers: { 'X-API-Key': key } }),
+      ),
+    );
+    expect(answers.map(({ status, json }) => [status, json()])).toEqual(asked.map(({ payment }) => [200, payment]));
+    expect(gateway.payments.received.length).toBeLessThan(asked.length);
+  });
+
+  test.each([
+    ['no list', { status: 200, body: {} }],
+    ['no JSON', { status: 200, body: '<html>' }],
+    ['a refusal', { status: 422, body: { detail: [] } }],
+  ])('details are 503 when payments answers with %s', async (_what, answer) => {
+    gateway.payments.answers.set('POST /internal/v1/payment-details', answer);
+    await expect(ask('GET', `/payments/${newId('pay')}/details`)).resolves.toMatchObject({ status: 503 });
+  });
+
+  test('cancel passes the payment on, and says one 409 for everything else', async () => {
     const [open, closed] = [newId('pay'), newId('pay')];
     gateway.payments.answers.set(`POST ${own(`/payments/${open}/cancel`)}`, {
       status: 200,
@@ -167,10 +198,10 @@ describe('reading payments', () => {
       status: 200,
       text: '{"status":"CANCELLED"}',
     });
-    await expect(ask('POST', `/payments/${closed}/cancel`)).resolves.toMatchObject({
-      status: 409,
-      text: '{"detail":"no"}',
-    });
+    for (const id of [closed, 'pay_x', '%00', closed.toUpperCase()]) {
+      const answer = await ask('POST', `/payments/${id}/cancel`);
+      expect([answer.status, answer.text]).toEqual([409, '{"detail":"This payment cannot be cancelled"}']);
+    }
   });
 });
 
@@ -183,7 +214,7 @@ test('limits are those of payments, and the previous authenticated request last'
   expect(first.text).toBe('{"merchant_id":"mer_1","server_time":"t","last_api_request_at":null}');
   await ask('GET', '/payments?status=wrong');
   const { rows } = await gateway.pool.query<{ last_request_at: Date }>(
-    'select last_request_at from merchant where merchant_id = $1',
+    'select last_request_at from merchant_activity where merchant_id = $1',
     [merchant.merchant_id],
   );
   const second = await ask('GET', '/merchant/limits');
@@ -211,12 +242,17 @@ describe('webhook settings', () => {
     await expect(ask('POST', '/merchant/webhook/rotate-key')).resolves.toMatchObject({ status: 409 });
   });
 
-  test('without a url are 422 and take no count', async () => {
-    const answer = await ask('PUT', '/merchant/webhook', { uri: 'https://shop.example/' });
+  test.each([
+    [['uri', 'url'], { uri: 'https://shop.example/' }],
+    [['url'], { url: 'http://shop.example/' }],
+    [['url'], { url: 'https://10.0.0.1/' }],
+  ])('with %j wrong are 422, take no count and reach nobody', async (fields, body) => {
+    const answer = await ask('PUT', '/merchant/webhook', body);
     expect([answer.status, (answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()]).toEqual([
       422,
-      ['uri', 'url'],
+      fields,
     ]);
+    expect(gateway.webhooks.received).toEqual([]);
     const { rowCount } = await gateway.pool.query(`select from rate_limit_window where subject = $1`, [
       merchant.merchant_id,
     ]);
@@ -248,12 +284,12 @@ describe('a public token', () => {
     description: '<script>alert(1)</script>',
     expires_at: '2026-01-31T09:00:00.000Z',
   };
+  const tokens: string[] = [];
   const known = (): string => {
     const token = newPublicToken();
-    gateway.payments.answers.set(`GET /internal/v1/public-payments/${sha256(token).toString('hex')}`, {
-      status: 200,
-      body,
-    });
+    tokens.push(token);
+    const hash = (each: string) => sha256(each).toString('hex');
+    found('public-payments', ...tokens.map((each) => ({ token_sha256: hash(each), payment: body })));
     return token;
   };
 
@@ -299,10 +335,7 @@ describe('a public token', () => {
     const token = newPublicToken();
     const notFound = await gateway.call('GET', `/pay/${token}`);
     expect([notFound.status, notFound.headers['content-type']]).toEqual([404, 'text/html; charset=utf-8']);
-    gateway.payments.answers.set(`GET /internal/v1/public-payments/${sha256(token).toString('hex')}`, {
-      status: 503,
-      body: '',
-    });
+    gateway.payments.answers.set('POST /internal/v1/public-payments', { status: 503, body: '' });
     const trouble = await gateway.call('GET', `/pay/${token}`);
     expect([trouble.status, trouble.headers['content-type'], trouble.headers['cache-control']]).toEqual([
       503,

@@ -27,6 +27,9 @@ function expectNothingTwice({ heard }: World): void {
 const isLeader = async ({ metrics }: RunningWatcher) =>
   (await metrics.registry.getSingleMetric('chain_leader')?.get())?.values[0]?.value === 1;
 
+/** A process that was killed right after it had claimed its messages leaves them to the others when its lease of 30 s is over. */
+const pastTheLease = { timeoutMs: 60_000 };
+
 describe('replicas in processes of their own', () => {
   let world: World;
   let replicas: Replicas;
@@ -94,11 +97,11 @@ describe('replicas in processes of their own', () => {
       const cut = await replicas.start({ FAULT_POINT: faultPoint });
       expect(await cut.exited).toBeNull();
       await replicas.start();
-      await untilHeard(world, wallet, ['seen', 'confirmed']);
+      await untilHeard(world, wallet, ['seen', 'confirmed'], pastTheLease);
       expectNothingTwice(world);
       await replicas.stopAll();
     },
-    60_000,
+    90_000,
   );
 
   test('a power cut while a late watch is back-filled resumes it', async () => {
@@ -114,9 +117,9 @@ describe('replicas in processes of their own', () => {
     const cut = await replicas.start({ FAULT_POINT: 'backfill-written' });
     expect(await cut.exited).toBeNull();
     await replicas.start();
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], pastTheLease);
     await untilWatched(world, wallet);
-  }, 60_000);
+  }, 90_000);
 });
 
 describe('a leader that loses its right', () => {

@@ -87,13 +87,18 @@ export async function untilWatched({ pool }: World, wallet: string): Promise<voi
 }
 
 /** Waits until all of these phases have been heard of transfers to this wallet, and nothing beside them. */
-export async function untilHeard({ heard }: World, wallet: string, phases: string[]): Promise<TransferObserved[]> {
+export async function untilHeard(
+  { heard }: World,
+  wallet: string,
+  phases: string[],
+  patience?: { timeoutMs: number },
+): Promise<TransferObserved[]> {
   return eventually(() => {
     const messages = heard.filter(({ to }) => to === wallet).sort((a, b) => a.version - b.version);
     const found = messages.map(({ phase }) => phase);
     if (found.join() !== phases.join()) throw new Error(`heard ${found.join()} instead of ${phases.join()}`);
     return messages;
-  });
+  }, patience);
 }
 
 /** Waits until the replicas have scanned the chain's present head. */

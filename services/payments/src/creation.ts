@@ -12,6 +12,7 @@ import { toPayment } from './payment-json.ts';
 import { type Gate, lockGate } from './store/gate.ts';
 import { insertPayment, type PaymentRow, readCreationFacts } from './store/payment.ts';
 import type { SavedReply } from './store/reply.ts';
+import { DEADLINE_MS } from './time-limits.ts';
 
 /** A creation as the gateway validated it. */
 export type Creation = CreationRequest & {
@@ -28,17 +29,8 @@ export type CreationOutcome =
   /** `body` holds the exact bytes of the 201, the same for every replay. */
   { outcome: 'created' | 'replayed'; body: Buffer } | { outcome: 'refused'; refusal: CreationRefusal };
 
-/**
- * A creation that took longer than this is undone. The gateway answers 503 after 1.5 s, and a 503 says that nothing was stored;
- * what is left of that time is for the way there and back, and for the commit.
- */
-const DEADLINE_MS = 1_200;
-
-/** How long the merchant's other creations, or a slot's other one, are waited for. Leaves time for the rest. */
-export const CREATION_LOCK_TIMEOUT_MS = 1_000;
-
 export type CreationContext = {
-  /** Runs one database transaction, in which no lock is waited for longer than CREATION_LOCK_TIMEOUT_MS. */
+  /** Runs one database transaction, in which no lock is waited for longer than LOCK_TIMEOUT_MS. */
   transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   announcer: Announcer;
   askOwner: AskOwner;

@@ -1,30 +1,33 @@
 import { createApp } from '@quittance/http/app.ts';
-import { createServiceClient } from '@quittance/http/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
+import { serviceClients } from '@quittance/http/service-clients.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
+import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskOwner } from './ask-owner.ts';
 import { createChain, createOwners } from './clients.ts';
 import { readConfig } from './config.ts';
-import { CREATION_LOCK_TIMEOUT_MS, createPayment, type CreationContext } from './creation.ts';
+import { createPayment, type CreationContext } from './creation.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
 import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
-import { createQueries } from './queries.ts';
+import { anything, createQueries } from './queries/payments.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
 import { limitsRoutes } from './routes/limits.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { readPaymentsRoutes } from './routes/read-payments.ts';
+import { viewPaymentsRoutes } from './routes/view-payments.ts';
+import { DEADLINE_MS, LOCK_TIMEOUT_MS } from './time-limits.ts';
 
 const name = 'payments';
 
@@ -35,11 +38,7 @@ await startService({
     const { internalToken, networks, publicBaseUrl } = config;
     const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
 
-    const client = (service: string, baseUrl: string) => {
-      const created = createServiceClient({ name: service, baseUrl, internalToken, logger, metrics });
-      lifecycle.onStop(`client ${service}`, () => created.close());
-      return created;
-    };
+    const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const owners = createOwners({
       quota: client('quota', config.quotaUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
@@ -60,7 +59,7 @@ await startService({
 
     const { paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const creation: CreationContext = {
-      transact: (run) => transaction(pool, run, { lockTimeoutMs: CREATION_LOCK_TIMEOUT_MS }),
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
       announcer,
       askOwner,
       ttlSeconds,
@@ -68,10 +67,16 @@ await startService({
       publicBaseUrl,
     };
     const queries = createQueries({ pool, schema, publicBaseUrl });
+    await warmUp(logger, [() => queries.list('nobody', anything)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
-      cancelPaymentRoute({ transact, announcer, publicBaseUrl }),
+      cancelPaymentRoute({
+        transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: DEADLINE_MS }),
+        announcer,
+        publicBaseUrl,
+      }),
       ...readPaymentsRoutes(queries),
+      ...viewPaymentsRoutes({ db: pool, publicBaseUrl }),
       ...limitsRoutes({ db: pool, askOwner }),
       ...operatorRoutes({ db: pool, queries }),
     ];

@@ -50,7 +50,7 @@ export function toPayment(payment: PaymentSource, transfer: TransferSource | nul
 }
 
 /** What the public token reveals, and nothing else: before PAID no transaction, never an id of payment or merchant. */
-export function toPublicPayment(payment: PaymentSource, transfer: TransferSource | null): PublicPayment {
+export function toPublicPayment(payment: PaymentSource, transactionId: string | null): PublicPayment {
   return {
     status: payment.status as PaymentStatus,
     amount: payment.amount,
@@ -59,7 +59,7 @@ export function toPublicPayment(payment: PaymentSource, transfer: TransferSource
     merchant_wallet: payment.recipient,
     description: payment.description,
     expires_at: rfc3339(payment.expires_at),
-    ...(payment.status === 'PAID' && transfer !== null && { transaction_id: transfer.transaction_id }),
+    ...(payment.status === 'PAID' && transactionId !== null && { transaction_id: transactionId }),
   };
 }
 

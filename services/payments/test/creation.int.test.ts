@@ -4,8 +4,9 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newKey, newMerchant, newPayment, newWallet, policyOf, withinOneDay } from './shop.ts';
+import { create, newKey, newMerchant, newPayment, newWallet, policyOf } from './shop.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

@@ -33,10 +33,14 @@ test('without the database everything is 503, and the same key succeeds once it 
   const unavailable = { status: 503, json: { detail: 'Service temporarily unavailable' } };
   expect(await create(payments, merchantId, order)).toMatchObject(unavailable);
   expect(await one.cancel()).toMatchObject(unavailable);
-  for (const path of ['payments', `payments/${one.payment.payment_id}`, 'limits', 'gate']) {
+  for (const path of ['payments', 'limits', 'gate']) {
     expect(await payments.call('GET', `/merchants/${one.merchantId}/${path}`)).toMatchObject(unavailable);
   }
-  expect(await payments.call('GET', `/public-payments/${'0'.repeat(64)}`)).toMatchObject(unavailable);
+  const views = [
+    ['/payment-details', { payments: [{ merchant_id: one.merchantId, payment_id: one.payment.payment_id }] }],
+    ['/public-payments', { tokens_sha256: ['0'.repeat(64)] }],
+  ] as const;
+  for (const [path, body] of views) expect(await payments.call('POST', path, body)).toMatchObject(unavailable);
   expect(await payments.ready()).toBe(503);
   payments.faults.database.restore();
   await eventually(async () => expect(await payments.ready()).toBe(200));

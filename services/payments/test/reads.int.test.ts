@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import type { DetailsAnswer, DetailsRequest, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
 import { schema } from '../src/migrations.ts';
@@ -94,20 +95,57 @@ describe('the list', () => {
 });
 
 describe('the details', () => {
-  test('404 has the same bytes for an unknown payment and for another merchant’s', async () => {
+  const ask = async (asked: DetailsRequest['payments']) =>
+    (await payments.call<DetailsAnswer>('POST', '/payment-details', { payments: asked })).json.found;
+
+  test('of several payments come in one answer that says whose each is', async () => {
+    const [one, two] = [await newPayment(payments, { amount: '7.10' }), await newPayment(payments)];
+    const asked = [one, two, one].map(({ merchantId, payment }) => ({
+      merchant_id: merchantId,
+      payment_id: payment.payment_id,
+    }));
+    const found = await ask(asked.slice(0, 2));
+    expect(found).toHaveLength(2);
+    for (const { merchantId, payment } of [one, two]) {
+      expect(found).toContainEqual({ merchant_id: merchantId, payment: { ...payment, unmatched_transfers: [] } });
+    }
+  });
+
+  test('of an unknown payment, and of another merchant’s, are not there', async () => {
     const { payment } = await newPayment(payments);
     const other = await newMerchant(payments);
-    const foreign = await payments.call('GET', `/merchants/${other}/payments/${payment.payment_id}`);
-    const unknown = await payments.call('GET', `/merchants/${other}/payments/pay_${'0'.repeat(32)}`);
-    expect([foreign.status, foreign.text]).toEqual([404, unknown.text]);
+    const unknown = `pay_${'0'.repeat(32)}`;
+    expect(await ask([payment.payment_id, unknown].map((id) => ({ merchant_id: other, payment_id: id })))).toEqual([]);
+    expect(await ask([])).toEqual([]);
+  });
+
+  test('show each payment the transfers of its own wallet, newest first', async () => {
+    const [one, two] = [await newPayment(payments, { amount: '5' }), await newPayment(payments, { amount: '5' })];
+    const first = await one.observe({ amount_units: '4000000' });
+    const second = await one.observe({
+      amount_units: '6000000',
+      block_timestamp: wholeSecond(one.payment.created_at, 3),
+    });
+    const foreign = await two.observe({ amount_units: '1000000' });
+    await eventually(async () => {
+      expect((await one.details()).unmatched_transfers).toMatchObject([
+        { transaction_id: second.transaction_id, amount: '6', reason: 'overpaid' },
+        { transaction_id: first.transaction_id, amount: '4', reason: 'underpaid' },
+      ]);
+      expect((await two.details()).unmatched_transfers).toMatchObject([{ transaction_id: foreign.transaction_id }]);
+    });
   });
 });
 
-describe('the public status', () => {
-  test('reveals its fields and nothing else, and the transaction only once PAID', async () => {
+describe('what a public token shows', () => {
+  const ask = (...tokens: string[]) =>
+    payments.call<PublicPaymentsAnswer>('POST', '/public-payments', { tokens_sha256: tokens });
+
+  test('are its fields and nothing else, and the transaction only once PAID', async () => {
     const one = await newPayment(payments);
     const { payment } = one;
-    const path = `/public-payments/${tokenHash(payment)}`;
+    const hash = tokenHash(payment);
+    const show = async () => (await ask('0'.repeat(64), hash)).json.found;
     const shown = {
       status: 'PENDING',
       amount: payment.amount,
@@ -117,24 +155,18 @@ describe('the public status', () => {
       description: payment.description,
       expires_at: payment.expires_at,
     };
-    expect((await payments.call('GET', path)).json).toEqual(shown);
-    await one.observe();
+    expect(await show()).toEqual([{ token_sha256: hash, payment: shown }]);
+    const seen = await one.observe();
     await eventually(async () =>
-      expect((await payments.call('GET', path)).json).toEqual({ ...shown, status: 'CHECKING' }),
+      expect(await show()).toEqual([{ token_sha256: hash, payment: { ...shown, status: 'CHECKING' } }]),
     );
-    const paid = await one.observe({ phase: 'confirmed', block_timestamp: wholeSecond(payment.created_at, 2) });
-    await eventually(async () => expect((await one.details()).unmatched_transfers).toHaveLength(1));
-    const { rows } = await payments.db.query<{ transaction_id: string }>(
-      'select transaction_id from transfer where payment_id = $1',
-      [payment.payment_id],
-    );
-    expect(rows[0]?.transaction_id).not.toBe(paid.transaction_id);
+    await one.observe({ ...seen, phase: 'confirmed', version: 2 });
+    const paid = { ...shown, status: 'PAID', transaction_id: seen.transaction_id };
+    await eventually(async () => expect(await show()).toEqual([{ token_sha256: hash, payment: paid }]));
   });
 
-  test('is 404 for what is no hash of a token', async () => {
-    for (const hash of ['0'.repeat(64), 'abc', 'G'.repeat(64)]) {
-      expect((await payments.call('GET', `/public-payments/${hash}`)).status).toBe(404);
-    }
+  test('is refused whole for what is no hash of a token', async () => {
+    for (const hash of ['abc', 'G'.repeat(64)]) expect((await ask(hash)).status).toBe(422);
   });
 });
 

@@ -5,6 +5,7 @@ import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment-views.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { applyPolicy, noteWebhook } from '../src/store/gate.ts';
 import { type Answer, network, type PaymentsUnderTest } from './service.ts';
@@ -72,7 +73,7 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
   return {
     merchantId,
     payment,
-    details: async () => (await payments.call<PaymentDetails>('GET', path)).json,
+    details: () => readDetails(payments, merchantId, payment.payment_id),
     cancel: () => payments.call<Payment>('POST', `${path}/cancel`),
     /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
@@ -87,6 +88,17 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
         [payment.payment_id, minutes],
       ),
   };
+}
+
+/** @throws TypeError when the merchant has no such payment. */
+async function readDetails(
+  payments: PaymentsUnderTest,
+  merchantId: string,
+  paymentId: string,
+): Promise<PaymentDetails> {
+  const json: DetailsRequest = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
+  const answer = await payments.call<DetailsAnswer>('POST', '/payment-details', json);
+  return answer.json.found[0]!.payment;
 }
 
 export type TestPayment = Awaited<ReturnType<typeof newPayment>>;
@@ -120,13 +132,3 @@ export function transferFor(
 /** A block's time: whole seconds, so many after a moment. */
 export const wholeSecond = (moment: string | Date, seconds: number): string =>
   new Date(Math.floor(new Date(moment).getTime() / 1000) * 1000 + seconds * 1000).toISOString();
-
-/** Runs a test that counts what was created today, once more if midnight (UTC) fell into it. */
-export async function withinOneDay(run: () => Promise<void>): Promise<void> {
-  const today = () => new Date().toISOString().slice(0, 10);
-  const day = today();
-  await run().catch(async (error: unknown) => {
-    if (today() === day) throw error;
-    await run();
-  });
-}

@@ -7,6 +7,7 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
+import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { changePolicy } from './changes.ts';
 import { readConfig } from './config.ts';
 import { merchantRegistered } from './handlers/merchant-registered.ts';
@@ -28,8 +29,10 @@ await startService({
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
 
+    const queries = createQueries(pool, schema);
+    await warmUp(logger, [() => queries.policy('nobody')]);
     const routes = [
-      ...policyRoutes(createQueries(pool, schema)),
+      ...policyRoutes(queries),
       ...operatorRoutes((change) => transaction(pool, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.

@@ -2,9 +2,9 @@ import { isIP } from 'node:net';
 import { checkServerIdentity, connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { DialError } from './dial-error.ts';
 import { categoryOfConnectError } from './error-category.ts';
-import { isPublicAddress } from './public-address.ts';
 import { publicAddresses } from './resolve.ts';
 import type { Resolve } from './resolve.ts';
 

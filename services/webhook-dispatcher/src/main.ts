@@ -7,6 +7,7 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { systemClock } from '@quittance/runtime/clock.ts';
 import { startService } from '@quittance/runtime/service.ts';
+import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { readConfig } from './config.ts';
 import { createConnector, dialPublic } from './dial.ts';
@@ -64,6 +65,7 @@ await startService({
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);
+    await warmUp(logger, [() => queries.deliveriesOf('nobody', 'nothing')]);
     const app = createApp({
       name,
       logger,

@@ -1,7 +1,8 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { isPublicAddress } from '@quittance/contracts/public-address.ts';
+import { within } from '@quittance/runtime/within.ts';
 import { DialError, NameNotFound } from './dial-error.ts';
-import { isPublicAddress } from './public-address.ts';
 
 /**
  * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one.
@@ -9,32 +10,34 @@ import { isPublicAddress } from './public-address.ts';
  */
 export type Resolve = (name: string) => Promise<string[]>;
 
+/** For an attempt, which nobody waits for. */
 const DNS_TIMEOUT_MS = 3_000;
 
 /**
  * The addresses at which a host may be dialled: all of them public, or none at all. One private address among several is enough
  * to refuse the host, because whoever controls the name chooses the order.
  * @param host lowercase name, or an address, which is judged without asking anybody.
+ * @param timeoutMs for the resolver, 3000 by default.
  * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
  */
-export async function publicAddresses(host: string, resolve: Resolve): Promise<string[]> {
-  const addresses = isIP(host) === 0 ? await resolveInTime(host, resolve) : [host];
+export async function publicAddresses(
+  host: string,
+  resolve: Resolve,
+  timeoutMs: number = DNS_TIMEOUT_MS,
+): Promise<string[]> {
+  const addresses = isIP(host) === 0 ? await resolveInTime(host, resolve, timeoutMs) : [host];
   if (addresses.length === 0) throw new NameNotFound(host);
   const blocked = addresses.find((address) => !isPublicAddress(address));
   if (blocked !== undefined) throw new DialError('blocked_address', `${host} leads to ${blocked}, which is not public`);
   return addresses;
 }
 
-async function resolveInTime(host: string, resolve: Resolve): Promise<string[]> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`no answer within ${DNS_TIMEOUT_MS} ms`)), DNS_TIMEOUT_MS);
+async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number): Promise<string[]> {
   try {
-    return await Promise.race([resolve(host), timeout]);
+    return await within(timeoutMs, resolve(host));
   } catch (error) {
     if (error instanceof DialError) throw error;
     throw new DialError('dns_error', `${host} could not be resolved`, { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -6,7 +6,7 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Clock } from '@quittance/runtime/clock.ts';
 import { parseRetryAfter } from './backoff.ts';
 import { DialError } from './dial-error.ts';
-import { parseEndpointUrl } from './endpoint-url.ts';
+import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import { categoryOfSendError, categoryOfStatus } from './error-category.ts';
 import { deliveryHeaders } from './signature.ts';
 

@@ -46,6 +46,10 @@ test('503 while the resolver does not answer: nobody knows yet whether the URL i
   expect(await put(() => Promise.reject(new Error('SERVFAIL')))).toMatchObject({ status: 503 });
 });
 
+test('503 while the resolver stays silent, in the time a merchant waits', async () => {
+  expect(await put(() => new Promise<string[]>(() => undefined))).toMatchObject({ status: 503 });
+});
+
 test('422 when one of several addresses is private, without telling which', async () => {
   const error = await put(async () => ['8.8.8.8', '192.168.7.7']);
   expect(error).toMatchObject({ status: 422, detail: [{ field: 'url', reason: expect.any(String) }] });

@@ -47,7 +47,7 @@ test.each([
 
 test('a key may become known after its first webhook', () => {
   const mailbox = new Mailbox();
-  mailbox.add({ ...signed(), host: 'shop.example', path: '/', answer: '200' });
+  mailbox.add({ ...signed(), method: 'POST', host: 'shop.example', path: '/', answer: '200' });
   expect(mailbox.list(null)[0]?.problem).toBe('unknown key id');
   mailbox.trust('whk_1', signingKey);
   expect(mailbox.list('shop.example')[0]).toMatchObject({ verified: true, problem: null, body: { event_id: 'evt_1' } });
@@ -58,7 +58,7 @@ test('the mailbox forgets its oldest webhooks before it grows without end', () =
   const mailbox = new Mailbox();
   const body = Buffer.alloc(1024 * 1024);
   for (let n = 0; n < 100; n += 1)
-    mailbox.add({ receivedAt, headers: {}, body, host: 'a', path: String(n), answer: '200' });
+    mailbox.add({ receivedAt, headers: {}, body, method: 'POST', host: 'a', path: String(n), answer: '200' });
   const kept = mailbox.list(null);
   expect(kept.length).toBeLessThanOrEqual(32);
   expect(kept.at(-1)?.path).toBe('99');

@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { HttpError } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/route.ts';
+import { KEPT_FOR_EVER, loadAsset } from '../asset.ts';
 
-export type Asset = { name: string; contentType: string; bytes: Buffer };
-
-/** The page's files, read once at start. A name holds the hash of its content, so a browser may keep it for ever. */
+/** The page's files, read once at start. */
 export const assets = {
-  script: load('checkout', 'js', 'text/javascript; charset=utf-8'),
-  stylesheet: load('checkout', 'css', 'text/css; charset=utf-8'),
+  script: loadAsset(new URL('assets/checkout.js', import.meta.url)),
+  stylesheet: loadAsset(new URL('assets/checkout.css', import.meta.url)),
 };
 
 /** GET /assets/{name}. A name of an older release is a 404; its page is never cached and asks for the new one. */
@@ -24,16 +21,10 @@ export const assetRoutes = (): Route[] => [
         body: asset.bytes,
         headers: {
           'content-type': asset.contentType,
-          'cache-control': 'public, max-age=31536000, immutable',
+          'cache-control': KEPT_FOR_EVER,
           'x-content-type-options': 'nosniff',
         },
       };
     },
   }),
 ];
-
-function load(stem: string, extension: string, contentType: string): Asset {
-  const bytes = readFileSync(new URL(`assets/${stem}.${extension}`, import.meta.url));
-  const hash = createHash('sha256').update(bytes).digest('hex').slice(0, 16);
-  return { name: `${stem}.${hash}.${extension}`, contentType, bytes };
-}

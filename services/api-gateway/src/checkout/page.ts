@@ -1,6 +1,6 @@
 import type { PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
 import { assets } from './assets.ts';
-import { html, type Html } from './html.ts';
+import { html, type Html } from '../html.ts';
 
 /** How often a page without script reloads itself while the payment is unfinished. */
 const RELOAD_SECONDS = 10;

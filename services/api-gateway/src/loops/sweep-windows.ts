@@ -2,7 +2,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { sweepWindows } from '../store/admission.ts';
+import { sweepWindows } from '../store/rate-limit-window.ts';
 
 const SWEEP_INTERVAL_MS = 30_000;
 /** Small enough that a sweep never holds its rows for long. */

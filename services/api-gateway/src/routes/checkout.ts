@@ -2,10 +2,9 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { pathParameter, route, type Reply, type Route } from '@quittance/http/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../checkout/page.ts';
-import type { Owners } from '../clients.ts';
-import { findPublicPayment } from '../public-payments.ts';
+import type { PaymentViews } from '../payment-views.ts';
 
-type Dependencies = { owners: Owners; networks: readonly Network[]; logger: Logger };
+type Dependencies = { views: PaymentViews; networks: readonly Network[]; logger: Logger };
 
 /** Nothing runs or loads but our own two files, nobody frames the page, and no link out of it carries the token along. */
 const pageHeaders = {
@@ -19,13 +18,13 @@ const pageHeaders = {
 };
 
 /** The hosted checkout page. A person gets a page whatever happens, never JSON. */
-export const checkoutRoutes = ({ owners, networks, logger }: Dependencies): Route[] => [
+export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route[] => [
   route({
     method: 'GET',
     path: '/pay/:public_token',
     handle: async ({ params }) => {
       try {
-        const payment = await findPublicPayment(owners, pathParameter(params, 'public_token'));
+        const payment = await views.publicPayment(pathParameter(params, 'public_token'));
         if (payment === null) return page(404, notFoundPage());
         const network = networks.find(({ id }) => id === payment.network);
         return page(200, paymentPage(payment, network?.explorer_transaction_url ?? null));

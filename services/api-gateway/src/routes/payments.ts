@@ -1,25 +1,27 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
-import { merchantRoute, refuseLargeBody } from '../admission.ts';
-import { paymentNotFound } from '../answers.ts';
+import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import { pathParameter, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import type { Admission } from '../admission.ts';
+import { merchantRoute, refuseLargeBody } from '../merchant-route.ts';
+import { cancelUnavailable, paymentNotFound } from '../answers.ts';
 import { passOn, successBody, type OwnerAnswer, type Owners } from '../clients.ts';
+import type { PaymentViews } from '../payment-views.ts';
 import { rateLimits } from '../rate-limits.ts';
 import { readCreation } from '../validation/creation.ts';
 import { readListQuery, readPageQuery } from '../validation/list-query.ts';
 
-type Dependencies = { db: Queryable; owners: Owners; networks: readonly Network[] };
+type Dependencies = { admission: Admission; owners: Owners; views: PaymentViews; networks: readonly Network[] };
 
 /** A merchant's payments. */
 export const paymentRoutes = (dependencies: Dependencies): Route[] => [
   ...changes(dependencies),
   ...lists(dependencies),
-  ...views(dependencies),
+  ...single(dependencies),
 ];
 
-const changes = ({ db, owners, networks }: Dependencies): Route[] => [
-  merchantRoute(db, {
+const changes = ({ admission, owners, networks }: Dependencies): Route[] => [
+  merchantRoute(admission, {
     method: 'POST',
     path: '/api/v1/payments',
     limit: rateLimits.creation,
@@ -31,21 +33,23 @@ const changes = ({ db, owners, networks }: Dependencies): Route[] => [
       ),
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'POST',
     path: '/api/v1/payments/:payment_id/cancel',
     limit: rateLimits.cancellation,
     read: readPaymentId,
     handle: async ({ merchantId, input: paymentId }) => {
-      if (paymentId === null) throw paymentNotFound();
+      if (paymentId === null) throw cancelUnavailable();
       const path = `${paymentsOf(merchantId)}/${paymentId}/cancel`;
-      return passOnPayment(await owners.payments.request({ method: 'POST', path }));
+      const answer = await owners.payments.request({ method: 'POST', path });
+      if (answer.status === 409) throw cancelUnavailable();
+      return passOn(answer);
     },
   }),
 ];
 
-const lists = ({ db, owners }: Dependencies): Route[] => [
-  merchantRoute(db, {
+const lists = ({ admission, owners }: Dependencies): Route[] => [
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/payments',
     limit: rateLimits.sharedReads,
@@ -60,7 +64,7 @@ const lists = ({ db, owners }: Dependencies): Route[] => [
     },
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/payments/page',
     limit: rateLimits.sharedReads,
@@ -73,28 +77,35 @@ const lists = ({ db, owners }: Dependencies): Route[] => [
   }),
 ];
 
-const views = ({ db, owners }: Dependencies): Route[] => [
-  merchantRoute(db, {
+const single = ({ admission, owners, views }: Dependencies): Route[] => [
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/payments/:payment_id/details',
     limit: rateLimits.sharedReads,
     read: readPaymentId,
-    handle: async ({ merchantId, input: paymentId }) => passOnPayment(await readPayment(owners, merchantId, paymentId)),
+    handle: async ({ merchantId, input: paymentId }) => ({
+      status: 200,
+      body: await readPayment(views, merchantId, paymentId),
+    }),
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/payments/:payment_id/webhooks',
     limit: rateLimits.sharedReads,
     read: readPaymentId,
     handle: async ({ merchantId, input: paymentId }) => {
       if (paymentId === null) throw paymentNotFound();
+      // The dispatcher knows payments by their events only: without one, payments says whether it is the merchant's at all.
+      // Both are asked at once, so that together they take no longer than one.
+      const payment = readPayment(views, merchantId, paymentId);
+      // Its failure matters only where the list is empty.
+      payment.catch(() => undefined);
       const path = `${paymentsOf(merchantId)}/${paymentId}/deliveries`;
       const answer = await owners.webhooks.request({ method: 'GET', path });
-      if (!isEmptyList(answer)) return passOnPayment(answer);
-      // The dispatcher knows payments by their events only: without one, payments says whether it is the merchant's at all.
-      const payment = await readPayment(owners, merchantId, paymentId);
-      return payment.status === 200 ? passOn(answer) : passOnPayment(payment);
+      if (isEmptyList(answer)) await payment;
+      if (answer.status === 404) throw paymentNotFound();
+      return passOn(answer);
     },
   }),
 ];
@@ -108,15 +119,11 @@ async function readPaymentId(request: RouteRequest): Promise<string | null> {
   return isId('pay', paymentId) ? paymentId : null;
 }
 
-function readPayment(owners: Owners, merchantId: string, paymentId: string | null): Promise<OwnerAnswer> {
-  if (paymentId === null) throw paymentNotFound();
-  return owners.payments.request({ method: 'GET', path: `${paymentsOf(merchantId)}/${paymentId}` });
-}
-
-/** Every 404 about a payment has the same bytes, whoever noticed that there is none. */
-function passOnPayment(answer: OwnerAnswer): Reply {
-  if (answer.status === 404) throw paymentNotFound();
-  return passOn(answer);
+/** @throws HttpError 404 when it is not this merchant's, whether it is another's or nobody's. */
+async function readPayment(views: PaymentViews, merchantId: string, paymentId: string | null): Promise<PaymentDetails> {
+  const payment = paymentId === null ? null : await views.details(merchantId, paymentId);
+  if (payment === null) throw paymentNotFound();
+  return payment;
 }
 
 function isEmptyList(answer: OwnerAnswer): boolean {

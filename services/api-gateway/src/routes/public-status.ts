@@ -1,27 +1,27 @@
 import { pathParameter, route, type Route } from '@quittance/http/route.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
-import { assertWithin, refuseLargeBody } from '../admission.ts';
+import type { Admission } from '../admission.ts';
+import { assertBelowLimit, refuseLargeBody } from '../merchant-route.ts';
 import { paymentNotFound } from '../answers.ts';
-import { passOn, type Owners } from '../clients.ts';
-import { askPublicPayment, publicTokenHash } from '../public-payments.ts';
+import { publicTokenHash, type PaymentViews } from '../payment-views.ts';
 import { rateLimits } from '../rate-limits.ts';
-import { takeCount } from '../store/admission.ts';
+
+type Dependencies = { admission: Admission; views: PaymentViews };
 
 /**
  * The minimal status of one payment for whoever holds its public token; every viewer of one token shares its counter.
  * Comes after /payments/page in the list of routes, which its pattern matches too.
  */
-export const publicStatusRoutes = ({ db, owners }: { db: Queryable; owners: Owners }): Route[] => [
+export const publicStatusRoutes = ({ admission, views }: Dependencies): Route[] => [
   route({
     method: 'GET',
     path: '/api/v1/payments/:public_token',
     handle: async (request) => {
       await refuseLargeBody(request);
       const token = pathParameter(request.params, 'public_token');
-      assertWithin(rateLimits.publicStatus, await takeCount(db, publicTokenHash(token), rateLimits.publicStatus));
-      const answer = await askPublicPayment(owners, token);
-      if (answer === null || answer.status === 404) throw paymentNotFound();
-      return passOn(answer);
+      assertBelowLimit(rateLimits.publicStatus, await admission.count(publicTokenHash(token), rateLimits.publicStatus));
+      const payment = await views.publicPayment(token);
+      if (payment === null) throw paymentNotFound();
+      return { status: 200, body: payment };
     },
   }),
 ];

@@ -1,15 +1,15 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import { pathParameter, type Route } from '@quittance/http/route.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
-import { merchantRoute, refuseLargeBody } from '../admission.ts';
+import type { Admission } from '../admission.ts';
+import { merchantRoute, refuseLargeBody } from '../merchant-route.ts';
 import { eventNotFound } from '../answers.ts';
 import { passOn, type Owners } from '../clients.ts';
 import { rateLimits } from '../rate-limits.ts';
 import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
 
 /** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
-export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners }): Route[] => [
-  merchantRoute(db, {
+export const webhookRoutes = ({ admission, owners }: { admission: Admission; owners: Owners }): Route[] => [
+  merchantRoute(admission, {
     method: 'PUT',
     path: '/api/v1/merchant/webhook',
     limit: rateLimits.webhookSettings,
@@ -17,11 +17,11 @@ export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
     handle: async ({ merchantId, input }) => {
       const path = endpointOf(merchantId);
       // Never sent twice by itself: the first answer shows the signing key, and a second one would not.
-      return passOn(await owners.webhookEndpoints.request({ method: 'PUT', path, json: input, idempotent: false }));
+      return passOn(await owners.webhooks.request({ method: 'PUT', path, json: input, idempotent: false }));
     },
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/merchant/webhook',
     limit: rateLimits.sharedReads,
@@ -30,7 +30,7 @@ export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
       passOn(await owners.webhooks.request({ method: 'GET', path: endpointOf(merchantId) })),
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'POST',
     path: '/api/v1/merchant/webhook/rotate-key',
     limit: rateLimits.webhookSettings,
@@ -39,7 +39,7 @@ export const webhookRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
       passOn(await owners.webhooks.request({ method: 'POST', path: `${endpointOf(merchantId)}/rotate-key` })),
   }),
 
-  merchantRoute(db, {
+  merchantRoute(admission, {
     method: 'POST',
     path: '/api/v1/merchant/webhook/events/:event_id/retry',
     limit: rateLimits.manualRetry,

@@ -1,155 +1,79 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { RateLimit } from '../rate-limits.ts';
+import { takeIntoWindow, type CountRow } from './rate-limit-window.ts';
 
-/** What one counter said to one request. */
-export type Count = {
-  /** Requests of this window so far, this one included. */
-  count: number;
-  /** Whole seconds until the window ends, at least 1. */
-  secondsLeft: number;
+/** So many requests that came with one API key for one counter. */
+export type CallersRequests = {
+  /** SHA-256 of the API key. */
+  keyHash: Buffer;
+  /** Null takes no counter. */
+  counter: { scope: string; windowSeconds: number } | null;
+  requests: number;
 };
 
-export type Caller = {
-  merchantId: string;
+export type CallerRow = {
+  merchant_id: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
-  previousRequestAt: Date | null;
-  /** Null when no counter was asked for. */
-  counted: Count | null;
+  last_request_at: Date | null;
+  /** The counter after all of these requests; null when none was asked for. */
+  counted: CountRow | null;
 };
 
 /**
- * Takes one request into the window of (scope, subject), beginning a new window when the old one is over.
- * The row lock makes it exact for any number of replicas. The clock is read once, after the lock is held: read twice, the end
- * of a window could fall between the two. A request over the limit counts as well, but nothing moves the end of a window.
+ * Resolves API keys and takes their requests into their merchants' counters, in one round trip.
+ * Windows are locked before activities, and both in one order, so that no two of these statements can wait for each other.
+ * @param callers each (key, scope) once.
+ * @returns in the order of `callers`; null where no active merchant has the key.
  */
-const takeIntoWindow = `
-  on conflict (scope, subject) do update set (started_at, ends_at, count) = (
-    select case when w.ends_at <= t.now then t.now else w.started_at end,
-           case when w.ends_at <= t.now then t.now + (excluded.ends_at - excluded.started_at) else w.ends_at end,
-           case when w.ends_at <= t.now then 1 else w.count + 1 end
-    from (select clock_timestamp() as now) t
-  )
-  returning count, greatest(1, ceil(extract(epoch from ends_at - clock_timestamp())))::integer as seconds_left`;
-
-/**
- * Resolves an API key and takes the request into its merchant's counter, in one round trip.
- * The window is locked before the merchant, always, so that two requests of one merchant cannot deadlock.
- * @param keyHash SHA-256 of the API key.
- * @param limit null takes no counter.
- * @returns null when no active merchant has this key.
- */
-export async function admitMerchant(db: Queryable, keyHash: Buffer, limit: RateLimit | null): Promise<Caller | null> {
-  const { rows } = await db.query<CallerRow>({
-    name: 'admit-merchant',
+export async function admitCallers(db: Queryable, callers: readonly CallersRequests[]): Promise<(CallerRow | null)[]> {
+  const { rows } = await db.query<AdmittedRow>({
+    name: 'admit-callers',
     text: `
-      with caller as (
-        select m.merchant_id, m.last_request_at
-        from api_key k join merchant m using (merchant_id)
-        where k.key_hash = $1 and m.status = 'active'
+      with caller as materialized (
+        select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at
+        from unnest($1::bytea[], $2::text[], $3::integer[], $4::integer[]) with ordinality
+            as a (key_hash, scope, window_seconds, requests, position)
+          join api_key k using (key_hash)
+          join merchant m using (merchant_id)
+          left join merchant_activity y using (merchant_id)
+        where m.status = 'active'
       ), counted as (
         insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
-        select $2::text, caller.merchant_id, t.now, t.now + $3::integer * interval '1 second', 1
+        select scope, merchant_id, t.now, t.now + window_seconds * interval '1 second', requests
         from caller, (select clock_timestamp() as now) t
-        where $2::text is not null
+        where scope is not null
+        order by scope, merchant_id
         ${takeIntoWindow}
+      ), answer as materialized (
+        select caller.position, merchant_id, last_request_at, counted.count, counted.seconds_left
+        from caller left join counted on counted.scope = caller.scope and counted.subject = caller.merchant_id
       ), touched as (
-        update merchant m set last_request_at = clock_timestamp()
-        from caller left join counted on true
-        where m.merchant_id = caller.merchant_id
+        insert into merchant_activity as y (merchant_id, last_request_at)
+        select merchant_id, clock_timestamp()
+        from (select distinct merchant_id from answer) a
+        order by merchant_id
+        on conflict (merchant_id) do update set last_request_at = greatest(y.last_request_at, excluded.last_request_at)
       )
-      select caller.merchant_id, caller.last_request_at, counted.count, counted.seconds_left
-      from caller left join counted on true`,
-    values: [keyHash, limit?.scope ?? null, limit?.windowSeconds ?? 0],
+      select position::integer, merchant_id, last_request_at, count, seconds_left from answer`,
+    values: [
+      callers.map(({ keyHash }) => keyHash),
+      callers.map(({ counter }) => counter?.scope ?? null),
+      callers.map(({ counter }) => counter?.windowSeconds ?? 0),
+      callers.map(({ requests }) => requests),
+    ],
   });
-  const row = rows[0];
-  if (row === undefined) return null;
-  const { count, seconds_left: secondsLeft } = row;
-  return {
-    merchantId: row.merchant_id,
-    previousRequestAt: row.last_request_at,
-    counted: count === null || secondsLeft === null ? null : { count, secondsLeft },
-  };
+  const answers = new Array<CallerRow | null>(callers.length).fill(null);
+  for (const { position, count, seconds_left, ...caller } of rows) {
+    const counted = count === null || seconds_left === null ? null : { count, seconds_left };
+    answers[position - 1] = { ...caller, counted };
+  }
+  return answers;
 }
 
-/**
- * Takes a request into a counter that belongs to no merchant.
- * @param subject what is counted, e.g. the hex SHA-256 of a public token; never a secret in clear.
- */
-export async function takeCount(db: Queryable, subject: string, limit: RateLimit): Promise<Count> {
-  const { rows } = await db.query<CountRow>({
-    name: 'take-count',
-    text: `
-      insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
-      select $1::text, $2::text, t.now, t.now + $3::integer * interval '1 second', 1
-      from (select clock_timestamp() as now) t
-      ${takeIntoWindow}`,
-    values: [limit.scope, subject, limit.windowSeconds],
-  });
-  return toCount(rows[0]);
-}
-
-/**
- * Counts the attempt and, within the limit, puts the new API key in the place of the old one, in one statement.
- * The secret's row is locked, so a rotation that races the replacement of a stolen secret finds no owner afterwards.
- * @param secretHash SHA-256 of the rotation secret; its hex is the counter's subject, known or not.
- * @param newKeyHash SHA-256 of the key that becomes valid.
- */
-export async function rotateApiKey(
-  db: Queryable,
-  secretHash: Buffer,
-  newKeyHash: Buffer,
-  limit: RateLimit,
-): Promise<{ counted: Count; rotated: boolean }> {
-  const { rows } = await db.query<CountRow & { rotated: boolean }>({
-    name: 'rotate-api-key',
-    text: `
-      with counted as (
-        insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
-        select $1::text, encode($2::bytea, 'hex'), t.now, t.now + $3::integer * interval '1 second', 1
-        from (select clock_timestamp() as now) t
-        ${takeIntoWindow}
-      ), owner as (
-        select r.merchant_id
-        from counted, rotation_secret r join merchant m using (merchant_id)
-        where counted.count <= $4::integer and r.secret_hash = $2 and m.status = 'active'
-        for update of r
-      ), replaced as (
-        update api_key k set key_hash = $5, created_at = clock_timestamp()
-        from owner where k.merchant_id = owner.merchant_id
-        returning k.merchant_id
-      ), audited as (
-        insert into merchant_audit (merchant_id, action, actor, reason)
-        select merchant_id, 'rotate_api_key', 'merchant', 'asked for with the rotation secret' from replaced
-      )
-      select counted.count, counted.seconds_left, exists (select from replaced) as rotated from counted`,
-    values: [limit.scope, secretHash, limit.windowSeconds, limit.limit, newKeyHash],
-  });
-  return { counted: toCount(rows[0]), rotated: rows[0]?.rotated === true };
-}
-
-/**
- * Deletes windows that are over; one that a request is beginning anew is skipped.
- * @returns how many were deleted, at most `batch`.
- */
-export async function sweepWindows(db: Queryable, batch: number): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from rate_limit_window where (scope, subject) in (
-       select scope, subject from rate_limit_window
-       where ends_at <= clock_timestamp() order by ends_at limit $1 for update skip locked)`,
-    [batch],
-  );
-  return rowCount ?? 0;
-}
-
-type CountRow = { count: number; seconds_left: number };
-type CallerRow = {
+type AdmittedRow = {
+  /** From 1. */
+  position: number;
   merchant_id: string;
   last_request_at: Date | null;
   count: number | null;
   seconds_left: number | null;
 };
-
-function toCount(row: CountRow | undefined): Count {
-  if (row === undefined) throw new Error('a counter answered with no row');
-  return { count: row.count, secondsLeft: row.seconds_left };
-}

@@ -16,7 +16,9 @@ export type Merchant = {
 /** SHA-256 of the two credentials that belong to the API. */
 export type CredentialHashes = { keyHash: Buffer; secretHash: Buffer };
 
-const columns = 'merchant_id, name, status, status_version, created_at, last_request_at';
+const select = `
+  select merchant_id, m.name, m.status, m.status_version, m.created_at, a.last_request_at
+  from merchant m left join merchant_activity a using (merchant_id)`;
 
 /** @returns when the merchant began to exist. */
 export async function insertMerchant(
@@ -41,14 +43,14 @@ export async function insertMerchant(
 
 /** @returns null for an unknown merchant. */
 export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | null> {
-  const { rows } = await db.query<Merchant>(`select ${columns} from merchant where merchant_id = $1`, [merchantId]);
+  const { rows } = await db.query<Merchant>(`${select} where merchant_id = $1`, [merchantId]);
   return rows[0] ?? null;
 }
 
 /** Newest first: ids made later sort later. @param before the last id of the page before, or null for the first page. */
 export async function listMerchants(db: Queryable, before: string | null, limit: number): Promise<Merchant[]> {
   const { rows } = await db.query<Merchant>(
-    `select ${columns} from merchant where $1::text is null or merchant_id < $1 order by merchant_id desc limit $2`,
+    `${select} where $1::text is null or merchant_id < $1 order by merchant_id desc limit $2`,
     [before, limit],
   );
   return rows;

@@ -3,7 +3,7 @@ import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import type { RouteRequest } from '@quittance/http/route.ts';
-import { BODY_MAX_BYTES } from '../admission.ts';
+import { BODY_MAX_BYTES } from '../body-limit.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RouteRequest } from '@quittance/http/route.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import { bodyTooLarge } from '../answers.ts';
+import { fieldName, PROBLEMS_MAX } from './problems.ts';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -28,7 +29,8 @@ export async function readJsonBody(request: RouteRequest, maxBytes: number): Pro
   const value = parse(text);
   if (value === undefined) return unreadable('must be valid JSON');
   if (!isObject(value)) return unreadable('must be a JSON object');
-  return { value, problems: repeatedKeys(text).map((field) => ({ field, reason: 'is given more than once' })) };
+  const repeated = repeatedKeys(text).slice(0, PROBLEMS_MAX);
+  return { value, problems: repeated.map((key) => ({ field: fieldName(key), reason: 'is given more than once' })) };
 }
 
 const unreadable = (reason: string): JsonBody => ({ value: null, problems: [{ field: 'body', reason }] });

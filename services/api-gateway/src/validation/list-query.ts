@@ -1,3 +1,4 @@
+import { readCursor } from '@quittance/contracts/payment-cursor.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
@@ -5,7 +6,6 @@ import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 /** Query parameters for payments' list, each checked and in its plainest spelling. */
 export type ListQuery = Record<string, string>;
 
-const CURSOR_MAX_CHARACTERS = 512;
 const timestamp = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 type Check = (text: string) => { value: string } | { reason: string };
@@ -18,9 +18,7 @@ const checks = {
   limit: (text) =>
     /^([1-9]\d?|100)$/.test(text) ? { value: text } : { reason: 'must be a whole number from 1 to 100' },
   cursor: (text) =>
-    text.length <= CURSOR_MAX_CHARACTERS && /^[\w-]+$/.test(text)
-      ? { value: text }
-      : { reason: 'must be a next_cursor of an earlier page' },
+    readCursor(text) === null ? { reason: 'must be a next_cursor of an earlier page' } : { value: text },
   created_from: (text) => moment(text),
   created_to: (text) => moment(text),
 } as const satisfies Record<string, Check>;

@@ -2,10 +2,7 @@ import { compileSchema } from '@quittance/contracts/schema.ts';
 import type { ErrorObject } from 'ajv';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import type { JsonObject } from './json-body.ts';
-
-/** A caller who sends thousands of unknown fields is told about the first ones only. */
-const PROBLEMS_MAX = 100;
-const FIELD_MAX_CHARACTERS = 100;
+import { fieldName, PROBLEMS_MAX } from './problems.ts';
 
 /**
  * Compiles the schema of a flat object into a check that names every field at fault, in words for a person.
@@ -26,7 +23,7 @@ function toProblem(error: ErrorObject): ValidationItem {
       return { field: String(params['missingProperty']), reason: 'is required' };
     case 'additionalProperties':
       return {
-        field: String(params['additionalProperty']).slice(0, FIELD_MAX_CHARACTERS),
+        field: fieldName(String(params['additionalProperty'])),
         reason: 'is not a field of this request',
       };
     case 'type':

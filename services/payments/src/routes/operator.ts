@@ -3,9 +3,8 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { operatorBody } from '@quittance/http/operator-body.ts';
 import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Queries } from '../queries.ts';
+import type { Queries } from '../queries/payments.ts';
 import { releaseWallet } from '../store/wallet.ts';
-import { paymentNotFound } from './read-payments.ts';
 
 const readRelease = operatorBody({});
 
@@ -16,7 +15,7 @@ export const operatorRoutes = ({ db, queries }: { db: Queryable; queries: Querie
     path: '/internal/v1/payments/:payment_id',
     handle: async ({ params }) => {
       const payment = await queries.forOperator(pathParameter(params, 'payment_id'));
-      if (payment === null) throw paymentNotFound();
+      if (payment === null) throw new HttpError(404, 'Payment not found');
       return { status: 200, body: payment };
     },
   }),

@@ -1,10 +1,10 @@
 import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/payment.ts';
-import { HttpError, invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import { readCursor, writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { pathParameter, route, type Route } from '@quittance/http/route.ts';
-import { readCursor, writeCursor } from '../cursor.ts';
-import type { ListFilter, Queries } from '../queries.ts';
+import type { ListFilter, Queries } from '../queries/payments.ts';
 
-/** A merchant's payments, one payment, and what a public token shows. */
+/** A merchant's payments, as lists. */
 export const readPaymentsRoutes = (queries: Queries): Route[] => [
   route({
     method: 'GET',
@@ -14,29 +14,7 @@ export const readPaymentsRoutes = (queries: Queries): Route[] => [
       return { status: 200, body: { payments, next_cursor: next === null ? null : writeCursor(next) } };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id/payments/:payment_id',
-    handle: async ({ params }) => {
-      const payment = await queries.details(pathParameter(params, 'merchant_id'), pathParameter(params, 'payment_id'));
-      if (payment === null) throw paymentNotFound();
-      return { status: 200, body: payment };
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/public-payments/:token_sha256',
-    handle: async ({ params }) => {
-      const hash = pathParameter(params, 'token_sha256');
-      const payment = /^[0-9a-f]{64}$/.test(hash) ? await queries.byToken(Buffer.from(hash, 'hex')) : null;
-      if (payment === null) throw paymentNotFound();
-      return { status: 200, body: payment };
-    },
-  }),
 ];
-
-/** The same for an unknown payment and for another merchant's. */
-export const paymentNotFound = (): HttpError => new HttpError(404, 'Payment not found');
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;

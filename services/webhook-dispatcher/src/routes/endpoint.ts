@@ -1,3 +1,4 @@
+import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
@@ -11,7 +12,6 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { DialError, NameNotFound } from '../dial-error.ts';
-import { parseEndpointUrl } from '../endpoint-url.ts';
 import type { KeyVault } from '../keys.ts';
 import { publicAddresses } from '../resolve.ts';
 import type { Resolve } from '../resolve.ts';
@@ -23,6 +23,8 @@ type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Reso
 
 const PATH = '/internal/v1/merchants/:merchant_id/webhook';
 const MAX_BODY_BYTES = 64 * 1024;
+/** A merchant waits for this answer, and a name server that is slower than this may be asked again a moment later. */
+const DNS_TIMEOUT_MS = 1_000;
 
 /** A merchant's endpoint and its signing key. A key is shown by the answer that made it, and never again. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
@@ -92,7 +94,7 @@ function parseBody(body: Record<string, unknown>): { url: string; host: string }
 /** Refuses at once what the first attempt would refuse. The merchant is not told which private address a name leads to. */
 async function checkHost(host: string, resolve: Resolve): Promise<void> {
   try {
-    await publicAddresses(host, resolve);
+    await publicAddresses(host, resolve, DNS_TIMEOUT_MS);
   } catch (error) {
     if (error instanceof NameNotFound) throw invalid({ field: 'url', reason: 'must have a host name that exists' });
     if (error instanceof DialError && error.category === 'blocked_address') {

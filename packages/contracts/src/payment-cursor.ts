@@ -1,9 +1,9 @@
-import { isId } from '@quittance/contracts/ids.ts';
+import { isId } from './ids.ts';
 
-/** The place of a payment in a list, newest first. No two payments share one. */
+/** The place of a payment in a list, newest first. No two payments share one. payments writes it; the gateway refuses what nobody wrote. */
 export type Cursor = { createdAt: Date; paymentId: string };
 
-/** Opaque to callers: only what this service wrote is read back. */
+/** Opaque to merchants: only what this function wrote is read back. */
 export function writeCursor({ createdAt, paymentId }: Cursor): string {
   return Buffer.from(`${createdAt.getTime()}.${paymentId}`).toString('base64url');
 }

@@ -1,21 +1,13 @@
 import { PrismaPg } from '@prisma/adapter-pg';
-import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
-import type {
-  Payment,
-  PaymentDetails,
-  PaymentStatus,
-  PublicPayment,
-  UnmatchedReason,
-  UnmatchedTransfer,
-} from '@quittance/contracts/payment.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
+import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
-import { type Payment as PaymentRow, type Prisma, PrismaClient, type Transfer } from '../generated/client.ts';
-import type { Cursor } from './cursor.ts';
-import { toPayment, toPublicPayment } from './payment-json.ts';
-import { unmatchedReason, windowOf } from './windows.ts';
+import { type Payment as PaymentRow, type Prisma, PrismaClient, type Transfer } from '../../generated/client.ts';
+import { toPayment } from '../payment-json.ts';
+import { windowOf } from '../windows.ts';
 
-/** A detailed payment, and what the operator sees of it, show at most this many transfers and incidents. */
+/** The operator sees at most this many transfers, and incidents, of one payment. */
 const MAX_ROWS = 100;
 
 export type ListFilter = {
@@ -29,13 +21,13 @@ export type ListFilter = {
   limit: number;
 };
 
+/** The filter that leaves nothing out. */
+export const anything: ListFilter = { status: null, createdFrom: null, createdTo: null, after: null, limit: 1 };
+
 /** Typed reads. What they answer is what goes over the wire. */
 export type Queries = {
   /** Newest first. `next` is null on the last page. */
   list(merchantId: string, filter: ListFilter): Promise<{ payments: Payment[]; next: Cursor | null }>;
-  /** Null when the merchant has no such payment. */
-  details(merchantId: string, paymentId: string): Promise<PaymentDetails | null>;
-  byToken(tokenSha256: Buffer): Promise<PublicPayment | null>;
   /** Everything there is, whoever it belongs to. */
   forOperator(paymentId: string): Promise<object | null>;
 };
@@ -66,26 +58,6 @@ export function createQueries({
         payments: page.map((row) => toPayment(row, row.transfer, publicBaseUrl)),
         next: rows.length > page.length && last !== undefined ? cursorOf(last) : null,
       };
-    },
-    async details(merchantId, paymentId) {
-      const row = await prisma.payment.findUnique({
-        where: { payment_id: paymentId, merchant_id: merchantId },
-        include: { transfer: true },
-      });
-      if (row === null) return null;
-      const unmatched = await prisma.transfer.findMany(unmatchedTransfers(row));
-      return {
-        ...toPayment(row, row.transfer, publicBaseUrl),
-        unmatched_transfers: unmatched.flatMap((transfer) => toUnmatched(row, transfer)),
-      };
-    },
-    async byToken(tokenSha256) {
-      const row = await prisma.payment.findUnique({ where: { token_sha256: new Uint8Array(tokenSha256) } });
-      if (row === null) return null;
-      // Most polls come before the money: they cost one look-up.
-      const transfer =
-        row.status === 'PAID' ? await prisma.transfer.findUnique({ where: { payment_id: row.payment_id } }) : null;
-      return toPublicPayment(row, transfer);
     },
     async forOperator(paymentId) {
       const row = await prisma.payment.findUnique({
@@ -144,31 +116,6 @@ function unmatchedTransfers(payment: PaymentRow) {
     orderBy: [{ block_timestamp: 'desc' }, { transaction_id: 'asc' }, { transaction_event_index: 'asc' }],
     take: MAX_ROWS,
   } satisfies Prisma.TransferFindManyArgs;
-}
-
-/** @returns none for a transfer that may still pay this payment, or whose amount made it another payment's affair. */
-function toUnmatched(payment: PaymentRow, transfer: Transfer): UnmatchedTransfer[] {
-  const reason = reasonFor(payment, transfer);
-  if (reason === null) return [];
-  return [
-    {
-      transaction_id: transfer.transaction_id,
-      transaction_event_index: transfer.transaction_event_index,
-      amount: formatUnits(unitsOf(transfer), transfer.decimals),
-      block_timestamp: rfc3339(transfer.block_timestamp),
-      reason,
-    },
-  ];
-}
-
-function reasonFor(payment: PaymentRow, transfer: Transfer): UnmatchedReason | null {
-  if (transfer.related_payment_id === payment.payment_id) return transfer.reason as UnmatchedReason | null;
-  const tokenUnits = toTokenUnits(payment.amount_units, transfer.decimals);
-  if (tokenUnits === unitsOf(transfer)) return null;
-  return unmatchedReason(
-    { ...payment, tokenUnits },
-    { tokenUnits: unitsOf(transfer), blockTime: transfer.block_timestamp },
-  );
 }
 
 const unitsOf = (transfer: Transfer): bigint => BigInt(transfer.amount_units.toFixed());

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { newId } from '@quittance/contracts/ids.ts';
+import { newId } from '../src/ids.ts';
 import fc from 'fast-check';
-import { readCursor, writeCursor } from '../src/cursor.ts';
+import { readCursor, writeCursor } from '../src/payment-cursor.ts';
 
 describe('a cursor', () => {
   test('comes back as it was written, in characters that fit a URL', () => {

@@ -1,17 +1,27 @@
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { route, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { assertWithin, merchantRoute, refuseLargeBody } from '../admission.ts';
-import { invalidRotationSecret } from '../answers.ts';
+import { inTime, type Admission } from '../admission.ts';
+import { assertBelowLimit, hasLargeBody, merchantRoute, refuseLargeBody } from '../merchant-route.ts';
+import { bodyTooLarge, invalidRotationSecret } from '../answers.ts';
 import { passOn, successBody, type Owners } from '../clients.ts';
 import { rotationSecretHash } from '../credentials.ts';
 import { rateLimits } from '../rate-limits.ts';
-import { rotateApiKey } from '../store/admission.ts';
+import { isRotationSecret, rotateApiKey } from '../store/rotation.ts';
+
+type Dependencies = {
+  db: Queryable;
+  /** Gives up before a caller does: a rotation that was answered 503 must not happen afterwards. */
+  inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  admission: Admission;
+  owners: Owners;
+};
 
 /** A merchant's own limits, and the rotation of its API key. */
-export const accountRoutes = ({ db, owners }: { db: Queryable; owners: Owners }): Route[] => [
-  merchantRoute(db, {
+export const accountRoutes = ({ db, inTransaction, admission, owners }: Dependencies): Route[] => [
+  merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/merchant/limits',
     limit: rateLimits.sharedReads,
@@ -32,10 +42,13 @@ export const accountRoutes = ({ db, owners }: { db: Queryable; owners: Owners })
     handle: async (request) => {
       const secretHash = rotationSecretHash(request);
       if (secretHash === null) throw invalidRotationSecret();
-      await refuseLargeBody(request);
+      // A wrong secret comes first, and counts; with a good one the large body is refused before anything is counted.
+      if ((await hasLargeBody(request)) && (await inTime(isRotationSecret(db, secretHash)))) throw bodyTooLarge();
       const newApiKey = newSecret('qk');
-      const { counted, rotated } = await rotateApiKey(db, secretHash, sha256(newApiKey), rateLimits.keyRotation);
-      assertWithin(rateLimits.keyRotation, counted);
+      const { counted, rotated } = await inTime(
+        inTransaction((tx) => rotateApiKey(tx, secretHash, sha256(newApiKey), rateLimits.keyRotation)),
+      );
+      assertBelowLimit(rateLimits.keyRotation, counted);
       if (!rotated) throw invalidRotationSecret();
       return { status: 200, body: { new_api_key: newApiKey } };
     },

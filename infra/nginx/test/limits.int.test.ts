@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { ask, flood, newClient, startEdge, type Answer, type Call, type Edge } from './support.ts';
+
+let edge: Edge;
+
+beforeAll(async () => {
+  edge = await startEdge();
+}, 60_000);
+afterAll(() => edge.close());
+
+const token = 'T'.repeat(43);
+const status = `/api/v1/payments/${token}`;
+const rotation = { path: '/api/v1/merchant/rotate-key', method: 'POST' };
+
+const many = (count: number, path: string, call: Call) => Array.from({ length: count }, () => ({ path, ...call }));
+
+/** A burst and the one request that is always due pass at once; beyond that, only what time has brought meanwhile. */
+function expectAdmitted(
+  { admitted, seconds }: { admitted: number; seconds: number },
+  limit: { burst: number; perSecond: number },
+): void {
+  expect(admitted).toBeGreaterThanOrEqual(limit.burst + 1);
+  expect(admitted).toBeLessThanOrEqual(limit.burst + 2 + seconds * limit.perSecond);
+}
+
+const valuesOf = ({ rawHeaders }: Answer, name: string): string[] =>
+  rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);
+
+describe('one client', () => {
+  test('has a burst of 30 and 10 requests a second for all of the API together', async () => {
+    const from = newClient();
+    const paths = ['/api/v1/merchant/limits', '/api/v1/payments', '/api/v1/payments/page', '/api/v1/nothing'];
+    const calls = Array.from({ length: 120 }, (_, n) => ({
+      path: paths[n % paths.length]!,
+      method: n % 3 === 0 ? 'POST' : 'GET',
+      from,
+    }));
+    expectAdmitted(await flood(edge, calls), { burst: 30, perSecond: 10 });
+  });
+
+  test('has a burst of 20 and 5 a second for public status, however the path and request are spelled', async () => {
+    const from = newClient();
+    const spellings = [
+      { path: status },
+      { path: `${status}?a=b` },
+      { path: `/api/v1/payments/%54${token.slice(1)}` },
+      { path: `${status};a=b` },
+      { path: '/api/v1/payments/p%61ge' },
+      { path: `http://edge.example${status}` },
+      { path: status, method: 'HEAD' },
+    ];
+    const calls = Array.from({ length: 105 }, (_, n) => ({ ...spellings[n % spellings.length]!, from }));
+    expectAdmitted(await flood(edge, calls), { burst: 20, perSecond: 5 });
+    // What was refused there did not count here.
+    expect((await flood(edge, many(9, '/api/v1/payments/page', { from }))).admitted).toBe(9);
+  });
+
+  test.each([
+    ['GET', '/api/v1/payments/page?limit=1'],
+    ['GET', '/api/v1/payments'],
+    ['POST', '/api/v1/payments'],
+    ['GET', `/api/v1/payments/${token}/details`],
+    ['POST', status],
+  ])('%s %s is no public status', async (method, path) => {
+    const { admitted } = await flood(edge, many(31, path, { method, from: newClient() }));
+    expect(admitted).toBe(31);
+  });
+
+  test('has a burst of 3 and 1 a minute for key rotation, however it is spelled', async () => {
+    const from = newClient();
+    const spellings = [
+      rotation.path,
+      `${rotation.path}?a=b`,
+      `http://edge.example${rotation.path}`,
+      `${rotation.path}?`,
+    ];
+    const calls = Array.from({ length: 12 }, (_, n) => ({ ...rotation, path: spellings[n % spellings.length]!, from }));
+    expectAdmitted(await flood(edge, calls), { burst: 3, perSecond: 1 / 60 });
+    expect((await ask(edge, '/api/v1/merchant/limits', { from })).status).toBe(200);
+    expect((await ask(edge, rotation.path, { from })).status).toBe(200);
+    expect((await ask(edge, rotation.path, { ...rotation })).status).toBe(200);
+  });
+
+  test('rotates no key once it has used 10 of the burst that all of the API shares', async () => {
+    const before = await quickly(async () => {
+      const from = newClient();
+      const { admitted } = await flood(edge, many(9, '/api/v1/merchant/limits', { from }));
+      return [admitted, (await ask(edge, rotation.path, { ...rotation, from })).status];
+    });
+    expect(before).toEqual([9, 200]);
+    const after = await quickly(async () => {
+      const from = newClient();
+      const { admitted } = await flood(edge, many(22, '/api/v1/merchant/limits', { from }));
+      const rotated = await ask(edge, rotation.path, { ...rotation, from });
+      const other = await ask(edge, '/api/v1/merchant/limits', { from });
+      return [admitted, rotated.status, other.status];
+    });
+    expect(after).toEqual([22, 429, 200]);
+  });
+
+  test('has a burst of 50 and 20 a second for pages and assets, which are apart from the API', async () => {
+    const from = newClient();
+    const paths = [`/pay/${token}`, '/assets/checkout.js', '/docs', '/docs/', '/openapi.json'];
+    const calls = Array.from({ length: 200 }, (_, n) => ({ path: paths[n % paths.length]!, from }));
+    expectAdmitted(await flood(edge, calls), { burst: 50, perSecond: 20 });
+    expectAdmitted(await flood(edge, many(120, '/api/v1/payments', { from })), { burst: 30, perSecond: 10 });
+  });
+
+  test('takes nothing from another one', async () => {
+    const [greedy, modest] = [newClient(), newClient()];
+    await flood(edge, many(60, '/api/v1/payments', { from: greedy }));
+    expect((await flood(edge, many(31, '/api/v1/payments', { from: modest }))).admitted).toBe(31);
+  });
+});
+
+describe('a refusal', () => {
+  const refusalOf = async (path: string, call: Call = {}): Promise<Answer> => {
+    const { answers } = await flood(edge, many(300, path, { ...call, from: newClient() }));
+    return answers.find((answer) => answer.status === 429)!;
+  };
+
+  test.each([
+    ['GET', '/api/v1/payments'] as const,
+    ['GET', status] as const,
+    [rotation.method, rotation.path] as const,
+  ])('of %s %s is 429 in JSON without Retry-After', async (method, path) => {
+    const answer = await refusalOf(path, { method });
+    expect(JSON.parse(answer.text)).toEqual({ detail: 'Too many requests' });
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.headers['retry-after']).toBeUndefined();
+    expect(valuesOf(answer, 'x-request-id')).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+    expect(valuesOf(answer, 'cache-control')).toEqual(['no-store']);
+  });
+
+  test('of a page is one that a person can read', async () => {
+    const answer = await refusalOf(`/pay/${token}`, { headers: { 'X-Request-ID': 'mine' } });
+    expect(answer.text).toMatch(/^<!doctype html>.*Just a moment.*<\/html>$/);
+    expect(answer.text).not.toContain(token);
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(answer.headers['content-security-policy']).toContain("default-src 'none'");
+    expect(answer.headers['referrer-policy']).toBe('no-referrer');
+    expect(answer.headers['retry-after']).toBeUndefined();
+    expect(valuesOf(answer, 'x-request-id')).toEqual(['mine']);
+    expect(valuesOf(answer, 'cache-control')).toEqual(['no-store']);
+  });
+
+  test('leaves no trace in the log, neither its path nor a line for each', async () => {
+    const before = await edge.log();
+    await refusalOf(`${status}?api_key=qk_secret`);
+    await refusalOf(`/pay/${token}`);
+    expect(await edge.log()).toBe(before);
+  });
+});
+
+/** Runs it until it took less than a second, in which an allowance of 10 requests has not come back yet. */
+async function quickly<T>(run: () => Promise<T>): Promise<T> {
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    const startedAt = performance.now();
+    const result = await run();
+    if (performance.now() - startedAt < 1_000) return result;
+  }
+  throw new Error('this machine is too slow to say anything about a rate');
+}

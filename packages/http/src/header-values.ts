@@ -1,0 +1,7 @@
+/**
+ * Every value of a header, each time it was sent; Node's `headers` keep one, or join them.
+ * @param rawHeaders name, value, name, value, … as received.
+ * @param name in lower case.
+ */
+export const headerValues = (rawHeaders: readonly string[], name: string): string[] =>
+  rawHeaders.filter((_, position) => position % 2 === 1 && rawHeaders[position - 1]?.toLowerCase() === name);

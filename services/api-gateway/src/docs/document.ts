@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+
+type Operation = { operationId: string; summary: string; tags: string[] };
+
+/** What the page needs of the OpenAPI document; the rest goes out as it is. */
+export type OpenApiDocument = {
+  info: { title: string; summary: string; version: string };
+  tags: { name: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  webhooks: Record<string, { post: Operation }>;
+};
+
+const documentFile = fileURLToPath(new URL('../../../../docs/openapi.yaml', import.meta.url));
+
+/** Reads the repository's docs/openapi.yaml. @throws Error that names the file when it is missing or damaged. */
+export function readOpenApi(file = documentFile): OpenApiDocument {
+  try {
+    return parse(readFileSync(file, 'utf8')) as OpenApiDocument;
+  } catch (error) {
+    throw new Error(`The OpenAPI document ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+  }
+}

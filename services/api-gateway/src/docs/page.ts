@@ -1,0 +1,75 @@
+import { html, type Html } from '../html.ts';
+import type { Asset } from '../asset.ts';
+import type { DocsAssets } from './assets.ts';
+import type { OpenApiDocument } from './document.ts';
+
+/**
+ * The frame that Swagger UI fills. What stands in it until then, and stays without script, lists the operations:
+ * little, but enough to find one's way in the document itself. The sections bear the ids that Swagger UI gives to its own.
+ */
+export function docsPage(document: OpenApiDocument, assets: DocsAssets): string {
+  const { info } = document;
+  const title = `${info.title} ${info.version}`;
+  const sections = sectionsOf(document);
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="description" content="${info.summary}" />
+        <title>${title}</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="${pathOf(assets.libraryStyle)}" />
+        <link rel="stylesheet" href="${pathOf(assets.style)}" />
+        <script src="${pathOf(assets.library)}" defer></script>
+        <script src="${pathOf(assets.start)}" defer></script>
+      </head>
+      <body>
+        <nav>
+          ${sections.map(({ id, name }) => html`<a href="#${id}">${name}</a>`)}
+          <a href="/openapi.json">OpenAPI as JSON</a>
+        </nav>
+        <main id="docs">
+          <h1>${title}</h1>
+          <p>${info.summary}</p>
+          <noscript>
+            <p>
+              JavaScript shows more on this page. <a href="/openapi.json">All of it is in the document, as JSON</a>.
+            </p>
+          </noscript>
+          ${sections.map(sectionHtml)}
+        </main>
+      </body>
+    </html> `.html;
+}
+
+const pathOf = ({ name }: Asset): string => `/docs/assets/${name}`;
+
+type Section = { id: string; name: string; entries: { name: string; summary: string }[] };
+
+/** One for each tag with its operations, and one for what is sent to merchants. */
+function sectionsOf({ tags, paths, webhooks }: OpenApiDocument): Section[] {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method.toUpperCase()} ${path}` })),
+  );
+  const events = Object.entries(webhooks).map(([name, { post }]) => ({ ...post, name }));
+  return [
+    ...tags.map(({ name }) => ({
+      id: `operations-tag-${name}`,
+      name,
+      entries: operations.filter((operation) => operation.tags.includes(name)),
+    })),
+    { id: `operations-webhooks-${events[0]?.operationId ?? ''}`, name: 'Events', entries: events },
+  ];
+}
+
+function sectionHtml({ id, name, entries }: Section): Html {
+  return html`<h2 id="${id}">${name}</h2>
+    <dl>
+      ${entries.map(
+        (entry) =>
+          html`<dt><code>${entry.name}</code></dt>
+            <dd>${entry.summary}</dd>`,
+      )}
+    </dl>`;
+}

@@ -1,0 +1,79 @@
+import { HttpError } from '@quittance/http/errors.ts';
+import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import type { Admission } from './admission.ts';
+import { bodyTooLarge, invalidApiKey, rateLimited } from './answers.ts';
+import { apiKeyHash } from './credentials.ts';
+import { BODY_MAX_BYTES } from './body-limit.ts';
+import type { RateLimit } from './rate-limits.ts';
+import type { Count } from './store/rate-limit-window.ts';
+
+/** A request that passed: whose it is, and what it asks for after validation. */
+export type Admitted<Input> = {
+  merchantId: string;
+  /** When the merchant's previous authenticated request came, or null for its first. */
+  previousRequestAt: Date | null;
+  input: Input;
+};
+
+/**
+ * A route for merchants. The order of its refusals is 401, 413, 422, 429.
+ * @param spec.read validates the request before anything is counted; throws HttpError 413 or 422.
+ */
+export function merchantRoute<Input>(
+  admission: Admission,
+  spec: {
+    method: 'GET' | 'POST' | 'PUT';
+    path: string;
+    limit: RateLimit;
+    read: (request: RouteRequest) => Promise<Input> | Input;
+    handle: (admitted: Admitted<Input>) => Promise<Reply>;
+  },
+): Route {
+  const { method, path, limit, read, handle } = spec;
+  return route({ method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) });
+}
+
+/**
+ * Reading comes first and costs nothing outside this process, so that one statement can settle both the key and the counter,
+ * and a request that is refused for its content takes no count.
+ */
+async function admit<Input>(
+  admission: Admission,
+  request: RouteRequest,
+  limit: RateLimit,
+  read: (request: RouteRequest) => Promise<Input> | Input,
+): Promise<Admitted<Input>> {
+  const keyHash = apiKeyHash(request);
+  if (keyHash === null) throw invalidApiKey();
+  const outcome = await refusalOf(() => read(request));
+  const caller = await admission.caller(keyHash, 'refusal' in outcome ? null : limit);
+  if (caller === null) throw invalidApiKey();
+  if ('refusal' in outcome) throw outcome.refusal;
+  if (caller.counted !== null) assertBelowLimit(limit, caller.counted);
+  return { merchantId: caller.merchantId, previousRequestAt: caller.previousRequestAt, input: outcome.input };
+}
+
+/** @throws HttpError 429 when this count is over the limit. */
+export function assertBelowLimit(limit: RateLimit, counted: Count): void {
+  if (counted.count > limit.limit) throw rateLimited(counted.secondsLeft);
+}
+
+/** For endpoints that take no body: one that is sent all the same is bounded too, and then ignored. */
+export async function refuseLargeBody(request: RouteRequest): Promise<void> {
+  if (await hasLargeBody(request)) throw bodyTooLarge();
+}
+
+export async function hasLargeBody(request: RouteRequest): Promise<boolean> {
+  return (await request.readBody(BODY_MAX_BYTES)).tooLarge;
+}
+
+async function refusalOf<Input>(
+  read: () => Promise<Input> | Input,
+): Promise<{ input: Input } | { refusal: HttpError }> {
+  try {
+    return { input: await read() };
+  } catch (error) {
+    if (error instanceof HttpError) return { refusal: error };
+    throw error;
+  }
+}

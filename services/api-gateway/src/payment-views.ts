@@ -1,0 +1,78 @@
+import { sha256 } from '@quittance/contracts/ids.ts';
+import type { PaymentDetails, PublicPayment } from '@quittance/contracts/payment.ts';
+import {
+  DETAILS_MAX,
+  type DetailsAnswer,
+  type DetailsRequest,
+  type OwnPayment,
+  PUBLIC_PAYMENTS_MAX,
+  type PublicPaymentsAnswer,
+  type PublicPaymentsRequest,
+} from '@quittance/contracts/payment-views.ts';
+import type { ServiceClient } from '@quittance/http/client.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import { batched } from '@quittance/runtime/batched.ts';
+import { successBody } from './clients.ts';
+
+/** Single payments as payments knows them. Throws ServiceUnavailable or HttpError 503 when it cannot say. */
+export type PaymentViews = {
+  /** @returns null when the merchant has no such payment. */
+  details: (merchantId: string, paymentId: string) => Promise<PaymentDetails | null>;
+  /** What a public token reveals. @returns null when it is nobody's; for a text that can be no token nobody is asked. */
+  publicPayment: (token: string) => Promise<PublicPayment | null>;
+};
+
+/** Hex SHA-256 of a public token: what counters and other services get to see of it. */
+export const publicTokenHash = (token: string): string => sha256(token).toString('hex');
+
+/**
+ * A call to another service costs many times what the rest of such a request does, so requests that wait at the same moment share
+ * one, and the viewers of one checkout page the answer in it. The time limit covers waiting and the call, which has its own.
+ */
+const sharing = { concurrency: 4, maxWaiting: 2_000, timeoutMs: 1_900 };
+
+export function createPaymentViews(payments: ServiceClient): PaymentViews {
+  const details = batched<OwnPayment, PaymentDetails | null, PaymentDetails | null>({
+    ...sharing,
+    maxBatch: DETAILS_MAX,
+    keyOf: ownPaymentKey,
+    answerOf: (payment) => payment,
+    run: async (asked) => {
+      const json: DetailsRequest = { payments: asked.map(({ question }) => question) };
+      const found = await ask<DetailsAnswer['found'][number]>(payments, '/internal/v1/payment-details', json);
+      const byKey = new Map(
+        found.map(({ merchant_id, payment }) => [
+          ownPaymentKey({ merchant_id, payment_id: payment.payment_id }),
+          payment,
+        ]),
+      );
+      return asked.map(({ question }) => byKey.get(ownPaymentKey(question)) ?? null);
+    },
+  });
+  const publicPayment = batched<string, PublicPayment | null, PublicPayment | null>({
+    ...sharing,
+    maxBatch: PUBLIC_PAYMENTS_MAX,
+    keyOf: (tokenHash) => tokenHash,
+    answerOf: (payment) => payment,
+    run: async (asked) => {
+      const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ question }) => question) };
+      const found = await ask<PublicPaymentsAnswer['found'][number]>(payments, '/internal/v1/public-payments', json);
+      const byHash = new Map(found.map(({ token_sha256: hash, payment }) => [hash, payment]));
+      return asked.map(({ question }) => byHash.get(question) ?? null);
+    },
+  });
+  return {
+    details: (merchantId, paymentId) => details({ merchant_id: merchantId, payment_id: paymentId }),
+    publicPayment: async (token) => (/^[\w-]{43}$/.test(token) ? publicPayment(publicTokenHash(token)) : null),
+  };
+}
+
+const ownPaymentKey = ({ merchant_id, payment_id }: OwnPayment): string => `${merchant_id} ${payment_id}`;
+
+async function ask<Found>(payments: ServiceClient, path: string, json: object): Promise<Found[]> {
+  // A question, although asked by POST.
+  const answer = await payments.request({ method: 'POST', path, json, idempotent: true });
+  const found = successBody(answer)?.['found'];
+  if (!Array.isArray(found)) throw unavailable(new Error(`payments answered ${answer.status} without a list`));
+  return found as Found[];
+}

@@ -1,0 +1,72 @@
+import { gzipSync } from 'node:zlib';
+import { HttpError } from '@quittance/http/errors.ts';
+import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { KEPT_FOR_EVER } from '../asset.ts';
+import { readDocsAssets } from '../docs/assets.ts';
+import { readOpenApi } from '../docs/document.ts';
+import { docsPage } from '../docs/page.ts';
+
+/** Scripts from here only and none written into the page. The library brings its pictures along as data, inside its stylesheet. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data:',
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The API's documentation: the OpenAPI document as JSON, and a page for people. Everything is read once, here.
+ * @throws Error when docs/openapi.yaml is missing or damaged, so that the gateway does not start without it.
+ */
+export function docsRoutes(): Route[] {
+  const document = readOpenApi();
+  const assets = readDocsAssets();
+  const json = content(JSON.stringify(document), {
+    'content-type': 'application/json; charset=utf-8',
+    'cache-control': 'public, max-age=300',
+    // Public, and without credentials: tools on other sites may read it. Nothing else here may be.
+    'access-control-allow-origin': '*',
+  });
+  const page = content(docsPage(document, assets), {
+    'content-type': 'text/html; charset=utf-8',
+    // It names the assets of this very release.
+    'cache-control': 'no-cache',
+    'content-security-policy': contentSecurityPolicy,
+    'referrer-policy': 'no-referrer',
+  });
+  const files = new Map(
+    Object.values(assets).map(({ name, contentType, bytes }) => [
+      name,
+      content(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
+    ]),
+  );
+  return [
+    route({ method: 'GET', path: '/openapi.json', handle: json }),
+    route({ method: 'GET', path: '/docs', handle: page }),
+    route({ method: 'GET', path: '/docs/', handle: () => ({ status: 308, headers: { location: '/docs' } }) }),
+    route({
+      method: 'GET',
+      path: '/docs/assets/:name',
+      handle: (request) => {
+        const file = files.get(request.params['name'] ?? '');
+        if (file === undefined) throw new HttpError(404, 'Not found');
+        return file(request);
+      },
+    }),
+  ];
+}
+
+/** Answers always the same; compressed, once for all, for whoever takes that. */
+function content(body: string | Buffer, headers: Record<string, string>): (request: RouteRequest) => Reply {
+  const plain = Buffer.from(body);
+  const compressed = gzipSync(plain);
+  const common = { ...headers, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' };
+  return ({ headers: { 'accept-encoding': accepted = '' } }) =>
+    /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted)
+      ? { status: 200, body: compressed, headers: { ...common, 'content-encoding': 'gzip' } }
+      : { status: 200, body: plain, headers: common };
+}

@@ -1,0 +1,56 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { RateLimit } from '../rate-limits.ts';
+import { takeIntoWindow, type Count, type CountRow } from './rate-limit-window.ts';
+
+/** Whether an active merchant has this rotation secret. Counts nothing. */
+export async function isRotationSecret(db: Queryable, secretHash: Buffer): Promise<boolean> {
+  const { rowCount } = await db.query({
+    name: 'is-rotation-secret',
+    text: `
+      select from rotation_secret r join merchant m using (merchant_id)
+      where r.secret_hash = $1 and m.status = 'active'`,
+    values: [secretHash],
+  });
+  return rowCount === 1;
+}
+
+/**
+ * Counts the attempt and, within the limit, puts the new API key in the place of the old one, in one statement.
+ * The secret's row is locked, so a rotation that races the replacement of a stolen secret finds no owner afterwards.
+ * @param secretHash SHA-256 of the rotation secret; its hex is the counter's subject, known or not.
+ * @param newKeyHash SHA-256 of the key that becomes valid.
+ */
+export async function rotateApiKey(
+  db: Queryable,
+  secretHash: Buffer,
+  newKeyHash: Buffer,
+  limit: RateLimit,
+): Promise<{ counted: Count; rotated: boolean }> {
+  const { rows } = await db.query<CountRow & { rotated: boolean }>({
+    name: 'rotate-api-key',
+    text: `
+      with counted as (
+        insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
+        select $1::text, encode($2::bytea, 'hex'), t.now, t.now + $3::integer * interval '1 second', 1
+        from (select clock_timestamp() as now) t
+        ${takeIntoWindow}
+      ), owner as (
+        select r.merchant_id
+        from counted, rotation_secret r join merchant m using (merchant_id)
+        where counted.count <= $4::integer and r.secret_hash = $2 and m.status = 'active'
+        for update of r
+      ), replaced as (
+        update api_key k set key_hash = $5, created_at = clock_timestamp()
+        from owner where k.merchant_id = owner.merchant_id
+        returning k.merchant_id
+      ), audited as (
+        insert into merchant_audit (merchant_id, action, actor, reason)
+        select merchant_id, 'rotate_api_key', 'merchant', 'asked for with the rotation secret' from replaced
+      )
+      select counted.count, counted.seconds_left, exists (select from replaced) as rotated from counted`,
+    values: [limit.scope, secretHash, limit.windowSeconds, limit.limit, newKeyHash],
+  });
+  const [row] = rows;
+  if (row === undefined) throw new Error('a counter answered with no row');
+  return { counted: { count: row.count, secondsLeft: row.seconds_left }, rotated: row.rotated };
+}

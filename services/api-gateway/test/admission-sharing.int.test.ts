@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { sha256 } from '@quittance/contracts/ids.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createAdmission, type Admission } from '../src/admission.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { rateLimits } from '../src/rate-limits.ts';
+import { insertMerchant } from '../src/store/merchant.ts';
+
+const merchants = Array.from({ length: 40 }, (_, n) => `mer_${String(n).padStart(32, '0')}`);
+const keyOf = (merchantId: string) => sha256(`key of ${merchantId}`);
+
+let database: TestDatabase;
+let pools: Pool[];
+let replicas: Admission[];
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  const pool = () => createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
+  pools = [pool(), pool()];
+  replicas = pools.map((each) => createAdmission(each));
+  for (const merchantId of merchants) {
+    const hashes = { keyHash: keyOf(merchantId), secretHash: sha256(`secret of ${merchantId}`) };
+    await insertMerchant(pools[0]!, { merchantId, name: 'Shop', ...hashes });
+  }
+}, 60_000);
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.end()));
+  await database.drop();
+}, 60_000);
+
+test('requests that share a statement are told apart: each merchant has its counts, an unknown key has none', async () => {
+  const answers = await Promise.all(
+    [0, 1, 2].flatMap(() => [
+      ...merchants.map((merchantId) => replicas[0]!.caller(keyOf(merchantId), rateLimits.creation)),
+      replicas[0]!.caller(sha256('nobody’s key'), rateLimits.creation),
+      replicas[0]!.caller(keyOf(merchants[0]!), null),
+    ]),
+  );
+  const counts = (merchantId: string) =>
+    answers.filter((answer) => answer?.merchantId === merchantId).map((answer) => answer?.counted?.count);
+  expect(counts(merchants[0]!).toSorted()).toEqual([1, 2, 3, undefined, undefined, undefined]);
+  for (const merchantId of merchants.slice(1)) expect(counts(merchantId).toSorted()).toEqual([1, 2, 3]);
+  expect(answers.filter((answer) => answer === null)).toHaveLength(3);
+});
+
+test('two replicas that take the same rows in any order never wait for each other in a circle, and count exactly', async () => {
+  const limits = [rateLimits.sharedReads, rateLimits.cancellation, rateLimits.webhookSettings];
+  const each = 12;
+  const requests = merchants.flatMap((merchantId) =>
+    limits.flatMap((limit) => Array.from({ length: each }, () => ({ merchantId, limit, order: Math.random() }))),
+  );
+  requests.sort((a, b) => a.order - b.order);
+  const seen = new Map<string, number[]>();
+  await Promise.all(
+    requests.map(async ({ merchantId, limit }, n) => {
+      const caller = await replicas[n % 2]!.caller(keyOf(merchantId), limit);
+      const key = `${merchantId} ${limit.scope}`;
+      seen.set(key, [...(seen.get(key) ?? []), caller!.counted!.count]);
+    }),
+  );
+  const all = Array.from({ length: each }, (_, n) => n + 1);
+  expect(seen.size).toBe(merchants.length * limits.length);
+  for (const counts of seen.values()) expect(counts.toSorted((a, b) => a - b)).toEqual(all);
+});
+
+test('counters without a merchant are shared in the same way', async () => {
+  const tokens = ['a', 'b', 'c'];
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, (_, n) => replicas[n % 2]!.count(tokens[n % 3]!, rateLimits.publicStatus)),
+  );
+  for (const [position] of tokens.entries()) {
+    const counts = answers.filter((_, n) => n % 3 === position).map(({ count }) => count);
+    expect(counts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
+  }
+});

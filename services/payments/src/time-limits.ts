@@ -1,0 +1,8 @@
+/**
+ * What a merchant asks for and took longer than this is undone. The gateway answers 503 after 1.5 s, which
+ * should mean that nothing was changed; what is left of that time is for the way there and back, and for the commit.
+ */
+export const DEADLINE_MS = 1_200;
+
+/** How long one lock is waited for, such as that of the merchant's other creations. Leaves time for the rest. */
+export const LOCK_TIMEOUT_MS = 1_000;

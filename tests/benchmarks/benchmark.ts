@@ -1,0 +1,36 @@
+import type { LoadGenerator } from './support/load.ts';
+import type { Spread } from './support/rounds.ts';
+
+/** What a file `<name>.bench.ts` exports as `benchmark`. */
+export type Benchmark = {
+  name: string;
+  /** What is compared with what, for people. */
+  about: string;
+  /** @throws when something broke; missing an aim is a result. */
+  run(context: BenchmarkContext): Promise<BenchmarkResult>;
+};
+
+export type BenchmarkContext = {
+  load: LoadGenerator;
+  rounds: number;
+  /** How long a contender runs in a round. */
+  runMs: number;
+  say: (line: string) => void;
+  /** Called after the benchmark, newest first, whether it succeeded or not. */
+  onEnd: (close: () => Promise<void>) => void;
+};
+
+export type BenchmarkResult = {
+  tables: Table[];
+  /** Lines that say how to read the tables. */
+  notes: readonly string[];
+  aims: Aim[];
+  /** Every measurement, for whoever wants to calculate something else. */
+  measurements: unknown;
+};
+
+/** Rows have as many cells as there are columns; the first column is text, the others are numbers. */
+export type Table = { title: string; columns: string[]; rows: string[][] };
+
+/** A ratio that should be reached. A machine shared with others makes it a statement about this run, not a verdict. */
+export type Aim = { what: string; atLeast: number; measured: Spread };

@@ -1,0 +1,178 @@
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { withDatabase } from '../support/database.ts';
+import type { Benchmark, BenchmarkContext } from './benchmark.ts';
+import { comparisonTable, notes, statementTable, throughputAim } from './gateway-tables.ts';
+import { baselineKinds, startBaseline } from './support/baselines.ts';
+import { cpuUsOf, cpuUsOfFamily, parentOf } from './support/cpu.ts';
+import type { LoadGenerator } from './support/load.ts';
+import { interleave, type Contender, type Measurement, type Round } from './support/rounds.ts';
+import { seedPayments, type SeededPayment } from './support/seed-payments.ts';
+import { benchmarkStack } from './support/stack.ts';
+import { countStatements, type StatementCost } from './support/statements.ts';
+
+/** One shows what a lone request takes; requests that wait together share work, so the others show two sizes of a crowd. */
+const CONNECTIONS = [1, 32, 128];
+/** Until the just-in-time compilers have seen every path often enough to make their last change to it. */
+const WARM_UP_MS = 5_000;
+const COUNTED_REQUESTS = 2_000;
+
+/** A keyed read, at every server under the same path. */
+type Endpoint = {
+  name: string;
+  route: string;
+  request: (payment: SeededPayment) => { path: string; headers: Record<string, string> };
+};
+
+const endpoints: readonly Endpoint[] = [
+  {
+    name: 'GET /payments/{public_token}',
+    route: '/api/v1/payments/:public_token',
+    request: ({ publicToken }) => ({ path: `/api/v1/payments/${publicToken}`, headers: {} }),
+  },
+  {
+    name: 'GET /payments/{payment_id}/details',
+    route: '/api/v1/payments/:payment_id/details',
+    request: ({ paymentId, apiKey }) => ({
+      path: `/api/v1/payments/${paymentId}/details`,
+      headers: { 'x-api-key': apiKey },
+    }),
+  },
+];
+
+/** Where requests go, and whose CPU time they cost. */
+type Server = { name: string; origin: string; cpu: Record<string, () => number | null> };
+
+export type GatewayComparison = { endpoint: string; connections: number; rounds: Round[] };
+
+export type StatementCount = { endpoint: string; connections: number; requests: number; costs: StatementCost[] };
+
+/**
+ * Straight to the gateway's process: the edge in front of it limits what one address may ask. The baselines give answers of the same size.
+ */
+export const benchmark: Benchmark = {
+  name: 'gateway',
+  about: 'keyed reads through api-gateway, payments and PostgreSQL, beside servers that only answer',
+  async run(context) {
+    const { load, rounds, runMs, say } = context;
+    const { stack, payments, servers } = await start(context);
+    for (const endpoint of endpoints) {
+      const requests = payments.map(endpoint.request);
+      for (const server of servers) {
+        await load.prepare({ name: targetOf(server.name, endpoint), origin: server.origin, requests });
+      }
+    }
+    const measure = (endpoint: Endpoint, connections: number, durationMs: number, times: number): Promise<Round[]> => {
+      const contenders = servers.map((server): Contender => {
+        const run = () => measureOne(load, targetOf(server.name, endpoint), { connections, durationMs }, server.cpu);
+        return { name: server.name, measure: run };
+      });
+      return interleave(contenders, times);
+    };
+
+    const comparisons: GatewayComparison[] = [];
+    for (const endpoint of endpoints) {
+      say(`  ${endpoint.name}: warming up, then ${rounds} rounds for each number of connections …`);
+      await measure(endpoint, Math.max(...CONNECTIONS), WARM_UP_MS, 1);
+      for (const connections of CONNECTIONS) {
+        const measured = await measure(endpoint, connections, runMs, rounds);
+        comparisons.push({ endpoint: endpoint.name, connections, rounds: measured });
+      }
+    }
+    const counted = await countAll(load, stack);
+
+    return {
+      tables: [...comparisons.map(comparisonTable), ...counted.map(statementTable)],
+      notes,
+      aims: comparisons.filter(({ connections }) => connections > 1).map(throughputAim),
+      measurements: { comparisons, counted },
+    };
+  },
+};
+
+const targetOf = (server: string, endpoint: Endpoint): string => `${endpoint.name} at ${server}`;
+
+async function start({ say, onEnd }: BenchmarkContext) {
+  say('  starting a stack …');
+  const { file: stack, close } = await benchmarkStack();
+  onEnd(close);
+  const payments = await seedPayments(stack);
+  const [sample] = payments;
+  if (sample === undefined) throw new Error('no payment was seeded');
+  const answers = await Promise.all(
+    endpoints.map(async ({ route, request }) => ({ route, body: await answerOf(stack, request(sample)) })),
+  );
+  const servers: Server[] = [await gateway(stack)];
+  for (const kind of baselineKinds) {
+    const baseline = await startBaseline({ kind, answers, postgresUrl: stack.postgres_url });
+    onEnd(() => baseline.close());
+    servers.push({ name: kind, origin: baseline.origin, cpu: { server: () => cpuUsOf(baseline.pid) } });
+  }
+  return { stack, payments, servers };
+}
+
+async function answerOf(stack: StackFile, { path, headers }: ReturnType<Endpoint['request']>): Promise<unknown> {
+  const answer = await fetch(stack.gateway_url + path, { headers });
+  if (!answer.ok) throw new Error(`a seeded payment was answered with ${answer.status}`);
+  return answer.json();
+}
+
+/** The gateway, and the processes that work for it. */
+async function gateway(stack: StackFile): Promise<Server> {
+  const pidOf = (service: 'api-gateway' | 'payments'): number => stack.services[service].replicas[0]?.pid ?? 0;
+  // The server that forked this session's backend.
+  const postmaster = await withDatabase(stack.postgres_url, async (db) => {
+    const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return parentOf(rows[0]?.pid ?? 0);
+  });
+  return {
+    name: 'gateway',
+    origin: stack.gateway_url,
+    cpu: {
+      server: () => cpuUsOf(pidOf('api-gateway')),
+      payments: () => cpuUsOf(pidOf('payments')),
+      postgres: () => (postmaster === null ? null : cpuUsOfFamily(postmaster)),
+    },
+  };
+}
+
+async function measureOne(
+  load: LoadGenerator,
+  target: string,
+  how: { connections: number; durationMs: number },
+  cpu: Server['cpu'],
+): Promise<Measurement> {
+  const readAll = () => Object.entries(cpu).map(([name, read]) => ({ name, us: read() }));
+  const before = readAll();
+  const result = await load.run(target, how);
+  const spent = readAll().map(({ name, us }, position) => {
+    const earlier = before[position]?.us ?? null;
+    return [name, us === null || earlier === null ? null : us - earlier] as const;
+  });
+  return {
+    rate: result.answered / result.seconds,
+    units: result.answered,
+    p50Ms: result.p50_ms,
+    p99Ms: result.p99_ms,
+    cpuUs: { ...Object.fromEntries(spent), load: result.cpu_us },
+  };
+}
+
+/** One after another, and many at once: a service may answer several requests with one statement. */
+async function countAll(load: LoadGenerator, stack: StackFile): Promise<StatementCount[]> {
+  const counts: StatementCount[] = [];
+  for (const endpoint of endpoints) {
+    for (const connections of CONNECTIONS) {
+      let requests = 0;
+      const costs = await countStatements(stack.postgres_url, async () => {
+        const result = await load.run(targetOf('gateway', endpoint), {
+          connections,
+          durationMs: 60_000,
+          requests: COUNTED_REQUESTS,
+        });
+        requests = result.answered;
+      });
+      counts.push({ endpoint: endpoint.name, connections, requests, costs });
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,43 @@
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Linux counts in /proc in hundredths of a second, whatever the kernel's own clock is. */
+const TICK_US = 10_000;
+
+/**
+ * CPU time a process has taken so far, user and system.
+ * @returns null where there is no /proc, or no such process.
+ */
+export function cpuUsOf(pid: number): number | null {
+  const stat = statOf(pid);
+  return stat === null ? null : (stat.own + stat.reaped) * TICK_US;
+}
+
+/** The same of a process with its children, such as PostgreSQL with its backends; those that ended are counted too. */
+export function cpuUsOfFamily(pid: number): number | null {
+  const parent = statOf(pid);
+  if (parent === null) return null;
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(Number(name)))
+    .filter((stat) => stat?.parent === pid);
+  const ticks = children.reduce((sum, stat) => sum + (stat?.own ?? 0), parent.own + parent.reaped);
+  return ticks * TICK_US;
+}
+
+/** @returns null where there is no /proc, or no such process. */
+export function parentOf(pid: number): number | null {
+  return statOf(pid)?.parent ?? null;
+}
+
+function statOf(pid: number): { parent: number; own: number; reaped: number } | null {
+  let text: string;
+  try {
+    text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return null;
+  }
+  // The second field is the program's name in parentheses, which may hold anything; the third one comes after the last of them.
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const field = (number: number): number => Number(fields[number - 3]);
+  return { parent: field(4), own: field(14) + field(15), reaped: field(16) + field(17) };
+}

@@ -1,0 +1,75 @@
+import { Client, type Dispatcher } from 'undici';
+import type { LoadOrder, LoadResult, Target } from './load.ts';
+
+/**
+ * The load generator, a process of its own so that its work shows as its own CPU time. Each connection sends its next request as
+ * soon as it has the whole answer to the one before.
+ */
+
+const targets = new Map<string, Target & { next: number }>();
+
+process.on('message', (order: LoadOrder) => {
+  if (order.kind === 'prepare') {
+    targets.set(order.target.name, { ...order.target, next: 0 });
+    return void process.send?.({ kind: 'prepared' });
+  }
+  const target = targets.get(order.target);
+  if (target === undefined) throw new Error(`no such target: ${order.target}`);
+  void run(target, order).then((result) => process.send?.({ kind: 'ran', result }));
+});
+process.on('disconnect', () => process.exit(0));
+
+async function run(target: Target & { next: number }, order: Extract<LoadOrder, { kind: 'run' }>): Promise<LoadResult> {
+  const clients = Array.from({ length: order.connections }, () => new Client(target.origin, { pipelining: 1 }));
+  const latencies: number[] = [];
+  const failures: Record<string, number> = {};
+  let sent = 0;
+  const cpuBefore = process.cpuUsage();
+  const startedAt = performance.now();
+  const isOver = (): boolean =>
+    order.requests === undefined ? performance.now() - startedAt >= order.durationMs : sent >= order.requests;
+
+  const oneAfterAnother = async (client: Client): Promise<void> => {
+    while (!isOver()) {
+      const request = target.requests[target.next++ % target.requests.length];
+      if (request === undefined) throw new Error(`${target.name} has no requests`);
+      sent += 1;
+      const sentAt = performance.now();
+      const outcome = await exchange(client, request);
+      if (outcome === '200') latencies.push(performance.now() - sentAt);
+      else failures[outcome] = (failures[outcome] ?? 0) + 1;
+    }
+  };
+  await Promise.all(clients.map(oneAfterAnother));
+
+  const seconds = (performance.now() - startedAt) / 1000;
+  const cpu = process.cpuUsage(cpuBefore);
+  await Promise.all(clients.map((client) => client.close()));
+  latencies.sort((a, b) => a - b);
+  const percentile = (share: number): number => latencies[Math.floor(latencies.length * share)] ?? Number.NaN;
+  return {
+    answered: latencies.length,
+    failures,
+    seconds,
+    p50_ms: percentile(0.5),
+    p99_ms: percentile(0.99),
+    cpu_us: cpu.user + cpu.system,
+  };
+}
+
+/** @returns the answer's status, once all of it has come, or the error's code. */
+function exchange(client: Client, { path, headers }: Target['requests'][number]): Promise<string> {
+  return new Promise((resolve) => {
+    let status = 0;
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart: () => undefined,
+      onResponseStart: (_controller, statusCode) => {
+        status = statusCode;
+      },
+      onResponseData: () => undefined,
+      onResponseEnd: () => resolve(String(status)),
+      onResponseError: (_controller, error) => resolve((error as { code?: string }).code ?? error.name),
+    };
+    client.dispatch({ method: 'GET', path, headers }, handler);
+  });
+}

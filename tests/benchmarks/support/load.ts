@@ -1,0 +1,80 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** Whom to load, and with what: the requests are sent in this order, over and over, across all runs. */
+export type Target = {
+  name: string;
+  origin: string;
+  requests: { path: string; headers: Record<string, string> }[];
+};
+
+export type LoadResult = {
+  /** Requests answered with 200. */
+  answered: number;
+  /** How often each other status, or error code, came. */
+  failures: Record<string, number>;
+  seconds: number;
+  p50_ms: number;
+  p99_ms: number;
+  /** CPU time that the load generator itself took. */
+  cpu_us: number;
+};
+
+export type LoadOrder =
+  | { kind: 'prepare'; target: Target }
+  | { kind: 'run'; target: string; connections: number; durationMs: number; requests?: number };
+
+type LoadReport = { kind: 'prepared' } | { kind: 'ran'; result: LoadResult };
+
+export type LoadGenerator = {
+  prepare(target: Target): Promise<void>;
+  /**
+   * Keeps `connections` requests under way for `durationMs`, or until `requests` of them are answered.
+   * @throws Error when any answer was not a 200: what was measured then is not what was meant to be.
+   */
+  run(target: string, how: { connections: number; durationMs: number; requests?: number }): Promise<LoadResult>;
+  close(): Promise<void>;
+};
+
+/** The same process loads every contender, so that what it costs falls on all of them alike. */
+export function startLoadGenerator(): LoadGenerator {
+  const child = fork(fileURLToPath(new URL('load-process.ts', import.meta.url)), { serialization: 'advanced' });
+  return {
+    async prepare(target) {
+      await order(child, { kind: 'prepare', target });
+    },
+    async run(target, how) {
+      const report = await order(child, { kind: 'run', target, ...how });
+      if (report.kind !== 'ran') throw new Error('the load generator answered something else');
+      const { result } = report;
+      if (Object.keys(result.failures).length > 0) {
+        throw new Error(`${target} answered other than 200: ${JSON.stringify(result.failures)}`);
+      }
+      return result;
+    },
+    async close() {
+      if (child.exitCode !== null) return;
+      const exited = once(child, 'exit');
+      child.disconnect();
+      await exited;
+    },
+  };
+}
+
+async function order(child: ChildProcess, message: LoadOrder): Promise<LoadReport> {
+  const gone = new AbortController();
+  const answered = once(child, 'message', { signal: gone.signal }) as Promise<[LoadReport]>;
+  const exited = once(child, 'exit', { signal: gone.signal }).then(() => {
+    throw new Error('the load generator ended');
+  });
+  try {
+    child.send(message);
+    const [report] = await Promise.race([answered, exited]);
+    return report;
+  } finally {
+    gone.abort();
+    // The loser of the race ends with the abort, which nobody waits for.
+    void Promise.allSettled([answered, exited]);
+  }
+}

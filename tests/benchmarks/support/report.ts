@@ -1,0 +1,35 @@
+import type { Aim, BenchmarkResult, Table } from '../benchmark.ts';
+import type { Spread } from './rounds.ts';
+
+/** The result as people read it. */
+export function renderResult({ tables, notes, aims }: BenchmarkResult): string {
+  return [...tables.map(renderTable), ['', ...notes].join('\n'), '', ...aims.map(renderAim)].join('\n');
+}
+
+export const renderSpread = ({ median, min, max }: Spread): string =>
+  `${significant(median)} (${significant(min)}–${significant(max)})`;
+
+/** Enough digits to compare by, and no more than such measurements are good for. */
+export function significant(value: number | null): string {
+  if (value === null || Number.isNaN(value)) return '–';
+  return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(2)));
+}
+
+function renderTable({ title, columns, rows }: Table): string {
+  const widths = columns.map((column, position) => {
+    return Math.max(column.length, ...rows.map((row) => row[position]?.length ?? 0));
+  });
+  const line = (cells: readonly string[]): string => {
+    const padded = cells.map((cell, position) => {
+      return position === 0 ? cell.padEnd(widths[position] ?? 0) : cell.padStart(widths[position] ?? 0);
+    });
+    return `  ${padded.join('  ')}`.trimEnd();
+  };
+  return [`\n${title}`, line(columns), ...rows.map(line)].join('\n');
+}
+
+function renderAim({ what, atLeast, measured }: Aim): string {
+  return `${isMet({ atLeast, measured }) ? 'met   ' : 'missed'}  ${what}: ${renderSpread(measured)}, aim ${atLeast}`;
+}
+
+export const isMet = ({ atLeast, measured }: Pick<Aim, 'atLeast' | 'measured'>): boolean => measured.median >= atLeast;

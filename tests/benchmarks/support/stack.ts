@@ -1,0 +1,28 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
+import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import type { Ports } from '@quittance/local-stack/stack/ports.ts';
+import { withDatabase } from '../../support/database.ts';
+import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+
+/**
+ * A stack of its own with one process of each service and the settings of production, whose PostgreSQL can count statements.
+ * It does so only between `countStatements` and the end of that: counting costs a little.
+ */
+export const benchmarkStack = (): Promise<JourneyStack> => journeyStack({ prepare: preloadStatementCounter });
+
+/** The library is loaded at the start of the server only; the setting is kept with the data. */
+async function preloadStatementCounter(directory: StackDirectory, { postgres: port }: Ports): Promise<void> {
+  await mkdir(directory.logs, { recursive: true });
+  const logFile = join(directory.logs, 'postgres.log');
+  const postgres = await startPostgres({ directory: directory.postgres, port, logFile });
+  try {
+    await withDatabase(postgres.url, async (db) => {
+      await db.query(`alter system set shared_preload_libraries = 'pg_stat_statements'`);
+      await db.query(`alter system set pg_stat_statements.track = 'none'`);
+    });
+  } finally {
+    await postgres.stop();
+  }
+}

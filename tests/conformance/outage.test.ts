@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import pg from 'pg';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { send } from '../support/http.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { expectEach, expectUnavailable, recovered, recovery, type Asked } from './support/availability.ts';
+import {
+  admitGateway,
+  busyConnectionsOfGateway,
+  connectionsOfGateway,
+  endConnectionsOfGateway,
+} from './support/gateway-database.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from './support/merchant.ts';
+import { tokenOf } from './support/paying.ts';
+import { rule } from './support/rule.ts';
+
+const rotationPath = '/api/v1/merchant/rotate-key';
+
+/** What the public API answers while a part of the system is away: 503 in time, never 500, never a hang, never a free pass. */
+describe('outages', () => {
+  let stack: JourneyStack;
+  let anybody: Api;
+  let merchant: Merchant;
+  let payment: Payment;
+
+  beforeAll(async () => {
+    stack = await journeyStack();
+    anybody = apiAt(stack.file.edge_url);
+  }, 180_000);
+
+  afterAll(() => stack.close(), 60_000);
+
+  /** Each test has its own, since its requests count. News of it may be late when the outage before has just ended. */
+  async function openShop(): Promise<void> {
+    const opened = await openMerchant(stack.file);
+    merchant = opened;
+    const key = randomUUID();
+    payment = await eventually(() => opened.created({ amount: '1.01' }, key), recovery);
+  }
+
+  const path = (what: string) => `/api/v1/payments/${payment.payment_id}/${what}`;
+  const token = () => tokenOf(payment);
+
+  /** All of these need payments to be answered. */
+  const reads = {
+    list: () => merchant.call('GET', '/api/v1/payments'),
+    page: () => merchant.call('GET', '/api/v1/payments/page'),
+    details: () => merchant.call('GET', path('details')),
+    limits: () => merchant.call('GET', '/api/v1/merchant/limits'),
+    publicStatus: () => anybody('GET', `/api/v1/payments/${token()}`),
+  } satisfies Asked;
+  const create = () => merchant.create({ amount: '1.02' });
+  const cancel = () => merchant.call('POST', path('cancel'));
+  const deliveries = () => merchant.call('GET', path('webhooks'));
+
+  /** And these need webhook-dispatcher. */
+  const getWebhook = () => merchant.call('GET', '/api/v1/merchant/webhook');
+  const putWebhook = () =>
+    merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/hooks` } });
+  const rotateSigningKey = () => merchant.call('POST', '/api/v1/merchant/webhook/rotate-key');
+  const retry = () => merchant.call('POST', `/api/v1/merchant/webhook/events/${newId('evt')}/retry`);
+  const webhookCalls = { getWebhook, putWebhook, rotateSigningKey, retry, deliveries };
+
+  const rotateApiKey = () => anybody('POST', rotationPath, { headers: { 'secret-key': merchant.rotationSecret } });
+
+  /** Meanwhile the process takes connections, since the kernel does, and answers nothing. */
+  async function whileStopped({ pid }: { pid: number }, run: () => Promise<void>): Promise<void> {
+    process.kill(pid, 'SIGSTOP');
+    await run().finally(() => process.kill(pid, 'SIGCONT'));
+  }
+
+  const processOf = (name: ServiceName) => stack.services.find((service) => service.name === name)!;
+
+  rule(
+    ['errors.503', 'errors.body.6', 'endpoint.rule1.retry'],
+    'while payments hangs, whatever needs it is 503 in time; a creation repeated with its key succeeds afterwards',
+    async () => {
+      await openShop();
+      const key = randomUUID();
+      const createAgain = () => merchant.create({ amount: '1.02' }, key);
+      await whileStopped(processOf('payments'), async () => {
+        await expectUnavailable('payments hangs', { create: createAgain, ...reads, cancel, deliveries });
+        await expectUnavailable('payments still hangs', { create: createAgain, ...reads, cancel });
+        expect((await send('GET', `${stack.file.edge_url}/pay/${token()}`)).status).toBe(503);
+        await expectEach({ getWebhook, putWebhook }, 200);
+      });
+      await recovered(reads);
+      const made = await eventually(async () => {
+        const answer = await createAgain();
+        expect(answer.status).toBe(201);
+        return answer.json<Payment>();
+      }, recovery);
+      const { payments } = (await reads.list()).json<{ payments: Payment[] }>();
+      const sameOrder = payments.filter(({ amount }) => amount === '1.02');
+      expect(sameOrder.map(({ payment_id: id }) => id)).toEqual([made.payment_id]);
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'errors.body.6'],
+    'while payments is not there, whatever needs it is 503 at once, and answered again soon after it is back',
+    async () => {
+      await openShop();
+      await processOf('payments').stop();
+      try {
+        await expectUnavailable('payments is gone', { create, ...reads, cancel, deliveries });
+        await expectUnavailable('payments is still gone', { create, ...reads, cancel });
+        await expectEach({ getWebhook }, 200);
+      } finally {
+        await processOf('payments').start();
+      }
+      await recovered(reads);
+    },
+    90_000,
+  );
+
+  rule(
+    'errors.503',
+    'when payments is killed under requests, each is answered with success or 503 until it is back',
+    async () => {
+      await openShop();
+      const seen = new Set<number>();
+      const killed = processOf('payments').kill();
+      await eventually(async () => {
+        const answers = await Promise.all([1, 2, 3, 4].map(() => reads.publicStatus()));
+        for (const { status } of answers) seen.add(status);
+        expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+        expect([...seen]).toContain(503);
+      }, recovery);
+      await killed;
+      expect([...seen].toSorted((a, b) => a - b)).toEqual([200, 503]);
+    },
+    60_000,
+  );
+
+  rule(
+    'errors.503',
+    'while webhook-dispatcher is not there, webhook calls are 503 and payments go on',
+    async () => {
+      await openShop();
+      await whileStopped(processOf('webhook-dispatcher'), async () => {
+        await expectUnavailable('webhook-dispatcher hangs', webhookCalls);
+        await expectEach(reads, 200);
+      });
+      await processOf('webhook-dispatcher').stop();
+      try {
+        await expectUnavailable('webhook-dispatcher is gone', webhookCalls);
+        await expectEach(reads, 200);
+        await expectEach({ create }, 201);
+        await expectEach({ cancel }, 200);
+      } finally {
+        await processOf('webhook-dispatcher').start();
+      }
+      await recovered({ getWebhook, deliveries });
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'errors.body.6'],
+    'a limiter without its database lets nothing through: every call is 503, and works again once the database is back',
+    async () => {
+      await openShop();
+      await admitGateway(stack.file, false);
+      await endConnectionsOfGateway(stack.file);
+      try {
+        const all = { create, ...reads, cancel, ...webhookCalls, rotateApiKey };
+        await expectUnavailable('the gateway cannot log in', all);
+        expect((await anybody('GET', '/api/v1/payments')).status).toBe(401);
+      } finally {
+        await admitGateway(stack.file, true);
+      }
+      await recovered(reads);
+      await expectNothingHappened();
+      await expectEach({ rotateApiKey }, 200);
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'errors.body.6'],
+    'a limiter whose counters are locked is 503 in time, and what was answered so has not happened and never will',
+    async () => {
+      await openShop();
+      const locker = new pg.Client({ connectionString: stack.file.postgres_url });
+      await locker.connect();
+      await locker.query('begin; lock table gateway.rate_limit_window in access exclusive mode');
+      try {
+        await expectUnavailable('the counters are locked', { create, ...reads, cancel, rotateApiKey });
+      } finally {
+        await locker.end();
+      }
+      await recovered(reads);
+      await expectNothingHappened();
+    },
+    60_000,
+  );
+
+  rule(
+    ['errors.503', 'errors.body.6'],
+    'a limiter whose database falls silent is 503 in time, and what was answered so has not happened and never will',
+    async () => {
+      await openShop();
+      const backends = await connectionsOfGateway(stack.file);
+      expect(backends).not.toEqual([]);
+      await admitGateway(stack.file, false);
+      for (const pid of backends) process.kill(pid, 'SIGSTOP');
+      try {
+        await expectUnavailable('the database is silent', { create, ...reads, cancel, rotateApiKey });
+      } finally {
+        for (const pid of backends) process.kill(pid, 'SIGCONT');
+        await admitGateway(stack.file, true);
+      }
+      await recovered(reads);
+      await expectNothingHappened();
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'endpoint.create'],
+    'without the message broker payments are created, read and cancelled as ever',
+    async () => {
+      await openShop();
+      await stack.backends.broker!.stopApp();
+      try {
+        await expectEach({ create }, 201);
+        await expectEach(reads, 200);
+        await expectEach({ cancel, putWebhook }, 200);
+      } finally {
+        await stack.backends.broker!.startApp();
+      }
+    },
+    90_000,
+  );
+
+  /** What was refused for want of the limiter neither created nor cancelled anything, and the API key is still the one of before. */
+  async function expectNothingHappened(): Promise<void> {
+    // What had to wait could go on by now, if nobody gave it up.
+    await eventually(async () => expect(await busyConnectionsOfGateway(stack.file)).toEqual([]));
+    const { payments } = (await reads.list()).json<{ payments: Payment[] }>();
+    expect(payments).toMatchObject([{ payment_id: payment.payment_id, status: 'PENDING' }]);
+  }
+});

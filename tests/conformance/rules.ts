@@ -1,0 +1,183 @@
+/**
+ * Every rule of the public contract, in its order, in our words. Each must be the subject of at least one test:
+ * the report (report.ts) names them with their tests and fails when one has none.
+ */
+export const rules = {
+  // What the service does
+  'service.paths': 'Every endpoint lies below /api/v1/, and bodies are JSON',
+  'service.reads-while-blocked':
+    'An active account that may not create still reads, cancels, rotates its keys and gets its webhooks',
+
+  // Payment
+  'payment.payment_id': 'payment_id is pay_ and 32 lowercase hexadecimal characters',
+  'payment.payment_url': 'The last path segment of payment_url is the public token of this payment',
+  'payment.amount': 'amount is decimal text, as sent on creation',
+  'payment.merchant_wallet': "merchant_wallet is the merchant's recipient address, as sent on creation",
+  'payment.description': 'description is the text sent on creation; the checkout link and webhook events show it',
+  'payment.status': 'status is PENDING, CHECKING or PAID, or one of our EXPIRED and CANCELLED',
+  'payment.link': 'The checkout link shows one payment and can change nothing; cancelling does not revoke it',
+
+  // Creation limits record
+  'limits-record.fields': 'The creation limits record has all its fields with their types',
+  'limits-record.utc': 'All its dates are UTC',
+  'limits-record.not-activated': 'beta_started_at and beta_expires_at are null before activation',
+  'limits-record.beta-package':
+    'For beta, requests_used and requests_left count the package; lifetime_requests_used counts everything',
+  'limits-record.no-credentials': 'It holds no credentials',
+
+  // Webhook settings
+  'webhook-settings.url': 'url is the HTTPS URL that was put',
+  'webhook-settings.signing_key':
+    'signing_key begins with whsec_ and is shown once: first PUT and rotation, never by reads',
+  'webhook-settings.key_id': 'key_id names the signing key and is the X-Service-Key-ID of deliveries',
+
+  // Webhook event
+  'event.event_id': 'event_id begins with evt_, stays the same across retries and equals X-Service-Event-ID',
+  'event.payment_id': 'payment_id is that of the payment',
+  'event.status': 'status is PAID',
+  'event.expected_amount': "expected_amount is the payment's decimal text",
+  'event.transaction_id': 'transaction_id is 64 hexadecimal characters',
+  'event.transaction_event_index': 'transaction_event_index is the position in the full receipt log',
+  'event.description': 'description is that of the payment',
+
+  // Delivery record
+  'delivery.fields': 'A delivery record has event_id, payment_id, status, attempts, timestamps and error_category',
+  'delivery.in-flight': 'status is pending, too, while an attempt is under way',
+  'delivery.hidden': 'URL, event body and signing secret are never among it',
+
+  // States
+  'states.payment.polled': 'A payment goes from PENDING by way of CHECKING to PAID',
+  'states.delivery.delivered': 'A pending event becomes delivered by any 2xx answer, and by nothing else',
+  'states.delivery.retry':
+    'A retry of a failed event starts a new cycle: attempts 0, same id and bytes, current URL and key',
+  'states.delivery.retry-refused': 'A retry of a pending or delivered event is 409 and changes nothing',
+  'states.delivery.payment-stays': 'A payment stays PAID, whatever becomes of its event',
+
+  // Endpoints
+  'endpoint.create': 'POST /payments: 201 with the payment; a replay answers 201 with the original response',
+  'endpoint.list': 'GET /payments: a list of payments',
+  'endpoint.page': 'GET /payments/page: a page of payments',
+  'endpoint.details': 'GET /payments/{payment_id}/details: the latest state of the payment',
+  'endpoint.cancel': 'POST /payments/{payment_id}/cancel: the cancelled payment',
+  'endpoint.public-status': 'GET /payments/{public_token}: the minimal status of one payment, without a key',
+  'endpoint.webhooks': 'GET /payments/{payment_id}/webhooks: at most 100 delivery records',
+  'endpoint.retry': 'POST /merchant/webhook/events/{event_id}/retry: a new delivery cycle',
+  'endpoint.limits': 'GET /merchant/limits: the creation limits record',
+  'endpoint.put-webhook': 'PUT /merchant/webhook: the settings, with the key the first time; later calls keep the key',
+  'endpoint.get-webhook': 'GET /merchant/webhook: the settings without the secret',
+  'endpoint.rotate-webhook-key': 'POST /merchant/webhook/rotate-key: a new signing secret, shown once',
+  'endpoint.rotate-key': 'POST /merchant/rotate-key: a new API key for the rotation secret',
+  'endpoint.rule1.webhook-first': 'Creation before the webhook is configured is 409',
+  'endpoint.rule1.unfinished': 'Creation with the amount and address of an unfinished payment is 409',
+  'endpoint.rule1.replay': 'A creation repeated with its key and values gets its first answer again, 201',
+  'endpoint.rule1.retry': 'A creation that failed is repeated with its key and can succeed then',
+  'endpoint.rule1.access': 'Who may not create, or has used up a quota, gets a 403 with the code of the reason',
+  'endpoint.rule2.cancel': 'Cancelling what cannot be cancelled is 409',
+  'endpoint.rule3.public-status': 'Public status shows nothing beyond the minimum and is counted by token',
+  'endpoint.rule4.webhooks': "Delivery records of an unknown payment, or another merchant's, are 404",
+  'endpoint.rule5.retry': 'Retry: 409 while pending or delivered, 404 for foreign or unknown, 429 with Retry-After',
+  'endpoint.rule6.url': 'PUT /merchant/webhook takes public HTTPS URLs on port 443 only; others are 422',
+  'endpoint.rule7.rotation': 'New attempts use the new signing key at once; the API key stays',
+  'endpoint.rule8.rotation': 'The previous API key stops working; the three credentials are independent',
+
+  // Authentication
+  'auth.1': 'Protected endpoints need X-API-Key; a bearer token is not one',
+  'auth.2': 'A key in the query or the body is none, and keys reach no log',
+  'auth.3': 'Missing, wrong or blocked is 401; blocked while creating may be 403 account_inactive',
+  'auth.4': 'Rotation takes secret-key; attempts are counted by secret, wrong ones too',
+  'auth.5': 'The operator can replace both credentials while account and history stay',
+  'auth.6': 'The public token reads the minimal status of its payment and nothing else',
+  'auth.7': 'Deliveries are signed with a key of the merchant that API key rotation does not change',
+  'auth.8': 'The limits call returns no credentials',
+
+  // Events
+  'events.paid-only': 'An event tells that a payment was paid; nothing else that happens to one is told',
+  'events.delivery.1': 'A delivery is a POST of JSON to the configured URL',
+  'events.delivery.2': 'Only 2xx counts; a lost answer repeats the same event',
+  'events.delivery.3': 'Up to eight retries with growing delay; then the event can be retried by hand',
+  'events.delivery.4':
+    'Retried by hand, an event is the one it was, and goes where and is signed as the settings say by then',
+  'events.delivery.5': 'A repeated event has the same id, so a receiver can recognise it',
+  'events.delivery.6': 'Deliveries take no quota and go on while creation is blocked',
+  'events.header.timestamp': 'X-Service-Timestamp: Unix seconds, fresh on every attempt',
+  'events.header.signature': 'X-Service-Signature: v1= and the hex HMAC-SHA256 of timestamp, dot, raw body',
+  'events.header.event-id': 'X-Service-Event-ID: the same across retries',
+  'events.header.key-id': 'X-Service-Key-ID: selects the signing key',
+  'events.verification.1': 'The raw bytes and the whole key, whsec_ included, verify',
+  'events.verification.2': 'The expected value is v1= and the hex HMAC',
+  'events.verification.3': 'The timestamp is all digits and at most 12 of them',
+  'events.verification.4': 'The timestamp lies within 300 seconds of the time of arrival',
+  'events.verification.5': 'Any other body, timestamp or key does not verify',
+  'events.verification.6': 'Id in the header and in the body are equal',
+  'events.diagnostics': 'Delivery records and payment details let a merchant reconcile',
+
+  // Errors
+  'errors.201': '201: created or replayed',
+  'errors.401': '401: missing or invalid credentials',
+  'errors.403': '403: paused, beta pending or expired, quota exhausted',
+  'errors.404': '404: payment or event not found',
+  'errors.409': '409: unfinished, wrong merchant, webhook missing, key conflict, cancel or retry unavailable',
+  'errors.413': '413: body over 64 KiB',
+  'errors.422': '422: invalid fields or webhook endpoint',
+  'errors.429': '429: rate limit exceeded',
+  'errors.503': '503: infrastructure temporarily unavailable',
+  'errors.body.1': 'General errors: detail is a string',
+  'errors.body.2': 'Access errors of creation: 403 with detail {code, message}',
+  'errors.body.3': 'Validation: 422 with a list that names every field and its reason',
+  'errors.body.4': 'Application limit: 429 with Retry-After and "Rate limit exceeded"',
+  'errors.body.5': 'Gateway limit: 429 without Retry-After',
+  'errors.body.6': 'A limiter that is down is 503, not a free pass',
+  'errors.body.7': 'A replay still answers after expiry or exhaustion, and counts toward the creation limit',
+
+  // Application rate limits
+  'limits.app.webhooks': 'Delivery records: within the shared reads, 120 a minute',
+  'limits.app.retry': 'Manual retry: 5 an hour; 404 and 409 count',
+  'limits.app.create': 'Creation: 30 a minute',
+  'limits.app.cancel': 'Cancellation: 60 a minute',
+  'limits.app.list': 'GET /payments: within the shared reads',
+  'limits.app.page': 'GET /payments/page: within the shared reads',
+  'limits.app.details': 'Details: within the shared reads',
+  'limits.app.limits': 'Limits: within the shared reads',
+  'limits.app.get-webhook': 'GET /merchant/webhook: within the shared reads',
+  'limits.app.put-webhook': 'PUT /merchant/webhook: 10 a minute with signing-key rotation',
+  'limits.app.rotate-webhook-key': 'Signing-key rotation: 10 a minute with PUT',
+  'limits.app.rotate-key': 'API key rotation: 5 a minute for each secret',
+  'limits.app.public-status': 'Public status: 120 a minute for each token, whoever asks',
+  'limits.app.window': 'Windows are fixed, begin with the first request and belong to the merchant, not the key',
+  'limits.app.rule1': 'The shared reads together allow 120, not 120 each',
+  'limits.app.rule2': 'One counter of 10 serves both PUT /merchant/webhook and signing-key rotation',
+  'limits.app.rule3': 'Creation and cancellation have counters of their own',
+  'limits.app.rule4': 'Rotating the API key resets no counter',
+  'limits.app.rule5': 'Replays count toward the creation limit and take no quota',
+  'limits.app.rule6':
+    'Validated requests count even when they fail later; refused ones too, without extending the window',
+  'limits.app.rule7': 'An open checkout page looks again after 3.8 to 4 seconds, until the payment has ended',
+
+  // Public gateway limits for one client IP
+  'limits.edge.api': 'All of /api/v1/: 10 a second, bursts of 30 at once; 10 on API key rotation',
+  'limits.edge.public-status': 'Public status: 5 a second, bursts of 20',
+  'limits.edge.rotation': 'API key rotation: 1 a minute, bursts of 3',
+  'limits.edge.pages': 'Pages and assets: 20 a second, bursts of 50',
+  'limits.edge.connections': '30 requests at a time from one IP',
+
+  // Sizes
+  'limits.size.body': 'A body has at most 64 KiB',
+  'limits.size.deliveries': 'A delivery list has at most 100 events',
+  'limits.size.attempts': 'An event gets up to eight retries',
+
+  // Creation quota
+  'quota.1': 'A standard beta is over 30 days after it was activated',
+  'quota.2': 'Standard beta allows 100 payments and 10 a UTC day; conditions may differ',
+  'quota.3': 'Legacy accounts keep their total, without expiry or daily cap',
+  'quota.4': "Moving to beta keeps the same day's count",
+  'quota.5': 'Replays, reads and deliveries take no quota',
+  'quota.6': 'Extending the time resets no usage and adds no quota',
+  'quota.7': 'At midnight UTC a new daily count begins; what else limits creation changes only by an operator',
+  'quota.8': 'Exhaustion, expiry and pause block only new payments',
+
+  // Versioning
+  'versioning.path': 'The version is in the path: /api/v1/',
+  'versioning.signature': 'Signatures carry the tag v1=',
+} as const satisfies Record<string, string>;
+
+export type RuleId = keyof typeof rules;

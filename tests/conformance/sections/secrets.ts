@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect } from '@jest/globals';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { send } from '../../support/http.ts';
+import type { Contract } from '../conformance.test.ts';
+import { inDatabase } from '../support/database.ts';
+import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
+import { patience } from '../support/paying.ts';
+import { rule } from '../support/rule.ts';
+
+/** Texts to look for, each with what it gives away. */
+type Needles = Map<string, string>;
+
+/**
+ * The only places where a public token may stand in clear: the payment, whose URL must be shown again, and the saved reply of
+ * its creation, which is repeated byte by byte.
+ */
+const tokenPlaces = ['payments.payment: public token', 'payments.idempotent_reply: public token, its text in hex'];
+
+/** Whether anything secret is left behind, looked for after a merchant has lived through all that makes or shows a secret. */
+export function secretsSection(contract: Contract): void {
+  describe('secrets', () => {
+    let merchant: Merchant;
+    /** Seen in the logs once they hold everything up to the end of that life. */
+    let lastRequestId: string;
+    const refusals: string[] = [];
+    const credentials: Needles = new Map();
+    const tokens: Needles = new Map();
+
+    beforeAll(async () => {
+      merchant = await openMerchant(contract.stack, { webhook: false });
+      lastRequestId = await live(contract, merchant, { credentials, tokens, refusals });
+    }, 75_000);
+
+    const everything = (): Needles => new Map([...credentials, ...tokens]);
+
+    rule('auth.2', 'no log holds an API key, a rotation secret, a signing key or a public token', async () => {
+      const directory = resolve(repositoryRoot, contract.stack.logs);
+      await eventually(async () => {
+        const logs = await logsIn(directory);
+        expect(logs.map(({ text }) => text).join('')).toContain(lastRequestId);
+      });
+      const logs = await logsIn(directory);
+      expect(logs.length).toBeGreaterThan(5);
+      expect(logs.flatMap(({ name, text }) => found(text, everything()).map((what) => `${name}: ${what}`))).toEqual([]);
+    });
+
+    rule(
+      'auth.2',
+      'no table holds a credential in clear, and only payments and their saved replies a token',
+      async () => {
+        const tables = await inDatabase<{ name: string }>(
+          contract.stack,
+          `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+         where c.relkind in ('r', 'p') and not c.relispartition and n.nspname !~ '^pg_|^information_schema$' order by 1`,
+        );
+        const schemas = new Set(tables.map(({ name }) => name.split('.')[0]));
+        for (const schema of ['gateway', 'payments', 'chain', 'webhooks', 'quota'])
+          expect([...schemas]).toContain(schema);
+        const places = [];
+        const needles = new Map([...everything(), [merchant.merchantId, 'merchant id']]);
+        for (const { name } of tables) {
+          places.push(...(await foundInTable(contract, name, needles)).map((what) => `${name}: ${what}`));
+        }
+        // Who looks the same way for what must be there finds it.
+        const known = [
+          'gateway.merchant: merchant id',
+          'payments.payment: merchant id',
+          'webhooks.endpoint: merchant id',
+        ];
+        expect(places).toEqual(expect.arrayContaining([...known, ...tokenPlaces]));
+        const leaks = places.filter((place) => !place.endsWith(': merchant id') && !tokenPlaces.includes(place));
+        expect(leaks).toEqual([]);
+      },
+    );
+
+    rule('auth.2', 'no queue holds a message with a secret', async () => {
+      const { management_url: address } = contract.stack;
+      if (address === null) {
+        // Only somebody's own stack may have a broker that shows no queues.
+        if (process.env['CONFORMANCE_STACK']) return;
+        throw new Error('the stack names no management API of its broker');
+      }
+      const { origin, username, password } = new URL(address);
+      const authorization = `Basic ${Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')}`;
+      const ask = async <T>(method: string, path: string, body?: object) =>
+        (await send(method, origin + path, { headers: { Authorization: authorization }, body })).json<T>();
+      const queues = await ask<{ name: string; messages?: number }[]>('GET', '/api/queues/%2F');
+      expect(queues.map(({ name }) => name)).toContain('payments.access-changed');
+      const looked = { count: 1_000, ackmode: 'ack_requeue_true', encoding: 'auto' };
+      for (const { name } of queues.filter(({ messages = 0 }) => messages > 0)) {
+        const path = `/api/queues/%2F/${encodeURIComponent(name)}/get`;
+        expect(found(JSON.stringify(await ask('POST', path, looked)), everything())).toEqual([]);
+      }
+    });
+
+    rule('auth.2', 'no error repeats a secret that was sent in the wrong place', async () => {
+      expect(refusals.length).toBeGreaterThan(30);
+      expect(refusals.filter((text) => found(text, everything()).length > 0)).toEqual([]);
+    });
+
+    rule('auth.2', 'neither metrics nor what a webhook endpoint receives hold a secret', async () => {
+      const replicas = Object.values(contract.stack.services).flatMap((service) => service.replicas);
+      const metrics = await Promise.all(replicas.map(({ url }) => send('GET', `${url}/metrics`)));
+      for (const { status, text } of metrics) {
+        expect(status).toBe(200);
+        expect(text).toContain('http_');
+        expect(found(text, everything())).toEqual([]);
+      }
+      const events = (await send('GET', contract.stack.receiver.events_url)).text;
+      expect(events).toContain(merchant.host);
+      expect(found(events, everything())).toEqual([]);
+    });
+  });
+}
+
+/**
+ * Gets every secret a merchant can get, and puts each where it does not belong, as careless callers do.
+ * @returns the X-Request-ID of its last request.
+ */
+async function live(
+  contract: Contract,
+  merchant: Merchant,
+  { credentials, tokens, refusals }: { credentials: Needles; tokens: Needles; refusals: string[] },
+): Promise<string> {
+  const anybody = apiAt(contract.stack.edge_url);
+  let key = merchant.apiKey;
+  const call: Merchant['call'] = (method, path, options = {}) =>
+    anybody(method, path, { ...options, headers: { 'X-API-Key': key, ...options.headers } });
+  note(credentials, 'API key', key);
+  note(credentials, 'rotation secret', merchant.rotationSecret);
+
+  const put = await call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/hooks` } });
+  note(credentials, 'signing key', put.json<{ signing_key: string }>().signing_key);
+  const rotated = await call('POST', '/api/v1/merchant/webhook/rotate-key');
+  note(credentials, 'rotated signing key', rotated.json<{ signing_key: string }>().signing_key);
+  const answer = await anybody('POST', '/api/v1/merchant/rotate-key', {
+    headers: { 'secret-key': merchant.rotationSecret },
+  });
+  key = answer.json<{ new_api_key: string }>().new_api_key;
+  note(credentials, 'rotated API key', key);
+
+  const creation = { amount: '2.02', merchant_wallet: merchant.wallet, description: 'Nothing secret' };
+  const created = await call('POST', '/api/v1/payments', {
+    headers: { 'Idempotency-Key': randomUUID() },
+    body: creation,
+  });
+  const { payment_id: paymentId, payment_url: link } = created.json<{ payment_id: string; payment_url: string }>();
+  const token = link.split('/').at(-1)!;
+  note(tokens, 'public token', token);
+
+  const secrets = [
+    merchant.apiKey,
+    key,
+    merchant.rotationSecret,
+    put.json<{ signing_key: string }>().signing_key,
+    token,
+  ];
+  const answers = await Promise.all(
+    secrets.flatMap((secret) => [
+      anybody('GET', `/api/v1/payments?api_key=${secret}`),
+      anybody('GET', `/api/v1/payments/${secret}`),
+      anybody('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': `${secret}x` } }),
+      anybody('GET', '/api/v1/payments', { headers: { Authorization: `Bearer ${secret}`, 'X-API-Key': `${secret}x` } }),
+      call('GET', `/api/v1/payments/page?cursor=${secret}`),
+      call('GET', `/api/v1/payments/${secret}/details`),
+      call('POST', `/api/v1/merchant/webhook/events/${secret}/retry`),
+      call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://u:${secret}@shop.example.com/` } }),
+      call('POST', '/api/v1/payments', {
+        headers: { 'Idempotency-Key': `${secret} é` },
+        body: { ...creation, amount: secret, merchant_wallet: secret, network: secret, api_key: secret },
+      }),
+      send('GET', `${contract.stack.edge_url}/pay/${secret}`),
+      send('GET', `${contract.stack.edge_url}/${secret}`),
+    ]),
+  );
+  refusals.push(...answers.filter(({ status }) => status >= 400).map(({ text }) => text));
+  await payOnChain(contract.stack.chain, merchant.wallet, '2.02');
+  return eventually(async () => {
+    const deliveries = await call('GET', `/api/v1/payments/${paymentId}/webhooks`);
+    expect(deliveries.json()).toMatchObject({ deliveries: [{ status: 'delivered' }] });
+    return String(deliveries.headers['x-request-id']);
+  }, patience);
+}
+
+/** The random part, without the prefix that says what it is, as it stands and as bytes are written. */
+function note(needles: Needles, what: string, secret: string): void {
+  const random = secret.slice(-43);
+  const raw = Buffer.from(random, 'base64url');
+  needles.set(random, what);
+  needles.set(Buffer.from(random).toString('hex'), `${what}, its text in hex`);
+  needles.set(raw.toString('hex'), `${what}, its bytes in hex`);
+  needles.set(raw.toString('base64'), `${what}, its bytes in base64`);
+}
+
+const found = (text: string, needles: Needles): string[] =>
+  [...needles].filter(([needle]) => text.includes(needle)).map(([, what]) => what);
+
+/** A row as text shows bytes in hex, and a partitioned table with all of its partitions. */
+async function foundInTable(contract: Contract, table: string, needles: Needles): Promise<string[]> {
+  const rows = await inDatabase<{ needle: string }>(
+    contract.stack,
+    `select distinct hit.needle from (select t::text as line from ${table} t offset 0) r,
+     lateral (select needle from unnest($1::text[]) needle where strpos(r.line, needle) > 0) hit`,
+    [[...needles.keys()]],
+  );
+  return rows.map(({ needle }) => needles.get(needle)!);
+}
+
+async function logsIn(directory: string): Promise<{ name: string; text: string }[]> {
+  const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.log'));
+  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(directory, name), 'utf8') })));
+}

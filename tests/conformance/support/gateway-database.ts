@@ -1,0 +1,25 @@
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { inDatabase } from './database.ts';
+
+const role = 'quittance_gateway';
+
+/** Takes the database from the gateway alone, so that the owners behind it could answer whoever got past it. */
+export async function admitGateway(stack: StackFile, isAdmitted: boolean): Promise<void> {
+  await inDatabase(stack, `alter role ${role} ${isAdmitted ? 'login' : 'nologin'}`);
+}
+
+/** The processes of the database server that serve the gateway's connections. */
+export async function connectionsOfGateway(stack: StackFile): Promise<number[]> {
+  const text = 'select pid from pg_stat_activity where usename = $1';
+  return (await inDatabase<{ pid: number }>(stack, text, [role])).map(({ pid }) => pid);
+}
+
+/** Those of them that are in the middle of something. */
+export async function busyConnectionsOfGateway(stack: StackFile): Promise<number[]> {
+  const text = `select pid from pg_stat_activity where usename = $1 and state <> 'idle'`;
+  return (await inDatabase<{ pid: number }>(stack, text, [role])).map(({ pid }) => pid);
+}
+
+export async function endConnectionsOfGateway(stack: StackFile): Promise<void> {
+  await inDatabase(stack, 'select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [role]);
+}

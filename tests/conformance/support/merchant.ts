@@ -1,0 +1,82 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { Wallet } from 'ethers';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
+import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
+import { undocumented } from '../../support/openapi/undocumented.ts';
+
+/** Sends requests to one base URL and holds every answer against the OpenAPI document. */
+export type Api = (method: string, path: string, call?: HttpCall) => Promise<HttpAnswer>;
+
+/** @param baseUrl the edge's, or that of one replica of the gateway. */
+export const apiAt =
+  (baseUrl: string): Api =>
+  async (method, path, call) => {
+    const answer = await send(method, baseUrl + path, call);
+    const problems = undocumented(method, path, answer);
+    if (problems.length > 0) {
+      throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}\n${problems.join('\n')}`);
+    }
+    return answer;
+  };
+
+export type Merchant = {
+  merchantId: string;
+  apiKey: string;
+  rotationSecret: string;
+  /** Host of its webhook endpoint, unlike any other merchant's. */
+  host: string;
+  /** A wallet that nobody else has used. */
+  wallet: string;
+  /** A request with this merchant's API key, through the edge. */
+  call: Api;
+  /** POST /api/v1/payments with a fresh Idempotency-Key, unless `key` is given, and a valid body, unless changed by `body`. */
+  create: (body?: Record<string, unknown>, key?: string) => Promise<HttpAnswer>;
+  /** The same, which must succeed. */
+  created: (body?: Record<string, unknown>, key?: string) => Promise<Payment>;
+};
+
+/** Registers a merchant. Its webhook is configured, and trusted by the receiver, unless `webhook` is false. */
+export async function openMerchant(
+  stack: StackFile,
+  { webhook = true, ...access }: Partial<Registration> & { webhook?: boolean } = {},
+): Promise<Merchant> {
+  const host = `shop-${randomBytes(6).toString('hex')}.example.com`;
+  const registered = await registerMerchant(stack, host, access);
+  const merchant = withKey(stack, registered, host);
+  if (webhook) {
+    const answer = await merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${host}/hooks` } });
+    if (answer.status !== 200) throw new Error(`the webhook could not be set: ${answer.status} ${answer.text}`);
+    const { key_id, signing_key } = answer.json<{ key_id: string; signing_key: string }>();
+    await trust(stack, key_id, signing_key);
+  }
+  return merchant;
+}
+
+/** Lets the local receiver verify deliveries that are signed with this key. */
+export async function trust(stack: StackFile, keyId: string, signingKey: string): Promise<void> {
+  const answer = await send('POST', `${stack.receiver.url}/keys`, {
+    body: { key_id: keyId, signing_key: signingKey },
+  });
+  if (answer.status !== 204) throw new Error(`the receiver refused the key: ${answer.text}`);
+}
+
+function withKey(stack: StackFile, registered: Registered, host: string): Merchant {
+  const { merchant_id: merchantId, api_key: apiKey, rotation_secret: rotationSecret } = registered;
+  const wallet = Wallet.createRandom().address;
+  const edge = apiAt(stack.edge_url);
+  const call: Api = (method, path, options = {}) =>
+    edge(method, path, { ...options, headers: { 'X-API-Key': apiKey, ...options.headers } });
+  const create = (body: Record<string, unknown> = {}, key: string = randomUUID()) =>
+    call('POST', '/api/v1/payments', {
+      headers: { 'Idempotency-Key': key },
+      body: { amount: '10.50', merchant_wallet: wallet, description: 'One cup of coffee', ...body },
+    });
+  const created = async (body?: Record<string, unknown>, key?: string) => {
+    const answer = await create(body, key);
+    if (answer.status !== 201) throw new Error(`the creation was answered ${answer.status} ${answer.text}`);
+    return answer.json<Payment>();
+  };
+  return { merchantId, apiKey, rotationSecret, host, wallet, call, create, created };
+}

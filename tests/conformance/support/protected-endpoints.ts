@@ -1,0 +1,29 @@
+import { randomUUID } from 'node:crypto';
+import { Wallet } from 'ethers';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { HttpCall } from '../../support/http.ts';
+
+export type Endpoint = { method: 'GET' | 'POST' | 'PUT'; path: string; call: HttpCall };
+
+const paymentId = newId('pay');
+
+const creation = { amount: '1', merchant_wallet: Wallet.createRandom().address, description: 'Made once at most' };
+
+/** The eleven endpoints that take X-API-Key, each with a valid request, so that nothing but the key can be refused. */
+export const protectedEndpoints: readonly Endpoint[] = [
+  {
+    method: 'POST',
+    path: '/api/v1/payments',
+    call: { headers: { 'Idempotency-Key': randomUUID() }, body: creation },
+  },
+  { method: 'GET', path: '/api/v1/payments', call: {} },
+  { method: 'GET', path: '/api/v1/payments/page', call: {} },
+  { method: 'GET', path: `/api/v1/payments/${paymentId}/details`, call: {} },
+  { method: 'POST', path: `/api/v1/payments/${paymentId}/cancel`, call: {} },
+  { method: 'GET', path: `/api/v1/payments/${paymentId}/webhooks`, call: {} },
+  { method: 'POST', path: `/api/v1/merchant/webhook/events/${newId('evt')}/retry`, call: {} },
+  { method: 'GET', path: '/api/v1/merchant/limits', call: {} },
+  { method: 'PUT', path: '/api/v1/merchant/webhook', call: { body: { url: 'https://never.example.com/hooks' } } },
+  { method: 'GET', path: '/api/v1/merchant/webhook', call: {} },
+  { method: 'POST', path: '/api/v1/merchant/webhook/rotate-key', call: {} },
+];

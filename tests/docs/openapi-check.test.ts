@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals';
+import { undocumented } from '../support/openapi/undocumented.ts';
+import { below, members, operations, type Media, type Response } from '../support/openapi/document.ts';
+import type { HttpAnswer } from '../support/http.ts';
+
+const usual: [string, string][] = [
+  ['X-Request-ID', 'order-1007'],
+  ['Cache-Control', 'no-store'],
+  ['Content-Type', 'application/json; charset=utf-8'],
+];
+
+const paymentsPath = '/api/v1/payments';
+const payment = exampleOf('/components/examples/PendingPayment');
+const details = exampleOf(
+  '/paths/~1api~1v1~1payments~1{payment_id}~1details/get/responses/200/content/application~1json/examples/paid',
+);
+const unauthorized = { detail: 'Missing or invalid API key' };
+const exceeded = { detail: 'Rate limit exceeded' };
+
+describe('holding an answer against the OpenAPI document', () => {
+  test('accepts every example of the document as the answer it is an example of', () => {
+    let answers = 0;
+    for (const { method, path, at: operation } of operations('paths')) {
+      for (const [status, response] of members<Response>(operation, 'responses')) {
+        const media = members<Media>(response, 'content').find(([type]) => type === 'application/json')![1];
+        for (const [name, { node }] of members<{ value: object }>(media, 'examples')) {
+          const retryAfter: [string, string][] = name === 'application' ? [['Retry-After', '60']] : [];
+          const answer = answerOf(Number(status), node.value, [...usual, ...retryAfter]);
+          expect([method, path, name, ...undocumented(method, path, answer)]).toEqual([method, path, name]);
+          answers += 1;
+        }
+      }
+    }
+    expect(answers).toBeGreaterThan(100);
+  });
+
+  test('notices a status that the operation does not have', () => {
+    expect(undocumented('GET', paymentsPath, answerOf(500, { detail: 'Internal error' }))).toEqual([
+      'the status 500 is not documented here',
+    ]);
+    expect(undocumented('GET', paymentsPath, answerOf(404, { detail: 'Payment not found' }))).not.toEqual([]);
+    expect(undocumented('GET', `${paymentsPath}/page`, answerOf(404, { detail: 'Payment not found' }))).not.toEqual([]);
+    expect(undocumented('GET', `${paymentsPath}/x/details`, answerOf(404, { detail: 'Payment not found' }))).toEqual(
+      [],
+    );
+  });
+
+  test('finds the operation of a path whose segments are all literal before that of a parameter', () => {
+    const page = answerOf(200, { payments: [payment], next_cursor: null });
+    expect(undocumented('GET', `${paymentsPath}/page?limit=1`, page)).toEqual([]);
+    expect(undocumented('GET', `${paymentsPath}/${'t'.repeat(43)}`, page)).not.toEqual([]);
+  });
+
+  test.each([
+    ['a field too many', { ...payment, merchant_id: 'mer_1' }, 'additional'],
+    ['a missing field', { ...payment, paid_at: undefined }, "'paid_at'"],
+    ['a number for an amount', { ...payment, amount: 10.5 }, '/amount'],
+    ['an id of another form', { ...payment, payment_id: 'pay_1' }, '/payment_id'],
+    ['a moment without milliseconds', { ...payment, created_at: '2026-03-14T09:26:53Z' }, '/created_at'],
+    ['a moment that is none', { ...payment, created_at: '2026-13-14T09:26:53.589Z' }, '/created_at'],
+    ['a status that does not exist', { ...payment, status: 'SETTLED' }, '/status'],
+    ['a paid payment without its moment', { ...payment, status: 'PAID' }, '/paid_at'],
+    ['a waiting payment with a transaction', { ...payment, transaction: details['transaction'] }, '/transaction'],
+    ['another kind of body', [payment], 'object'],
+  ])('notices %s', (_, body, hint) => {
+    const problems = undocumented('POST', paymentsPath, answerOf(201, body));
+    expect(problems).toHaveLength(1);
+    expect(problems[0]).toContain(hint);
+  });
+
+  test('notices a public status that says more than it may', () => {
+    const { status, amount, currency, network, merchant_wallet, description, expires_at } = payment;
+    const shown = { status, amount, currency, network, merchant_wallet, description, expires_at };
+    const path = `${paymentsPath}/${'t'.repeat(43)}`;
+    const transactionId = 'ab'.repeat(32);
+    expect(undocumented('GET', path, answerOf(200, shown))).toEqual([]);
+    expect(undocumented('GET', path, answerOf(200, { ...shown, transaction_id: transactionId }))).not.toEqual([]);
+    expect(undocumented('GET', path, answerOf(200, { ...shown, status: 'PAID' }))).not.toEqual([]);
+    expect(undocumented('GET', path, answerOf(200, { ...shown, payment_id: payment['payment_id'] }))).not.toEqual([]);
+  });
+
+  test('notices a field that is given twice, at any depth', () => {
+    expect(undocumented('GET', paymentsPath, answerOf(401, '{"detail":"a","detail":"b"}'))).toEqual([
+      'the body has the field "detail" more than once',
+    ]);
+    const deep = JSON.stringify({ payments: [payment] }).replace('"status":', '"status":"PENDING","st\\u0061tus":');
+    expect(undocumented('GET', paymentsPath, answerOf(200, deep))).toEqual([
+      'the body has the field "status" more than once',
+    ]);
+  });
+
+  test('takes texts that look like JSON for what they are', () => {
+    const described = { ...payment, description: '"status": {"a":1,"a":2} \\" [' };
+    expect(undocumented('POST', paymentsPath, answerOf(201, described))).toEqual([]);
+  });
+
+  test('notices a body that is no JSON, or is called something else', () => {
+    expect(undocumented('GET', paymentsPath, answerOf(401, '{"detail":'))).toEqual(['the body is not JSON']);
+    const html = answerOf(401, '<p>no</p>', [...usual.slice(0, 2), ['Content-Type', 'text/html']]);
+    expect(undocumented('GET', paymentsPath, html)).toEqual(['the content type "text/html" is not documented here']);
+  });
+
+  test.each([
+    ['no request id', usual.slice(1), 'the header X-Request-ID is missing'],
+    ['two request ids', [...usual, ['x-request-id', 'b']], 'the header X-Request-ID is there 2 times'],
+    ['a request id with a space', [['X-Request-ID', 'a b'], ...usual.slice(1)], 'the header X-Request-ID "a b"'],
+    ['no word on caching', [usual[0]!, usual[2]!], 'the header Cache-Control is missing'],
+    ['leave to cache', [usual[0]!, usual[2]!, ['Cache-Control', 'public']], 'the header Cache-Control "public"'],
+    ['a cookie', [...usual, ['Set-Cookie', 'a=b']], 'the API sets a cookie'],
+    ['a CORS header', [...usual, ['Access-Control-Allow-Origin', '*']], 'the API has the CORS header'],
+    ['a header of its own', [...usual, ['X-Powered-By', 'Express']], 'the header x-powered-by is not documented here'],
+    [
+      'a pause that belongs elsewhere',
+      [...usual, ['Retry-After', '5']],
+      'the header retry-after is not documented here',
+    ],
+  ] as [string, [string, string][], string][])('notices %s', (_, headers, problem) => {
+    const problems = undocumented('GET', paymentsPath, answerOf(401, unauthorized, headers));
+    expect(problems).toContainEqual(expect.stringContaining(problem));
+  });
+
+  test('wants Retry-After from the application, in whole seconds, and never from the edge', () => {
+    const with429 = (body: object, ...retryAfter: string[]) =>
+      undocumented(
+        'GET',
+        paymentsPath,
+        answerOf(429, body, [...usual, ...retryAfter.map((value): [string, string] => ['Retry-After', value])]),
+      );
+    expect(with429(exceeded, '60')).toEqual([]);
+    expect(with429(exceeded)).not.toEqual([]);
+    expect(with429(exceeded, '0')).not.toEqual([]);
+    expect(with429(exceeded, '1.5')).not.toEqual([]);
+    expect(with429({ detail: 'Too many requests' })).toEqual([]);
+    expect(with429({ detail: 'Too many requests' }, '60')).not.toEqual([]);
+    expect(with429({ detail: 'Slow down' })).not.toEqual([]);
+  });
+
+  test('takes HEAD for GET without a body', () => {
+    const list = { payments: [] };
+    expect(undocumented('HEAD', paymentsPath, answerOf(200, ''))).toEqual([]);
+    expect(undocumented('HEAD', paymentsPath, answerOf(200, list))).toEqual(['the answer to a HEAD has a body']);
+    expect(undocumented('HEAD', paymentsPath, answerOf(201, ''))).not.toEqual([]);
+  });
+
+  test('wants 405 with the methods of the path, and only where the path takes others', () => {
+    const refused = (allow: string) => answerOf(405, { detail: 'Method not allowed' }, [...usual, ['Allow', allow]]);
+    expect(undocumented('DELETE', paymentsPath, refused('POST, GET, HEAD'))).toEqual([]);
+    expect(undocumented('DELETE', paymentsPath, refused('GET, HEAD'))).not.toEqual([]);
+    expect(undocumented('GET', paymentsPath, refused('POST, GET, HEAD'))).not.toEqual([]);
+    expect(undocumented('DELETE', '/api/v1/nothing', refused('GET, HEAD'))).not.toEqual([]);
+    expect(undocumented('TRACE', paymentsPath, refused('GET, HEAD, POST, PUT'))).toEqual([]);
+  });
+
+  test('knows what may answer any request, and a path that leads nowhere', () => {
+    const bad = answerOf(400, { detail: 'Bad request' }, usual);
+    expect(undocumented('GET', paymentsPath, bad)).toEqual([]);
+    expect(undocumented('GET', '/nowhere', bad)).toEqual([]);
+    expect(undocumented('GET', '/api/v1/nowhere', answerOf(404, { detail: 'Not found' }))).toEqual([]);
+    expect(undocumented('GET', '/api/v1/nowhere', answerOf(401, unauthorized))).not.toEqual([]);
+    expect(undocumented('GET', '/api/v1/nowhere', answerOf(429, exceeded))).not.toEqual([]);
+    expect(undocumented('GET', '/api/v1', answerOf(301, ''))).not.toEqual([]);
+  });
+});
+
+function exampleOf(pointer: string): Record<string, unknown> {
+  return below<{ value: Record<string, unknown> }>(pointer).node.value;
+}
+
+/** @param body an object is sent as JSON. */
+function answerOf(status: number, body: object | string, headers: readonly [string, string][] = usual): HttpAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  const parsed = Object.fromEntries(headers.map(([name, value]) => [name.toLowerCase(), value]));
+  const json = (): never => {
+    throw new Error('the check reads the text');
+  };
+  return { status, headers: parsed, rawHeaders: headers.flat(), text, json };
+}

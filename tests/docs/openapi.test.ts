@@ -1,0 +1,226 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from '@jest/globals';
+import { creationBlockReasons } from '@quittance/contracts/access.ts';
+import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createConfig, lint } from '@redocly/openapi-core';
+import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/app.ts';
+import { rateLimits } from '../../services/api-gateway/src/rate-limits.ts';
+import {
+  below,
+  members,
+  openApi,
+  openApiFile,
+  operations,
+  problemOf,
+  type Header,
+  type Located,
+  type Media,
+  type Operation,
+  type Parameter,
+  type Response,
+} from '../support/openapi/document.ts';
+
+const api = operations('paths');
+const events = operations('webhooks');
+const all = [...api, ...events].map((operation) => [`${operation.method} ${operation.path}`, operation.at] as const);
+
+describe('docs/openapi.yaml', () => {
+  test('passes the linter without an error or a warning', async () => {
+    const config = await createConfig({
+      extends: ['recommended'],
+      rules: {
+        // The rule would close every part of a composed schema by itself. A test below looks for fields that are not listed.
+        'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true },
+      },
+    });
+    const problems = await lint({ ref: openApiFile, config });
+    const unexpected = problems.filter(({ ruleId, location }) => {
+      const pointer = location[0]?.pointer ?? '';
+      // The linter does not look into extensions, which is where these are used.
+      return !(ruleId === 'no-unused-components' && usedOutsideOperations.includes(pointer));
+    });
+    expect(unexpected.map(({ ruleId, message, location }) => `${ruleId} ${message} ${location[0]?.pointer}`)).toEqual(
+      [],
+    );
+  });
+
+  test('has the operations that the gateway routes below /api/v1, and no other', () => {
+    const documented = api.map(({ method, path }) => `${method} ${path}`);
+    expect(documented).toHaveLength(13);
+    expect(documented.sort()).toEqual(routesOfGateway());
+  });
+
+  test.each(all)('tells a reader what to know about %s', (_, operation) => {
+    const { operationId, summary, description, tags } = operation.node;
+    for (const text of [operationId, summary, description]) expect(text).toMatch(/\w/);
+    expect(tags).toHaveLength(1);
+    for (const { node } of parametersOf(operation)) expect([node.name, node.example]).not.toContain(undefined);
+  });
+
+  test('has for every operation the answers that all can give, and says what counts toward which limit', () => {
+    for (const { at: operation } of api) {
+      const { description, responses: answers, security } = operation.node;
+      const common = ['413', '429', '503', ...(security?.length === 0 ? [] : ['401'])];
+      expect(Object.keys(answers)).toEqual(expect.arrayContaining(common));
+      expect(description).toMatch(/\*\*Counts\*\* (toward|by)/);
+    }
+  });
+
+  test('has for every answer an example of each body, the request id, and a word on caching', () => {
+    for (const response of responses()) {
+      const headers = members<Header>(response, 'headers').map(([name]) => name);
+      expect([response.pointer, ...headers]).toEqual(expect.arrayContaining(['X-Request-ID', 'Cache-Control']));
+      const examples = members<Media>(response, 'content').map(([, media]) => members(media, 'examples').length);
+      expect([response.pointer, Math.min(...examples)]).not.toContain(0);
+      expect(examples).not.toEqual([]);
+    }
+  });
+
+  test('has examples that fit their schemas', () => {
+    const examples = [...bodyExamples(), ...parameterExamples(), ...headerExamples()];
+    expect(examples.length).toBeGreaterThan(150);
+    const problems = examples.map(({ where, schema, value }) => `${where}: ${problemOf(schema, value) ?? 'fits'}`);
+    expect(problems.filter((text) => !text.endsWith(': fits'))).toEqual([]);
+  });
+
+  test('leaves answers and events open, so that clients bear fields that come later, and closes requests', () => {
+    const closed = pointersTo(openApi, 'additionalProperties').concat(pointersTo(openApi, 'unevaluatedProperties'));
+    const bodies = api.flatMap(({ at: { node, pointer } }) =>
+      node.requestBody === undefined ? [] : [below(pointer, 'requestBody', 'content', 'application/json', 'schema')],
+    );
+    expect(closed.sort()).toEqual(bodies.map(({ pointer }) => pointer).sort());
+    for (const { node } of bodies) expect(node).toHaveProperty('additionalProperties', false);
+  });
+
+  test('is held to the fields it lists all the same: one more, at any depth of any example, is noticed', () => {
+    const grown = bodyExamples().flatMap((example) =>
+      withOneField(example.value).map((value) => ({ ...example, value, problem: problemOf(example.schema, value) })),
+    );
+    expect(grown.length).toBeGreaterThan(80);
+    expect(grown.filter(({ problem }) => problem === null)).toEqual([]);
+  });
+
+  test.each([
+    ['PaymentStatus', paymentStatuses],
+    ['AccessCode', creationBlockReasons],
+    ['ErrorCategory', errorCategories],
+  ])('%s has the values that the code has, in their order', (name, values) => {
+    expect(below<{ enum: string[] }>('/components/schemas', name).node.enum).toEqual(values);
+  });
+
+  test.each([
+    ['Creation', rateLimits.creation],
+    ['Cancellation', rateLimits.cancellation],
+    ['Reads', rateLimits.sharedReads],
+    ['Webhook settings', rateLimits.webhookSettings],
+    ['Manual retry', rateLimits.manualRetry],
+    ['API key rotation', rateLimits.keyRotation],
+    ['Public status', rateLimits.publicStatus],
+  ])('the limit "%s" is the one in force', (name, { limit, windowSeconds }) => {
+    expect(openApi.info.description).toContain(`| ${name} | ${limit} / ${windowSeconds} s |`);
+  });
+
+  test("the example of a signature verifies by the rules given, and is that of the example's headers and body", () => {
+    const [event] = events;
+    const { node, pointer } = event!.at;
+    const line = (name: string): string => new RegExp(`^${name} +(.+)$`, 'm').exec(node.description)?.[1] ?? '';
+    const [key, timestamp, body] = [line('signing key'), line('timestamp'), line('raw body')];
+    const signature = `v1=${createHmac('sha256', key).update(`${timestamp}.${body}`).digest('hex')}`;
+    expect(line('signature')).toBe(signature);
+
+    const headers = new Map(parametersOf(event!.at).map((parameter) => [parameter.node.name, parameter.node.example]));
+    expect(headers.get('X-Service-Signature')).toBe(signature);
+    expect(headers.get('X-Service-Timestamp')).toBe(timestamp);
+    const example = below<{ value: { event_id: string } }>(
+      `${pointer}/requestBody/content/application~1json/examples/paid`,
+    ).node.value;
+    expect(JSON.parse(body)).toEqual(example);
+    expect(headers.get('X-Service-Event-ID')).toBe(example.event_id);
+  });
+});
+
+const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map(
+  (reference) => (reference as { $ref: string }).$ref,
+);
+
+/** Nothing is asked of the parts: only the list of routes is looked at. */
+function routesOfGateway(): string[] {
+  const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
+  const parts = { logger: testLogger, metrics, internalToken: 'none', owners: {} };
+  const app = createGatewayApp(parts as unknown as GatewayParts);
+  type Layer = { route?: { path: string; methods: Record<string, boolean> } };
+  return (app.router.stack as unknown as Layer[])
+    .flatMap(({ route }) => {
+      const methods = Object.keys(route?.methods ?? {});
+      // A layer for every method there is only says 405.
+      return route !== undefined && methods.length === 1 ? [{ method: String(methods[0]), path: route.path }] : [];
+    })
+    .filter(({ path }) => path.startsWith('/api/v1/'))
+    .map(({ method, path }) => `${method.toUpperCase()} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+    .sort();
+}
+
+/** Every response there is: of the operations, and those that may answer any request. */
+function responses(): Located<Response>[] {
+  const found = [
+    ...api.flatMap((operation) => members<Response>(operation.at, 'responses')),
+    ...members<Response>({ pointer: '', node: openApi }, 'x-outside-operations'),
+  ];
+  return [...new Map(found.map(([, response]) => [response.pointer, response])).values()];
+}
+
+const parametersOf = (operation: Located<Operation>): Located<Parameter>[] =>
+  members<Parameter>(operation, 'parameters').map(([, parameter]) => parameter);
+
+/** Where in the document an object has this keyword. */
+function pointersTo(node: unknown, keyword: string, pointer = ''): string[] {
+  if (typeof node !== 'object' || node === null) return [];
+  const here = keyword in node ? [pointer] : [];
+  const inside = Object.entries(node).flatMap(([name, child]) =>
+    pointersTo(child, keyword, `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+  return [...here, ...inside];
+}
+
+/** Copies of a value, each with a field more in one of its objects. */
+function withOneField(value: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  const inside = Object.entries(value).flatMap(([name, child]) =>
+    withOneField(child).map((grown) =>
+      Array.isArray(value) ? value.with(Number(name), grown) : { ...value, [name]: grown },
+    ),
+  );
+  return Array.isArray(value) ? inside : [{ ...value, added_later: 'x' }, ...inside];
+}
+
+type Example = { where: string; schema: string; value: unknown };
+
+function bodyExamples(): Example[] {
+  const bodies = [...api, ...events].flatMap(({ at: { node, pointer } }) =>
+    node.requestBody === undefined ? [] : [below<Response>(pointer, 'requestBody')],
+  );
+  return [...responses(), ...bodies].flatMap((body) =>
+    members<Media>(body, 'content').flatMap(([, media]) =>
+      members<{ value: unknown }>(media, 'examples').map(([, { pointer, node }]) => ({
+        where: pointer,
+        schema: below(media.pointer, 'schema').pointer,
+        value: node.value,
+      })),
+    ),
+  );
+}
+
+const parameterExamples = (): Example[] =>
+  all.flatMap(([, operation]) => parametersOf(operation)).map((parameter) => valueAt(parameter));
+
+const headerExamples = (): Example[] =>
+  responses().flatMap((response) => members<Header>(response, 'headers').map(([, header]) => valueAt(header)));
+
+const valueAt = ({ pointer, node }: Located<Parameter | Header>): Example => ({
+  where: pointer,
+  schema: below(pointer, 'schema').pointer,
+  value: node.example,
+});

@@ -1,0 +1,68 @@
+import { randomInt } from 'node:crypto';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+
+export type HttpCall = {
+  /** A list sends the header once for each of its values. */
+  headers?: Record<string, string | string[]>;
+  /** An object is sent as JSON; text and bytes go as they are. */
+  body?: string | Buffer | object | undefined;
+  /** The address on the loopback network that the request comes from; another one each time unless given. */
+  from?: string | undefined;
+};
+
+export type HttpAnswer = {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** Name, value, name, value, … as received. */
+  rawHeaders: string[];
+  text: string;
+  /** The body as JSON. @throws SyntaxError when it is none. */
+  json: <T>() => T;
+};
+
+const TIMEOUT_MS = 30_000;
+
+/** One plain HTTP request: unlike fetch it sends a header twice when told to, and follows or adds nothing. */
+export function send(method: string, url: string, { headers = {}, body, from }: HttpCall = {}): Promise<HttpAnswer> {
+  const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
+  const bytes = isRaw ? body : JSON.stringify(body);
+  const isChunked = Object.keys(headers).some((name) => name.toLowerCase() === 'transfer-encoding');
+  const own: Record<string, string> = {};
+  if (!isRaw) own['Content-Type'] = 'application/json';
+  if (bytes !== undefined && !isChunked) own['Content-Length'] = String(Buffer.byteLength(bytes));
+  const localAddress = from ?? sourceAddress();
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest(
+      url,
+      {
+        method,
+        headers: { ...own, ...headers },
+        agent: false,
+        timeout: TIMEOUT_MS,
+        ...(localAddress !== undefined && { localAddress }),
+      },
+      (incoming) => {
+        const chunks: Buffer[] = [];
+        incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+        incoming.on('error', reject);
+        incoming.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          const { statusCode: status = 0, headers, rawHeaders } = incoming;
+          resolve({ status, headers, rawHeaders, text, json: <T>() => JSON.parse(text) as T });
+        });
+      },
+    );
+    outgoing.on('timeout', () => outgoing.destroy(new Error(`${method} ${url}: no answer within ${TIMEOUT_MS} ms`)));
+    outgoing.on('error', reject);
+    outgoing.end(bytes);
+  });
+}
+
+/**
+ * A random address of 127.0.0.0/8, all of which belong to a Linux machine, so that the edge's limits for one client do not count
+ * the whole test run as one. Undefined where a machine has only 127.0.0.1.
+ */
+export function sourceAddress(): string | undefined {
+  if (process.platform !== 'linux') return undefined;
+  return `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(1, 255)}`;
+}

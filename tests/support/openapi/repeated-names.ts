@@ -1,0 +1,20 @@
+/** Strings and the punctuation that decides which of them are names. Linear: every character is looked at once. */
+const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
+
+/** Names that stand in one object of a valid JSON text more than once, at any depth. JSON.parse would keep the last and say nothing. */
+export function repeatedNames(text: string): string[] {
+  const repeated: string[] = [];
+  const open: Set<string>[] = [];
+  let lastString = '""';
+  for (const [token] of text.matchAll(tokens)) {
+    if (token === '{' || token === '[') open.push(new Set());
+    else if (token === '}' || token === ']') open.pop();
+    else if (token !== ':') lastString = token;
+    else {
+      const name = JSON.parse(lastString) as string;
+      if (open.at(-1)?.has(name) === true) repeated.push(name);
+      open.at(-1)?.add(name);
+    }
+  }
+  return repeated;
+}

@@ -1,0 +1,47 @@
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { send } from './http.ts';
+
+export type Registration = {
+  access_type: 'beta' | 'legacy';
+  total_limit?: number | undefined;
+  daily_limit?: number | null;
+  beta_duration_days?: number;
+};
+
+/** The only time these credentials are seen. */
+export type Registered = { merchant_id: string; api_key: string; rotation_secret: string };
+
+/** Registers a merchant, a legacy one with plenty left unless `access` says otherwise, and waits until quota has heard of it. */
+export async function registerMerchant(
+  stack: StackFile,
+  name: string,
+  access: Partial<Registration> = {},
+): Promise<Registered> {
+  const registration = { name, access_type: 'legacy', total_limit: 100_000, ...access };
+  const registered = await asOperator<Registered>(stack, 'POST', '/merchants', registration);
+  // A moment after the registration, later while the broker comes back; before that, limits and creation are 503.
+  await eventually(() => asQuotaOperator(stack, 'GET', `/merchants/${registered.merchant_id}/policy`), {
+    timeoutMs: 60_000,
+  });
+  return registered;
+}
+
+/** An operator's request to the gateway, past the edge. @throws Error unless it succeeds. */
+export async function asOperator<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
+  return operatorCall<T>(stack, stack.gateway_url, method, path, body);
+}
+
+/** The same to quota, which owns access and limits. */
+export async function asQuotaOperator<T>(stack: StackFile, method: string, path: string, body?: object): Promise<T> {
+  return operatorCall<T>(stack, stack.services.quota.url, method, path, body);
+}
+
+async function operatorCall<T>(stack: StackFile, base: string, method: string, path: string, body?: object) {
+  const answer = await send(method, `${base}/internal/v1${path}`, {
+    headers: { 'X-Internal-Token': stack.internal_token },
+    ...(body !== undefined && { body: { actor: 'tests', reason: 'a test of the whole system', ...body } }),
+  });
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
+  return answer.json<T>();
+}
