@@ -14,7 +14,7 @@ export class Overloaded extends Error {
   }
 }
 
-type Waiting<Question> = { question: Question; askedAt: number; requestId: string | undefined };
+type Waiting<Question> = { question: Question; requestId: string | undefined; isGivenUp: boolean };
 
 /**
  * Puts questions that come at the same time into one call. Those that come while `concurrency` calls are under way wait for the
@@ -46,10 +46,9 @@ export function batched<Question, Result, Answer>({
   const slots = createSlots(concurrency);
 
   async function answerAll(questions: readonly Waiting<Question>[]): Promise<(Answer | Error)[]> {
-    const oldest = performance.now() - timeoutMs;
     const groups = new Map<string, Asked<Question> & { position: number }>();
-    const seats = questions.map(({ question, askedAt }) => {
-      if (askedAt <= oldest) return null;
+    const seats = questions.map(({ question, isGivenUp }) => {
+      if (isGivenUp) return null;
       const key = keyOf(question);
       const group = groups.get(key) ?? { question, times: 0, position: groups.size };
       groups.set(key, group);
@@ -77,11 +76,15 @@ export function batched<Question, Result, Answer>({
   return async (question) => {
     if (waiting >= maxWaiting) throw new Overloaded(maxWaiting);
     waiting += 1;
-    const answer = loader.load({ question, askedAt: performance.now(), requestId: currentRequestId() });
-    return within(
-      timeoutMs,
-      answer.finally(() => (waiting -= 1)),
-    );
+    const asked = { question, requestId: currentRequestId(), isGivenUp: false };
+    const answer = loader.load(asked).finally(() => (waiting -= 1));
+    try {
+      return await within(timeoutMs, answer);
+    } catch (error) {
+      // What decides is that the caller was told so: a clock read again might tell another time than the timer did.
+      asked.isGivenUp = true;
+      throw error;
+    }
   };
 }
 
