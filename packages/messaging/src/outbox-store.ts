@@ -12,8 +12,10 @@ export type OutboxRow = {
   created_at: Date;
 };
 
+export type NewOutboxRow = Omit<OutboxRow, 'created_at'>;
+
 /** Writing a message id that still waits here changes nothing: it is the same message. */
-export async function insertMessage(tx: Queryable, row: Omit<OutboxRow, 'created_at'>): Promise<void> {
+export async function insertMessage(tx: Queryable, row: NewOutboxRow): Promise<void> {
   await tx.query(
     `insert into outbox (message_id, name, version, merchant_id, body, request_id)
      values ($1, $2, $3, $4, $5, $6)

@@ -5,7 +5,7 @@ import { type Logger, currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Broker } from './broker.ts';
 import { newMessageId } from './message-id.ts';
-import { insertMessage } from './outbox-store.ts';
+import { insertMessage, type NewOutboxRow } from './outbox-store.ts';
 import { startRelay } from './relay.ts';
 
 /** The way every message leaves a service: a row written with the change it tells of, sent by the relay after the commit. */
@@ -22,6 +22,15 @@ export type Outbox = {
     payload: T,
     options?: { messageId?: string },
   ): Promise<void>;
+  /**
+   * As `send`, for a statement that writes the row itself, together with what it tells of; whoever runs it calls `wake` once it is
+   * committed.
+   */
+  compose<T extends { merchant_id: string }>(
+    message: MessageDefinition<T>,
+    payload: T,
+    options?: { messageId?: string },
+  ): NewOutboxRow;
   /** Has the relay look now instead of at its next poll. */
   wake(): void;
   /** Finishes the batch in flight (about 20 s at worst) and stops. */
@@ -41,20 +50,24 @@ export function createOutbox(options: {
   pollMs?: number;
 }): Outbox {
   const relay = startRelay({ ...options, pollMs: options.pollMs ?? 1_000 });
+  const compose: Outbox['compose'] = (message, payload, { messageId = newMessageId() } = {}) => {
+    message.parse(payload);
+    return {
+      message_id: messageId,
+      name: message.name,
+      version: message.version,
+      merchant_id: payload.merchant_id,
+      body: JSON.stringify(payload),
+      // A message that no request caused starts a story of its own.
+      request_id: currentRequestId() ?? messageId,
+    };
+  };
   return {
-    async send(tx, message, payload, { messageId = newMessageId() } = {}) {
-      message.parse(payload);
-      await insertMessage(tx, {
-        message_id: messageId,
-        name: message.name,
-        version: message.version,
-        merchant_id: payload.merchant_id,
-        body: JSON.stringify(payload),
-        // A message that no request caused starts a story of its own.
-        request_id: currentRequestId() ?? messageId,
-      });
+    async send(tx, message, payload, options) {
+      await insertMessage(tx, compose(message, payload, options));
       tx.afterCommit(() => relay.wake());
     },
+    compose,
     wake: () => relay.wake(),
     close: () => relay.close(),
   };

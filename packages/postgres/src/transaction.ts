@@ -73,9 +73,11 @@ async function runOnce<T>(
   };
   let result: T;
   try {
-    // One round trip either way.
-    await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`);
-    result = await run(tx);
+    // It travels with the first statement, without a round trip of its own. Should it fail, so does that statement.
+    const begun = client.query(
+      lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`,
+    );
+    [result] = await Promise.all([run(tx), begun]);
     ended = true;
     if (commitWithinMs !== undefined && performance.now() - startedAt > commitWithinMs) {
       throw new CommitTooLate(commitWithinMs);

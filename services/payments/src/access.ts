@@ -13,29 +13,15 @@ export type Usage = {
 };
 
 /**
- * Why the next payment may not be created, or null when it may. The one rule that creation enforces and `limits` reports.
- * The first reason in the contract's order counts.
- * @param now the database's clock, read while the counters could not change.
+ * The limits record, save `last_api_request_at`, which only the gateway knows. Source: the API contract, "Creation limits record".
+ * @param reason why creation would refuse at this moment, or null.
+ * @param now the database's clock, by which `reason` was decided.
  */
-export function creationBlockReason(policy: AccessPolicy, usage: Usage, now: Date): CreationBlockReason | null {
-  if (!policy.account_active) return 'account_inactive';
-  if (policy.creation_paused) return 'creation_paused';
-  if (policy.access_type === 'beta') {
-    if (policy.beta_expires_at === null) return 'beta_not_activated';
-    if (now >= new Date(policy.beta_expires_at)) return 'beta_expired';
-  }
-  if (usedInPackage(usage) >= policy.total_limit) return 'total_quota_exhausted';
-  if (policy.daily_limit !== null && usedOn(usage, now) >= policy.daily_limit) return 'daily_quota_exhausted';
-  return null;
-}
-
-/** The limits record, save `last_api_request_at`, which only the gateway knows. Source: the API contract, "Creation limits record". */
 export function creationLimits(
   policy: AccessPolicy,
   usage: Usage,
-  now: Date,
+  { reason, now }: { reason: CreationBlockReason | null; now: Date },
 ): Omit<CreationLimits, 'last_api_request_at'> {
-  const reason = creationBlockReason(policy, usage, now);
   const dailyUsed = usedOn(usage, now);
   return {
     merchant_id: policy.merchant_id,

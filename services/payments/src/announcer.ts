@@ -3,6 +3,7 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { NewOutboxRow } from '@quittance/messaging/outbox-store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
@@ -11,7 +12,10 @@ import type { PaymentRow } from './store/payment.ts';
 
 /** Tells the other services, and the metrics, what happened to payments: in the transaction in which it happens. */
 export type Announcer = {
-  created(tx: Transaction, payment: PaymentRow): Promise<void>;
+  /** What has to be told of a creation, for the statement that writes it. */
+  creation(payment: PaymentRow): NewOutboxRow;
+  /** Has what was told of a creation sent off, right after the commit. */
+  created(tx: Transaction): void;
   /** For metrics only. Counted after the commit. */
   moved(tx: Transaction, from: PaymentStatus, to: PaymentStatus): void;
   /** @param before its status until now. */
@@ -36,8 +40,8 @@ export function createAnnouncer({ outbox, metrics }: { outbox: Outbox; metrics: 
     });
 
   return {
-    created: (tx, payment) =>
-      outbox.send(tx, PaymentCreated, {
+    creation: (payment) =>
+      outbox.compose(PaymentCreated, {
         payment_id: payment.payment_id,
         merchant_id: payment.merchant_id,
         network: payment.network,
@@ -46,6 +50,7 @@ export function createAnnouncer({ outbox, metrics }: { outbox: Outbox; metrics: 
         created_at: rfc3339(payment.created_at),
         expires_at: rfc3339(payment.expires_at),
       }),
+    created: (tx) => tx.afterCommit(() => outbox.wake()),
     moved: (tx, from, to) => tx.afterCommit(() => transitions.inc({ from, to })),
     async paid(tx, payment, before, transfer) {
       const paidAt = payment.paid_at;

@@ -26,8 +26,12 @@ afterAll(async () => {
 
 /** Calls PUT with a resolver of the test's, which no setting of the process could be. */
 async function put(resolve: Resolve): Promise<unknown> {
+  const nothing = (): never => {
+    throw new Error('nothing should be said');
+  };
   const outbox: Outbox = {
-    send: () => Promise.reject(new Error('nothing should be said')),
+    send: nothing,
+    compose: nothing,
     wake: () => undefined,
     close: async () => undefined,
   };

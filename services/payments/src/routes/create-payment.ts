@@ -7,7 +7,8 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { readJson } from '@quittance/http/body.ts';
 import { pathParameter, type Reply, route, type Route } from '@quittance/http/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { Creation, CreationOutcome, CreationRefusal } from '../creation.ts';
+import type { Creation, CreationOutcome } from '../creation.ts';
+import type { CreationRefusal } from '../store/creation.ts';
 
 /** What a refused merchant reads. A refusal without a row here does not compile. */
 const refusals: Record<

@@ -1,9 +1,7 @@
-import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from '../access.ts';
-import { type SavedReply, replyColumns, type ReplyColumns, toReply } from './reply.ts';
 
 /** What a merchant may create and what it has created. */
 export type Gate = {
@@ -13,39 +11,18 @@ export type Gate = {
   webhookOk: boolean;
 };
 
-/**
- * Opens a creation: looks for the reply already given to this key and, only where there is none, locks the merchant's gate until
- * the transaction ends. One round trip. A replay never waits for the lock.
- * @returns `gate` null beside a reply, and when nothing was ever heard of the merchant.
- * @throws what isUnavailable() recognises when the lock is not free within the transaction's lock timeout.
- */
-export async function lockGate(
-  tx: Transaction,
-  merchantId: string,
-  idempotencyKey: string,
-): Promise<{ reply: SavedReply | null; gate: Gate | null }> {
-  const { rows } = await tx.query<Partial<GateColumns> & ReplyColumns>({
-    name: 'lock-gate',
-    text: `
-      select ${replyColumns}, g.*
-        from (select) one
-        left join idempotent_reply r
-          on r.merchant_id = $1 and r.idempotency_key = $2 and r.created_at > now() - interval '30 days'
-        left join lateral (select ${gateColumns} from gate where merchant_id = $1 and r.body is null for update) g on true`,
-    values: [merchantId, idempotencyKey],
-  });
-  const row = rows[0];
-  return { reply: row === undefined ? null : toReply(row), gate: isGate(row) ? toGate(row) : null };
-}
+/** The gate as it stands at a moment of the database's clock, and why creation would refuse then, or null. */
+export type GateReading = { gate: Gate; now: Date; reason: CreationBlockReason | null };
 
-/** @returns the gate without a lock, and the database's clock, for `limits` and the operator. */
-export async function readGate(db: Queryable, merchantId: string): Promise<{ gate: Gate; now: Date } | null> {
-  const { rows } = await db.query<GateColumns & { now: Date }>(
-    `select ${gateColumns}, clock_timestamp() as now from gate where merchant_id = $1`,
+/** @returns the gate without a lock, for `limits` and the operator. */
+export async function readGate(db: Queryable, merchantId: string): Promise<GateReading | null> {
+  const { rows } = await db.query<GateColumns & { now: Date; reason: CreationBlockReason | null }>(
+    `select ${gateColumns}, now, creation_block_reason(gate, now) as reason
+       from gate, clock_timestamp() as now where merchant_id = $1`,
     [merchantId],
   );
   const row = rows[0];
-  return row === undefined ? null : { gate: toGate(row), now: row.now };
+  return row === undefined ? null : { gate: toGate(row), now: row.now, reason: row.reason };
 }
 
 /** Takes over a policy if it is newer than the one known. A new package counts from the usage at this moment. */
@@ -100,9 +77,6 @@ type GateColumns = Omit<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & {
   used_day: string | null;
   used_today: number;
 };
-
-// The left join gives a row of nulls where there is no gate.
-const isGate = (row: Partial<GateColumns> | undefined): row is GateColumns => typeof row?.merchant_id === 'string';
 
 function toGate(row: GateColumns): Gate {
   return {

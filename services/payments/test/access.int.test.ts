@@ -1,7 +1,42 @@
-import { describe, expect, test } from '@jest/globals';
-import { type AccessPolicy, creationBlockReasons } from '@quittance/contracts/access.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type AccessPolicy, type CreationBlockReason, creationBlockReasons } from '@quittance/contracts/access.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
 import fc from 'fast-check';
-import { creationBlockReason, creationLimits, type Usage } from '../src/access.ts';
+import { creationLimits, type Usage } from '../src/access.ts';
+import { migrations, schema } from '../src/migrations.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+});
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+/** What the rule in the database says of a gate with this policy and usage. */
+async function creationBlockReason(
+  policy: AccessPolicy,
+  usage: Usage,
+  moment: Date,
+): Promise<CreationBlockReason | null> {
+  const gate = {
+    ...policy,
+    used_lifetime: usage.usedLifetime,
+    package_base: usage.packageBase,
+    used_day: usage.usedDay,
+    used_today: usage.usedToday,
+  };
+  const { rows } = await pool.query<{ reason: CreationBlockReason | null }>(
+    'select creation_block_reason(jsonb_populate_record(null::gate, $1), $2) as reason',
+    [JSON.stringify(gate), moment],
+  );
+  return rows[0]!.reason;
+}
 
 const now = new Date('2026-03-01T12:00:00.000Z');
 const days = (count: number): string => new Date(now.getTime() + count * 86_400_000).toISOString();
@@ -31,11 +66,11 @@ const legacy: AccessPolicy = {
 const unused: Usage = { usedLifetime: 0, packageBase: 0, usedDay: null, usedToday: 0 };
 
 describe('why a creation is blocked', () => {
-  test('an active beta with something left may create', () => {
-    expect(creationBlockReason(beta, unused, now)).toBeNull();
+  test('an active beta with something left may create', async () => {
+    expect(await creationBlockReason(beta, unused, now)).toBeNull();
   });
 
-  test('reasons are looked at in the order of the contract', () => {
+  test('reasons are looked at in the order of the contract', async () => {
     // Each step removes the reason found last; the ones after it have been there all the time.
     const spent: Usage = { usedLifetime: 100, packageBase: 0, usedDay: '2026-03-01', usedToday: 10 };
     const steps: Partial<AccessPolicy>[] = [
@@ -46,40 +81,39 @@ describe('why a creation is blocked', () => {
       {},
       { total_limit: 101 },
     ];
-    expect(steps.map((step) => creationBlockReason({ ...beta, ...step }, spent, now))).toEqual([
-      ...creationBlockReasons,
-    ]);
+    const reasons = await Promise.all(steps.map((step) => creationBlockReason({ ...beta, ...step }, spent, now)));
+    expect(reasons).toEqual([...creationBlockReasons]);
   });
 
-  test('the last payment of the total and of the day may be created, the one after may not', () => {
+  test('the last payment of the total and of the day may be created, the one after may not', async () => {
     const used = (total: number, today: number): Usage => ({
       usedLifetime: total,
       packageBase: 0,
       usedDay: '2026-03-01',
       usedToday: today,
     });
-    expect(creationBlockReason(beta, used(99, 9), now)).toBeNull();
-    expect(creationBlockReason(beta, used(100, 9), now)).toBe('total_quota_exhausted');
-    expect(creationBlockReason(beta, used(99, 10), now)).toBe('daily_quota_exhausted');
+    expect(await creationBlockReason(beta, used(99, 9), now)).toBeNull();
+    expect(await creationBlockReason(beta, used(100, 9), now)).toBe('total_quota_exhausted');
+    expect(await creationBlockReason(beta, used(99, 10), now)).toBe('daily_quota_exhausted');
   });
 
-  test('a beta ends at its moment of expiry, and legacy never does', () => {
+  test('a beta ends at its moment of expiry, and legacy never does', async () => {
     const last = new Date(Date.parse(days(20)) - 1);
-    expect(creationBlockReason(beta, unused, last)).toBeNull();
-    expect(creationBlockReason(beta, unused, new Date(days(20)))).toBe('beta_expired');
-    expect(creationBlockReason(legacy, unused, new Date(days(4000)))).toBeNull();
+    expect(await creationBlockReason(beta, unused, last)).toBeNull();
+    expect(await creationBlockReason(beta, unused, new Date(days(20)))).toBe('beta_expired');
+    expect(await creationBlockReason(legacy, unused, new Date(days(4000)))).toBeNull();
   });
 
-  test('the day begins anew at 00:00 UTC', () => {
+  test('the day begins anew at 00:00 UTC', async () => {
     const usage: Usage = { usedLifetime: 10, packageBase: 0, usedDay: '2026-03-01', usedToday: 10 };
-    expect(creationBlockReason(beta, usage, new Date('2026-03-01T23:59:59.999Z'))).toBe('daily_quota_exhausted');
-    expect(creationBlockReason(beta, usage, new Date('2026-03-02T00:00:00.000Z'))).toBeNull();
+    expect(await creationBlockReason(beta, usage, new Date('2026-03-01T23:59:59.999Z'))).toBe('daily_quota_exhausted');
+    expect(await creationBlockReason(beta, usage, new Date('2026-03-02T00:00:00.000Z'))).toBeNull();
   });
 
-  test('a new package counts from its own beginning, while the day goes on counting', () => {
+  test('a new package counts from its own beginning, while the day goes on counting', async () => {
     const moved: Usage = { usedLifetime: 4007, packageBase: 4000, usedDay: '2026-03-01', usedToday: 10 };
-    expect(creationBlockReason({ ...beta, daily_limit: null }, moved, now)).toBeNull();
-    expect(creationBlockReason(beta, moved, now)).toBe('daily_quota_exhausted');
+    expect(await creationBlockReason({ ...beta, daily_limit: null }, moved, now)).toBeNull();
+    expect(await creationBlockReason(beta, moved, now)).toBe('daily_quota_exhausted');
   });
 });
 
@@ -106,17 +140,17 @@ const anyUsage = fc
   }));
 
 describe('the limits record', () => {
-  test('says what creation would do, and its counts explain why', () => {
-    fc.assert(
-      fc.property(anyPolicy, anyUsage, ({ expiresInDays, ...change }, usage) => {
+  test('says what creation would do, and its counts explain why', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyPolicy, anyUsage, async ({ expiresInDays, ...change }, usage) => {
         const expires = change.access_type === 'beta' && expiresInDays !== null ? days(expiresInDays) : null;
         const policy: AccessPolicy = {
           ...(change.access_type === 'beta' ? beta : legacy),
           ...change,
           beta_expires_at: expires,
         };
-        const reason = creationBlockReason(policy, usage, now);
-        const limits = creationLimits(policy, usage, now);
+        const reason = await creationBlockReason(policy, usage, now);
+        const limits = creationLimits(policy, usage, { reason, now });
 
         expect(limits.creation_block_reason).toBe(reason);
         expect(limits.creation_allowed).toBe(reason === null);
@@ -134,7 +168,11 @@ describe('the limits record', () => {
 
   test('of a legacy account has no beta and no day', () => {
     expect(
-      creationLimits(legacy, { usedLifetime: 7, packageBase: 0, usedDay: '2026-03-01', usedToday: 2 }, now),
+      creationLimits(
+        legacy,
+        { usedLifetime: 7, packageBase: 0, usedDay: '2026-03-01', usedToday: 2 },
+        { reason: null, now },
+      ),
     ).toEqual({
       merchant_id: legacy.merchant_id,
       access_type: 'legacy',
@@ -158,12 +196,16 @@ describe('the limits record', () => {
   });
 
   test('tells a pause from a block', () => {
-    expect(creationLimits({ ...beta, creation_paused: true }, unused, now)).toMatchObject({
+    expect(
+      creationLimits({ ...beta, creation_paused: true }, unused, { reason: 'creation_paused', now }),
+    ).toMatchObject({
       status: 'active',
       creation_enabled: false,
       creation_block_reason: 'creation_paused',
     });
-    expect(creationLimits({ ...beta, account_active: false }, unused, now)).toMatchObject({
+    expect(
+      creationLimits({ ...beta, account_active: false }, unused, { reason: 'account_inactive', now }),
+    ).toMatchObject({
       status: 'blocked',
       creation_enabled: true,
       creation_block_reason: 'account_inactive',
