@@ -30,12 +30,8 @@ const minutesAgo = (minutes: number): Date => new Date(Date.now() - minutes * 60
 
 /** Waits until chain-watcher was asked about the payment, and the answer was worked through. */
 async function askedAgain(one: TestPayment): Promise<void> {
-  await payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [
-    one.payment.payment_id,
-  ]);
-  const before = payments.peers.asked['chain-watcher'];
+  await dueAgain(one);
   await eventually(async () => {
-    expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before);
     const { rows } = await payments.db.query<{ postponed: boolean }>(
       `select expiry_check_at > now() and expiry_check_at < now() + interval '65 seconds' as postponed
          from payment where payment_id = $1 and status = 'PENDING'`,
@@ -45,19 +41,27 @@ async function askedAgain(one: TestPayment): Promise<void> {
   });
 }
 
+const dueAgain = (one: TestPayment) =>
+  payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [one.payment.payment_id]);
+
+/** Waits until both replicas have asked how far the network is scanned, and done with the answer. */
+async function lookedAgain(): Promise<void> {
+  const before = payments.peers.asked['chain-watcher'];
+  await eventually(() => expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before + 4));
+}
+
 const statusOf = async (one: TestPayment): Promise<string> => (await one.details()).status;
 const expires = (one: TestPayment) => eventually(async () => expect(await statusOf(one)).toBe('EXPIRED'));
 
 describe('an overdue payment', () => {
   test('expires only when the chain is final and scanned past its expiry', async () => {
     const one = await overduePayment(10);
-    await askedAgain(one);
+    await lookedAgain();
     expect(await statusOf(one)).toBe('PENDING');
     payments.peers.chain.scannedThrough = minutesAgo(11);
-    await askedAgain(one);
+    await lookedAgain();
     expect(await statusOf(one)).toBe('PENDING');
     payments.peers.chain.scannedThrough = minutesAgo(9);
-    await askedAgain(one);
     await expires(one);
     await eventually(() =>
       expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toMatchObject([
@@ -75,22 +79,26 @@ describe('an overdue payment', () => {
     await expires(one);
   });
 
+  test('is left alone, however many there are, while the chain is not scanned so far', async () => {
+    const one = await overduePayment(10);
+    const due = 'select expiry_check_at, xmin::text from payment where payment_id = $1';
+    const before = await payments.db.query(due, [one.payment.payment_id]);
+    payments.peers.chain.scannedThrough = minutesAgo(11);
+    await lookedAgain();
+    expect((await payments.db.query(due, [one.payment.payment_id])).rows).toEqual(before.rows);
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await expires(one);
+  });
+
   test('waits while chain-watcher cannot be asked', async () => {
     payments.peers.down.add('chain-watcher');
     payments.peers.chain.scannedThrough = minutesAgo(0);
     const one = await overduePayment(10);
-    await askedAgain(one);
+    const before = payments.peers.asked['chain-watcher'];
+    await eventually(() => expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before));
     expect(await statusOf(one)).toBe('PENDING');
     payments.peers.down.clear();
-    await eventually(
-      async () => {
-        await payments.db.query('update payment set expiry_check_at = created_at where payment_id = $1', [
-          one.payment.payment_id,
-        ]);
-        expect(await statusOf(one)).toBe('EXPIRED');
-      },
-      { timeoutMs: 20_000, intervalMs: 250 },
-    );
+    await eventually(async () => expect(await statusOf(one)).toBe('EXPIRED'), { timeoutMs: 20_000, intervalMs: 250 });
   });
 
   test('is paid by a transfer whose message was lost', async () => {

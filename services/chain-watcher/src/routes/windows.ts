@@ -22,7 +22,8 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
  * `scanned_through`: every transfer to every one of these recipients with an earlier block timestamp is known and final; null
  * while that can be said of no moment: a wallet that is new or still being back-filled, a window from before its wallet was
  * watched, a network that is halted or unknown. `transfers`: those in the windows, in the words of TransferObserved;
- * where a window names an amount (decimal text), those of exactly that amount.
+ * where a window names an amount (decimal text), those of exactly that amount. Without any window it tells how far the network
+ * itself is scanned.
  * What payments asks before it lets a payment expire.
  */
 export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route {
@@ -83,8 +84,8 @@ function parseQuestion(body: Record<string, unknown>): { network: string; window
   const { network, windows } = body;
   const problems: ValidationItem[] = [];
   if (typeof network !== 'string') problems.push({ field: 'network', reason: 'must be a string' });
-  if (!Array.isArray(windows) || windows.length === 0 || windows.length > MAX_WINDOWS) {
-    problems.push({ field: 'windows', reason: `must be a list of 1 to ${String(MAX_WINDOWS)}` });
+  if (!Array.isArray(windows) || windows.length > MAX_WINDOWS) {
+    problems.push({ field: 'windows', reason: `must be a list of at most ${String(MAX_WINDOWS)}` });
   }
   if (problems.length > 0) throw invalid(...problems);
   return { network: network as string, windows: (windows as unknown[]).map(parseWindow) };

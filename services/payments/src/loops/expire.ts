@@ -34,11 +34,8 @@ export type ExpiryContext = {
   metrics: Metrics;
 };
 
-/** The furthest that chain-watcher ever said to have scanned, by network: an answer below it speaks of one of the wallets asked about. */
-type Reached = Map<string, number>;
-
 /** One network's turn. */
-type Round = ExpiryContext & { network: string; reached: Reached; signal: AbortSignal };
+type Round = ExpiryContext & { network: string; signal: AbortSignal };
 
 /**
  * Expires payments, but only those of which the chain says for certain that no money came: every block up to their expiry is final
@@ -51,7 +48,6 @@ export function startExpireLoop(context: ExpiryContext): Loop {
     'How long the longest overdue payment waits past its expiry',
     ['network'],
   );
-  const reached: Reached = new Map();
   return startLoop({
     name: 'expire',
     intervalMs: INTERVAL_MS,
@@ -64,8 +60,9 @@ export function startExpireLoop(context: ExpiryContext): Loop {
       for (const { id } of networks) {
         if (signal.aborted) break;
         try {
-          more = (await expireOverdue({ ...context, network: id, reached, signal })) || more;
-          lag.set({ network: id }, await measureExpiryLag(db, id));
+          const overdueSeconds = await measureExpiryLag(db, id);
+          lag.set({ network: id }, overdueSeconds);
+          if (overdueSeconds > 0) more = (await expireOverdue({ ...context, network: id, signal })) || more;
         } catch (error) {
           failures.push(error);
         }
@@ -78,8 +75,11 @@ export function startExpireLoop(context: ExpiryContext): Loop {
 
 /** @returns whether a full batch was claimed and done with, so that more may be waiting. */
 async function expireOverdue(round: Round): Promise<boolean> {
-  const { db, network } = round;
-  const overdue = await claimOverdue(db, network, { limit: BATCH, leaseMs: LEASE_MS });
+  const { db, chain, network } = round;
+  // While the whole network is not known further, what expires later need not be looked at, however much it is.
+  const { scannedThrough } = await chain.transfersIn(network, []);
+  if (scannedThrough === null) return false;
+  const overdue = await claimOverdue(db, network, { expiredBy: scannedThrough, limit: BATCH, leaseMs: LEASE_MS });
   if (overdue.length === 0) return false;
   faultPoint('expiry-claimed');
   try {
@@ -93,12 +93,12 @@ async function expireOverdue(round: Round): Promise<boolean> {
 
 /**
  * Asks about a group of payments with one question, settles the transfers in the answer, and expires those of which it is certain.
- * The answer speaks for the whole group, so one wallet that is not fully scanned yet would hold back all others: the group is
- * then halved, until it stands alone.
+ * The answer speaks for the whole group, so one wallet that is not fully scanned yet holds back all others: the group is then
+ * halved, until it stands alone.
  * @returns how many must be looked at again later.
  */
 async function settleGroup(round: Round, group: PaymentRow[]): Promise<number> {
-  const { db, chain, network, reached, signal } = round;
+  const { db, chain, network, signal } = round;
   signal.throwIfAborted();
   const { scannedThrough, transfers } = await chain.transfersIn(network, group.map(windowToAsk));
   const contradicted = await review(round, transfers);
@@ -111,9 +111,7 @@ async function settleGroup(round: Round, group: PaymentRow[]): Promise<number> {
   if (certain.length > 0) await expire(round, certain);
   if (uncertain.length === 0) return 0;
 
-  const best = reached.get(network) ?? -Infinity;
-  reached.set(network, Math.max(best, through));
-  const isHeldBack = scannedThrough === null || through < best;
+  const isHeldBack = uncertain.some((payment) => !contradicted.has(payment.recipient));
   if (isHeldBack && uncertain.length > 1) {
     const half = Math.ceil(uncertain.length / 2);
     const left = await settleGroup(round, uncertain.slice(0, half));

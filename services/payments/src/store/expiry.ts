@@ -6,21 +6,22 @@ import { paymentColumns, type PaymentRow } from './payment.ts';
 /**
  * Claims payments of a network that are past their expiry and still wait, the longest overdue first. Until the lease is over, no
  * other replica gets them; one that dies lets them go by itself.
+ * @param claim.expiredBy leaves alone what expires after this moment.
  */
 export async function claimOverdue(
   db: Queryable,
   network: string,
-  { limit, leaseMs }: { limit: number; leaseMs: number },
+  { expiredBy, limit, leaseMs }: { expiredBy: Date; limit: number; leaseMs: number },
 ): Promise<PaymentRow[]> {
   const { rows } = await db.query<PaymentRow>(
     `update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
       where payment_id in (
         select payment_id from payment
-         where network = $1 and status = 'PENDING' and expires_at <= now() and expiry_check_at <= now()
+         where network = $1 and status = 'PENDING' and expires_at <= least(now(), $4) and expiry_check_at <= now()
          order by expires_at limit $2
            for update skip locked)
       returning ${paymentColumns}`,
-    [network, limit, leaseMs],
+    [network, limit, leaseMs, expiredBy],
   );
   return rows;
 }
