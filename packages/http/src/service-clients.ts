@@ -4,12 +4,12 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { createServiceClient, type ServiceClient } from './client.ts';
 
-/** Makes the clients of one process, which end with it. */
+/** Makes the clients of one process, which end with it. One that may take longer than usual says so with its `timeoutMs`. */
 export const serviceClients =
   (parts: { internalToken: string; logger: Logger; metrics: Metrics; lifecycle: Lifecycle }) =>
-  (name: string, baseUrl: string): ServiceClient => {
+  (name: string, baseUrl: string, timeoutMs?: number): ServiceClient => {
     const { lifecycle, ...common } = parts;
-    const client = createServiceClient({ name, baseUrl, ...common });
+    const client = createServiceClient({ name, baseUrl, ...(timeoutMs !== undefined && { timeoutMs }), ...common });
     lifecycle.onStop(`client ${name}`, () => client.close());
     return client;
   };

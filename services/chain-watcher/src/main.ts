@@ -13,6 +13,7 @@ import { startScanLoop } from './loops/scan.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
+import { verifyTransferRoute } from './routes/verify-transfer.ts';
 import { windowsRoute } from './routes/windows.ts';
 import { createEndpoints } from './rpc/endpoints.ts';
 
@@ -55,7 +56,11 @@ await startService({
       name,
       logger,
       metrics,
-      routes: [windowsRoute({ pool, networks }), chainsRoute({ pool, networks: watched })],
+      routes: [
+        windowsRoute({ pool, networks }),
+        verifyTransferRoute({ pool, networks: watched }),
+        chainsRoute({ pool, networks: watched }),
+      ],
       internalToken: config.internalToken,
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
       ready: () => ping(pool),

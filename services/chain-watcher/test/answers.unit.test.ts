@@ -64,7 +64,7 @@ describe('logs', () => {
 });
 
 test('a receipt says whether its transaction succeeded, and must say it', () => {
-  const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), logs: [rawLog] };
+  const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', logs: [rawLog] };
   expect(parseReceipt({ ...receipt, status: '0x1' }).succeeded).toBe(true);
   expect(parseReceipt({ ...receipt, status: '0x0' }).succeeded).toBe(false);
   expect(() => parseReceipt(receipt)).toThrow(/invalid_answer/);

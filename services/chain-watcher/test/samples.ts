@@ -22,7 +22,14 @@ export function sampleLog(changes: Partial<Log> = {}): Log {
 }
 
 export function sampleReceipt(changes: Partial<Receipt> = {}): Receipt {
-  return { transactionHash: hashOf(0xabc), blockHash: hashOf(7), succeeded: true, logs: [sampleLog()], ...changes };
+  return {
+    transactionHash: hashOf(0xabc),
+    blockHash: hashOf(7),
+    blockNumber: 7,
+    succeeded: true,
+    logs: [sampleLog()],
+    ...changes,
+  };
 }
 
 export function sampleBlock(number: number, changes: Partial<Block> = {}): Block {

@@ -128,6 +128,8 @@ describe('what payments asks', () => {
     await world.chain.rpc('evm_increaseTime', [120]);
     await world.chain.mine(5);
     await untilScanned(world);
+    const { scanned_through: throughout } = await ask([]);
+    expect(Date.parse(throughout!)).toBeGreaterThan(Date.parse(to));
     const later = await ask([window]);
     expect(Date.parse(later.scanned_through!)).toBeGreaterThan(Date.parse(to));
     expect(later.transfers).toMatchObject([{ amount_units: '42', phase: 'confirmed' }]);
@@ -142,7 +144,7 @@ describe('what payments asks', () => {
 
   test.each([
     [{ network: 'local' }, 'windows'],
-    [{ network: 'local', windows: [] }, 'windows'],
+    [{ network: 'local', windows: {} }, 'windows'],
     [{ network: 'local', windows: [{ recipient: 'x', from: '', to: '' }] }, 'windows[0].recipient'],
     [
       { network: 'local', windows: [{ recipient: `0x${'1'.repeat(40)}`, from: 'yesterday', to: '' }] },

@@ -15,6 +15,7 @@ import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '../src/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
+import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
 import { windowsRoute } from '../src/routes/windows.ts';
 import { createEndpoints } from '../src/rpc/endpoints.ts';
 
@@ -79,6 +80,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const loop = startScanLoop(context, metrics);
   const routes = [
     windowsRoute({ pool, networks: [network] }),
+    verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     chainsRoute({ pool, networks: [{ network, endpoints }] }),
   ];
   const app = createApp({

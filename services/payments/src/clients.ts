@@ -24,8 +24,35 @@ type ChainAnswer = {
 };
 
 export type Chain = {
-  /** @param windows at most 100. @throws ServiceUnavailable for no answer. */
+  /** @param windows at most 100; none to hear how far the whole network is scanned. @throws ServiceUnavailable for no answer. */
   transfersIn(network: string, windows: readonly ChainWindow[]): Promise<ChainAnswer>;
+};
+
+/** What the chain said of a transfer when it was asked. For the reasons see chain-watcher's route. */
+export type Finding =
+  | ({ finding: 'present'; is_final: boolean } & Pick<TransferObserved, (typeof describing)[number]>)
+  | { finding: 'absent'; reason: (typeof absences)[number] }
+  | { finding: 'undecided'; reason: (typeof indecisions)[number] };
+
+/** The fields that the message describes a transfer with, each with its schema. */
+const describing = [
+  'block_number',
+  'block_hash',
+  'block_timestamp',
+  'from',
+  'to',
+  'amount_units',
+  'decimals',
+  'confirmations',
+  'confirmations_required',
+] as const satisfies (keyof TransferObserved)[];
+
+const absences = ['no_receipt', 'orphaned', 'failed', 'no_event', 'no_transfer'] as const;
+const indecisions = ['network_unknown', 'network_halted'] as const;
+
+export type TransferVerifier = {
+  /** Has the chain looked at anew, past everything that is stored. @throws ServiceUnavailable for no answer. */
+  verify(id: Pick<TransferObserved, 'network' | 'transaction_id' | 'transaction_event_index'>): Promise<Finding>;
 };
 
 export function createOwners({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }): Owners {
@@ -65,6 +92,22 @@ export function createChain({ watcher }: { watcher: ServiceClient }): Chain {
   };
 }
 
+/** @param watcher with a deadline that leaves chain-watcher time to ask several nodes. */
+export function createTransferVerifier({ watcher }: { watcher: ServiceClient }): TransferVerifier {
+  return {
+    async verify({ network, transaction_id, transaction_event_index }) {
+      const answer = await watcher.request({
+        method: 'POST',
+        path: '/internal/v1/transfers/verify',
+        json: { network, transaction_id, transaction_event_index },
+        // A question, although asked by POST.
+        idempotent: true,
+      });
+      return read('chain-watcher', answer, checkFinding);
+    },
+  };
+}
+
 /** The message carries the policy and when it changed; asked for, quota answers the policy alone. */
 const isPolicy = compileSchema<AccessPolicy>({
   ...AccessChanged.schema,
@@ -88,6 +131,31 @@ const isWindows = compileSchema<{ scanned_through: string | null; transfers: unk
 function checkWindows(body: unknown): { scanned_through: string | null; transfers: unknown[] } {
   if (isWindows(body)) return body;
   throw new Error(`no answer about windows: ${describeErrors(isWindows.errors)}`);
+}
+
+const isFinding = compileSchema<Finding>({
+  type: 'object',
+  anyOf: [
+    findingSchema('present', {
+      is_final: { type: 'boolean' },
+      ...Object.fromEntries(describing.map((field) => [field, TransferObserved.schema.properties[field]])),
+    }),
+    findingSchema('absent', { reason: { enum: absences } }),
+    findingSchema('undecided', { reason: { enum: indecisions } }),
+  ],
+});
+
+function findingSchema(finding: Finding['finding'], properties: object): object {
+  return {
+    type: 'object',
+    required: ['finding', ...Object.keys(properties)],
+    properties: { finding: { const: finding }, ...properties },
+  };
+}
+
+function checkFinding(body: unknown): Finding {
+  if (isFinding(body)) return body;
+  throw new Error(`no finding about a transfer: ${describeErrors(isFinding.errors)}`);
 }
 
 /** @throws ServiceUnavailable for any answer that is not the one asked for: the caller then knows as little as without one. */

@@ -11,23 +11,26 @@ import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskOwner } from './ask-owner.ts';
-import { createChain, createOwners } from './clients.ts';
+import { createChain, createOwners, createTransferVerifier } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment, type CreationContext } from './creation.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
+import { startCountIncidentsLoop } from './loops/count-incidents.ts';
 import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
 import { anything, createQueries } from './queries/payments.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
+import { incidentRoutes } from './routes/incidents.ts';
 import { limitsRoutes } from './routes/limits.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { readPaymentsRoutes } from './routes/read-payments.ts';
 import { viewPaymentsRoutes } from './routes/view-payments.ts';
-import { DEADLINE_MS, LOCK_TIMEOUT_MS } from './time-limits.ts';
+import { walletRoutes } from './routes/wallets.ts';
+import { DEADLINE_MS, LOCK_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './time-limits.ts';
 
 const name = 'payments';
 
@@ -44,6 +47,10 @@ await startService({
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     });
     const chain = createChain({ watcher: client('chain-watcher', config.chainWatcherUrl) });
+    // A client of its own: nodes that are slow for an operator must not cut off the questions of the expiry loop.
+    const verifier = createTransferVerifier({
+      watcher: client('chain-watcher verify', config.chainWatcherUrl, VERIFY_TIMEOUT_MS),
+    });
 
     const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);
     const announcer = createAnnouncer({ outbox, metrics });
@@ -54,6 +61,8 @@ await startService({
     lifecycle.onStop('consumers', () => consumers.close());
     const expiry = startExpireLoop({ db: pool, transact, chain, announcer, networks, logger, metrics });
     lifecycle.onStop('expire', () => expiry.close());
+    const incidents = startCountIncidentsLoop({ db: pool, logger, metrics });
+    lifecycle.onStop('count-incidents', () => incidents.close());
     const replies = startKeepRepliesLoop({ db: pool, logger, metrics });
     lifecycle.onStop('keep-replies', () => replies.close());
 
@@ -78,7 +87,9 @@ await startService({
       ...readPaymentsRoutes(queries),
       ...viewPaymentsRoutes({ db: pool, publicBaseUrl }),
       ...limitsRoutes({ db: pool, askOwner }),
-      ...operatorRoutes({ db: pool, queries }),
+      ...operatorRoutes({ acceptance: { db: pool, transact, verifier, announcer, logger }, queries }),
+      ...incidentRoutes(pool),
+      ...walletRoutes(pool),
     ];
     // The broker is no part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     const app = createApp({

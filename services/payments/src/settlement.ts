@@ -3,6 +3,8 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Announcer } from './announcer.ts';
+import { isAsAccepted } from './store/acceptance.ts';
+import { openIncident } from './store/incident.ts';
 import { movePayment, type PaymentRow, type Slot } from './store/payment.ts';
 import {
   assignTransfer,
@@ -13,7 +15,6 @@ import {
   lockPayment,
   lockSlotPayments,
   lockWallet,
-  openIncident,
   recordTransfer,
   type TransferRow,
 } from './store/transfer.ts';
@@ -55,7 +56,8 @@ async function settle(context: SettlementContext, transfer: TransferRow): Promis
   const holder = transfer.phase === 'retracted' ? null : holderOf(slot, transfer.block_timestamp);
   const assigned = transfer.payment_id === null ? null : await lockPayment(tx, transfer.payment_id);
   if (assigned?.status === 'PAID') {
-    if (!couldPay(transfer, assigned)) await reportGone(context, assigned, transfer);
+    const stands = couldPay(transfer, assigned) || (await isAsAccepted(tx, transfer));
+    if (!stands) await reportGone(context, assigned, transfer);
     return;
   }
   if (assigned === null || assigned.payment_id === holder?.payment_id) {
@@ -125,7 +127,8 @@ function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
   return { payment_id: null, related_payment_id: payment.payment_id, reason };
 }
 
-async function pay(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
+/** Makes a transfer pay a payment, save for the ledger's own row. The payment must be locked, and its status allow it. */
+export async function pay(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
   const paid = await move(context, payment, 'PAID');
   await context.announcer.paid(context.tx, paid, payment.status, transfer);
 }

@@ -6,3 +6,9 @@ export const DEADLINE_MS = 1_200;
 
 /** How long one lock is waited for, such as that of the merchant's other creations. Leaves time for the rest. */
 export const LOCK_TIMEOUT_MS = 1_000;
+
+/**
+ * How long chain-watcher may look at the chain for an operator. Longer than it takes to give up on its nodes, and short enough for
+ * the operator's command, which waits 10 s, to hear of it.
+ */
+export const VERIFY_TIMEOUT_MS = 7_000;

@@ -23,7 +23,7 @@ type Payment = Waiting & { payment_id: string; status: string; amount_units: big
 
 /** @returns null for a transfer that may still pay this payment, or whose amount made it another payment's affair. */
 export function toUnmatched(payment: Payment, transfer: IdleTransfer): UnmatchedTransfer | null {
-  const reason = reasonFor(payment, transfer);
+  const reason = unmatchedReasonFor(payment, transfer);
   if (reason === null) return null;
   return {
     transaction_id: transfer.transaction_id,
@@ -34,7 +34,11 @@ export function toUnmatched(payment: Payment, transfer: IdleTransfer): Unmatched
   };
 }
 
-function reasonFor(payment: Payment, transfer: IdleTransfer): UnmatchedReason | null {
+/** Why a transfer that pays nothing does not pay this payment. @returns null when nothing is wrong with the transfer itself. */
+export function unmatchedReasonFor(
+  payment: Payment,
+  transfer: Omit<IdleTransfer, 'transaction_id' | 'transaction_event_index'>,
+): UnmatchedReason | null {
   if (transfer.related_payment_id === payment.payment_id) return transfer.reason as UnmatchedReason | null;
   const tokenUnits = toTokenUnits(payment.amount_units, transfer.decimals);
   if (tokenUnits === transfer.tokenUnits) return null;

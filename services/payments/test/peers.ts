@@ -15,6 +15,13 @@ export type Peers = {
   endpoints: Set<string>;
   /** What chain-watcher has scanned; null is "nothing yet", which it also answers when asked about a wallet it does not know. */
   chain: { scannedThrough: Date | null; transfers: TransferObserved[]; unknownWallets: Set<string> };
+  /**
+   * What chain-watcher finds when it is asked to look at a transfer again, by transaction id; absent unless the test says otherwise.
+   * A function is called before the answer: what the test does in it happens while payments waits.
+   */
+  findings: Map<string, object | (() => Promise<object>)>;
+  /** The transfers that chain-watcher was asked to look at again. */
+  verified: object[];
   /** These answer 500. */
   down: Set<PeerName>;
   /** How often each was asked. */
@@ -27,6 +34,8 @@ export async function startPeers(): Promise<Peers> {
     policies: new Map(),
     endpoints: new Set(),
     chain: { scannedThrough: null, transfers: [], unknownWallets: new Set() },
+    findings: new Map(),
+    verified: [],
     down: new Set(),
     asked: { quota: 0, 'webhook-dispatcher': 0, 'chain-watcher': 0 },
   };
@@ -50,15 +59,18 @@ async function answer(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
-  const name =
-    request.url === '/internal/v1/windows' ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
+  const isVerification = request.url === '/internal/v1/transfers/verify';
+  const isChain = isVerification || request.url === '/internal/v1/windows';
+  const name = isChain ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
   knowledge.asked[name] += 1;
   const send = (status: number, body: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };
   if (knowledge.down.has(name)) send(500, { detail: 'out of order' });
-  else if (name === 'chain-watcher') {
+  else if (isVerification) {
+    send(200, await findingOf(knowledge, JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string }));
+  } else if (isChain) {
     send(200, windowsAnswer(knowledge.chain, JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion));
   } else if (name === 'quota') {
     const policy = knowledge.policies.get(merchantId);
@@ -66,6 +78,15 @@ async function answer(
     else send(200, policy);
   } else if (knowledge.endpoints.has(merchantId)) send(200, { url: 'https://shop.example/' });
   else send(404, { detail: 'none' });
+}
+
+async function findingOf(
+  { findings, verified }: Pick<Peers, 'findings' | 'verified'>,
+  question: { transaction_id: string },
+): Promise<object> {
+  verified.push(question);
+  const finding = findings.get(question.transaction_id) ?? { finding: 'absent', reason: 'no_receipt' };
+  return typeof finding === 'function' ? (finding as () => Promise<object>)() : finding;
 }
 
 type WindowsQuestion = { network: string; windows: { recipient: string; amount?: string; from: string; to: string }[] };

@@ -27,6 +27,7 @@ export type Log = {
 export type Receipt = {
   transactionHash: string;
   blockHash: string;
+  blockNumber: number;
   succeeded: boolean;
   logs: Log[];
 };
@@ -53,6 +54,7 @@ export function parseReceipt(value: unknown): Receipt {
   return {
     transactionHash: hex(receipt['transactionHash'], 32, 'receipt.transactionHash'),
     blockHash: hex(receipt['blockHash'], 32, 'receipt.blockHash'),
+    blockNumber: quantity(receipt['blockNumber'], 'receipt.blockNumber'),
     succeeded: quantity(receipt['status'], 'receipt.status') === 1,
     logs: parseLogs(receipt['logs']),
   };

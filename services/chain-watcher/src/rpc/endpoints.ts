@@ -15,6 +15,12 @@ export type Endpoints = {
    *   of `read` at once.
    */
   ask<T>(read: (rpc: RpcProvider) => Promise<T>): Promise<T>;
+  /**
+   * As ask(), but what one endpoint says need not be the last word, such as that it does not know something: the next ones are asked
+   * as well, until an answer is `enough`.
+   * @returns every answer given, in the order of the endpoints; at least one.
+   */
+  askUntil<T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answer: T) => boolean): Promise<T[]>;
   states(): EndpointState[];
   close(): void;
 };
@@ -74,7 +80,12 @@ export function createEndpoints(options: {
   });
 
   return {
-    ask: <T>(read: (rpc: RpcProvider) => Promise<T>) => askInTurn(endpoints, read) as Promise<T>,
+    ask: async <T>(read: (rpc: RpcProvider) => Promise<T>) => {
+      const [answer] = await askInTurn(endpoints, read, () => true);
+      return answer as T;
+    },
+    askUntil: <T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answer: T) => boolean) =>
+      askInTurn(endpoints, read, (answer) => enough(answer as T)) as Promise<T[]>,
     states: () => endpoints.map(describe),
     close() {
       for (const { breaker, rpc } of endpoints) {
@@ -85,13 +96,20 @@ export function createEndpoints(options: {
   };
 }
 
-async function askInTurn(endpoints: readonly Endpoint[], read: Read): Promise<unknown> {
+/** @returns at least one answer, of which only the last one may be enough. */
+async function askInTurn(
+  endpoints: readonly Endpoint[],
+  read: Read,
+  enough: (answer: unknown) => boolean,
+): Promise<unknown[]> {
   let failure = new RpcError('unreachable', 'every endpoint has been set aside');
+  const answers: unknown[] = [];
   for (const endpoint of endpoints) {
     try {
-      const result = await endpoint.breaker.fire(read);
+      const answer = await endpoint.breaker.fire(read);
       endpoint.lastError = null;
-      return result;
+      answers.push(answer);
+      if (enough(answer)) break;
     } catch (error) {
       if (CircuitBreaker.isOurError(error as Error)) continue;
       if (!isEndpointFault(error)) throw error;
@@ -99,7 +117,8 @@ async function askInTurn(endpoints: readonly Endpoint[], read: Read): Promise<un
       failure = error;
     }
   }
-  throw failure;
+  if (answers.length === 0) throw failure;
+  return answers;
 }
 
 /** A question that is too large is ours to repair, and so is an error that is none of the node's. */

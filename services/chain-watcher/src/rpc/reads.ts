@@ -64,7 +64,16 @@ export async function readLogsOfRange(rpc: RpcProvider, from: number, to: number
 
 /** @throws RpcError `invalid_answer` when the node lacks the receipt of a transaction whose log it has shown. */
 export async function readReceipt(rpc: RpcProvider, transactionHash: string): Promise<Receipt> {
-  const receipt = parseReceipt(await rpc.send('eth_getTransactionReceipt', [transactionHash]));
+  const receipt = await findReceipt(rpc, transactionHash);
+  if (receipt === null) throw new RpcError('invalid_answer', 'the node lacks the receipt of a log that it has shown');
+  return receipt;
+}
+
+/** @returns null when the node knows no such transaction, or knows it in no block. */
+export async function findReceipt(rpc: RpcProvider, transactionHash: string): Promise<Receipt | null> {
+  const answer: unknown = await rpc.send('eth_getTransactionReceipt', [transactionHash]);
+  if (answer === null) return null;
+  const receipt = parseReceipt(answer);
   if (receipt.transactionHash !== transactionHash)
     throw new RpcError('invalid_answer', 'the receipt of another transaction');
   return receipt;

@@ -4,8 +4,11 @@ import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { keepReplyPartitions } from '../store/reply.ts';
 
-/** Partitions are made two months ahead, so several of these runs may fail before a creation notices. */
-const INTERVAL_MS = 6 * 3600 * 1000;
+/**
+ * Partitions are made two months ahead, so very many of these runs may fail before a creation notices. It is not longer because a
+ * service that was off for months has none when it starts, and should the first run fail, creations fail until the next.
+ */
+const INTERVAL_MS = 10 * 60 * 1000;
 
 /** Keeps room for the replies of the coming months, and forgets those that are past their retention. */
 export function startKeepRepliesLoop({
@@ -22,9 +25,6 @@ export function startKeepRepliesLoop({
     intervalMs: INTERVAL_MS,
     logger,
     metrics,
-    run: async () => {
-      await keepReplyPartitions(db);
-      return { more: false };
-    },
+    run: async () => ({ more: await keepReplyPartitions(db) }),
   });
 }

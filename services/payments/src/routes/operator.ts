@@ -1,34 +1,65 @@
-import { parseAddress } from '@quittance/contracts/address.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { operatorBody } from '@quittance/http/operator-body.ts';
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
+import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { type AcceptanceContext, type AcceptanceRequest, acceptTransfer, findPair } from '../acceptance.ts';
+import { toAcceptance, toCandidate } from '../acceptance-json.ts';
 import type { Queries } from '../queries/payments.ts';
-import { releaseWallet } from '../store/wallet.ts';
+import { findAcceptanceOfPayment } from '../store/acceptance.ts';
 
-const readRelease = operatorBody({});
+/** As far as the ledger's column reaches. */
+const MAX_POSITION = 2 ** 31 - 1;
 
-/** What an operator may see and do. */
-export const operatorRoutes = ({ db, queries }: { db: Queryable; queries: Queries }): Route[] => [
+const readAcceptance = operatorBody<AcceptanceRequest['event']>(
+  {
+    transaction_id: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    transaction_event_index: { type: 'integer', minimum: 0, maximum: MAX_POSITION },
+  },
+  ['transaction_id', 'transaction_event_index'],
+);
+
+/** What an operator may see of a payment, and the one thing that can be done by hand: accepting a transfer for it. */
+export const operatorRoutes = ({
+  acceptance,
+  queries,
+}: {
+  acceptance: AcceptanceContext;
+  queries: Queries;
+}): Route[] => [
   route({
     method: 'GET',
     path: '/internal/v1/payments/:payment_id',
     handle: async ({ params }) => {
-      const payment = await queries.forOperator(pathParameter(params, 'payment_id'));
+      const paymentId = pathParameter(params, 'payment_id');
+      const payment = await queries.forOperator(paymentId);
       if (payment === null) throw new HttpError(404, 'Payment not found');
-      return { status: 200, body: payment };
+      const accepted = await findAcceptanceOfPayment(acceptance.db, paymentId);
+      return { status: 200, body: { ...payment, acceptance: accepted && toAcceptance(accepted) } };
+    },
+  }),
+  // What accepting it would mean, for the person who decides.
+  route({
+    method: 'GET',
+    path: '/internal/v1/payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
+    handle: async (request) => {
+      const paymentId = pathParameter(request.params, 'payment_id');
+      const pair = await findPair(acceptance.db, { paymentId, event: eventOf(request) });
+      return { status: 200, body: toCandidate(pair) };
     },
   }),
   route({
     method: 'POST',
-    path: '/internal/v1/wallets/:address/release',
+    path: '/internal/v1/payments/:payment_id/accept-transfer',
     handle: async (request) => {
-      const { author } = await readRelease(request);
-      const wallet = parseAddress(pathParameter(request.params, 'address'));
-      if (wallet === null) throw invalid({ field: 'address', reason: 'is no wallet address' });
-      const merchantId = await releaseWallet(db, wallet.address, author);
-      if (merchantId === null) throw new HttpError(404, 'This wallet belongs to no merchant');
-      return { status: 200, body: { address: wallet.address, merchant_id: merchantId } };
+      const { author, fields: event } = await readAcceptance(request);
+      const paymentId = pathParameter(request.params, 'payment_id');
+      return { status: 200, body: toAcceptance(await acceptTransfer(acceptance, { paymentId, event, author })) };
     },
   }),
 ];
+
+function eventOf({ params }: RouteRequest): AcceptanceRequest['event'] {
+  const position = pathParameter(params, 'transaction_event_index');
+  if (!/^\d{1,10}$/.test(position) || Number(position) > MAX_POSITION)
+    throw invalid({ field: 'transaction_event_index', reason: 'must be a whole number, 0 or more' });
+  return { transaction_id: pathParameter(params, 'transaction_id'), transaction_event_index: Number(position) };
+}

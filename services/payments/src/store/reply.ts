@@ -1,6 +1,10 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
-/** Makes the partitions of the coming months and drops those that hold only forgotten replies. */
-export async function keepReplyPartitions(db: Queryable): Promise<void> {
-  await db.query('select keep_reply_partitions()');
+/**
+ * Makes the partitions of the coming months and drops one that holds only forgotten replies, unless somebody is reading replies for long.
+ * @returns whether one was dropped: there may be more.
+ */
+export async function keepReplyPartitions(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ dropped: boolean }>('select keep_reply_partitions() as dropped');
+  return rows[0]?.dropped ?? false;
 }

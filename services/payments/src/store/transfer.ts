@@ -27,7 +27,7 @@ export type TransferRow = {
 export type Assignment =
   { payment_id: string } | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
 
-const transferColumns = `network, transaction_id, transaction_event_index, phase, merchant_id, block_hash, block_timestamp, recipient,
+export const transferColumns = `network, transaction_id, transaction_event_index, phase, merchant_id, block_hash, block_timestamp, recipient,
   amount_units, decimals, payment_id`;
 
 /**
@@ -177,20 +177,4 @@ export async function findRivals(tx: Transaction, payment: PaymentRow, amountUni
     ],
   );
   return rows;
-}
-
-/** Notes that the transfer of a paid payment is gone from the chain, for a person to judge. */
-export async function openIncident(tx: Transaction, payment: PaymentRow, transfer: TransferRow): Promise<void> {
-  await tx.query(
-    `insert into incident (kind, payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash, opened_at)
-     values ('paid_transfer_gone', $1, $2, $3, $4, $5, $6, clock_timestamp())`,
-    [
-      payment.payment_id,
-      payment.merchant_id,
-      transfer.network,
-      transfer.transaction_id,
-      transfer.transaction_event_index,
-      transfer.block_hash,
-    ],
-  );
 }

@@ -1,6 +1,18 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
+/** Who took a wallet from which merchant, and why. */
+export type WalletRelease = Author & { address: string; merchant_id: string; released_at: Date };
+
+/** A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to nobody; releases are the newest hundred. */
+export type Wallet = {
+  merchant_id: string | null;
+  bound_at: Date | null;
+  releases: Omit<WalletRelease, 'address'>[];
+};
+
+const RELEASES_MAX = 100;
+
 /**
  * Takes a wallet from the merchant it belongs to, and writes down who did it and why. The next merchant that creates a payment
  * on it gets it. Payments that still wait on it are not touched.
@@ -16,4 +28,29 @@ export async function releaseWallet(db: Queryable, address: string, author: Auth
     [address, author.actor, author.reason],
   );
   return rows[0]?.merchant_id ?? null;
+}
+
+/** @param address canonical. */
+export async function readWallet(db: Queryable, address: string): Promise<Wallet> {
+  const { rows: owners } = await db.query<{ merchant_id: string; bound_at: Date }>(
+    'select merchant_id, bound_at from wallet where address = $1',
+    [address],
+  );
+  const { rows: releases } = await db.query<Omit<WalletRelease, 'address'>>(
+    `select merchant_id, actor, reason, released_at from wallet_release
+     where address = $1 order by released_at desc, release_id limit ${RELEASES_MAX}`,
+    [address],
+  );
+  return { merchant_id: owners[0]?.merchant_id ?? null, bound_at: owners[0]?.bound_at ?? null, releases };
+}
+
+/** Wallets that were taken from a merchant, newest first. @param before only earlier ones; null for the newest of all. */
+export async function readReleasesOf(db: Queryable, merchantId: string, before: Date | null): Promise<WalletRelease[]> {
+  const { rows } = await db.query<WalletRelease>(
+    `select address, merchant_id, actor, reason, released_at from wallet_release
+     where merchant_id = $1 and ($2::timestamptz is null or released_at < $2)
+     order by released_at desc, release_id limit ${RELEASES_MAX}`,
+    [merchantId, before],
+  );
+  return rows;
 }

@@ -1,0 +1,102 @@
+import type { ChainNetwork } from '../networks.ts';
+import type { Block, Receipt } from '../rpc/answers.ts';
+import { RpcError } from '../rpc/errors.ts';
+import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
+import { findReceipt, readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { decodeTransfer, locateTransfer, type Transfer } from '../transfers.ts';
+import { confirmationsOf, confirmingTip, DEPTH_WITHOUT_FINALIZED_TAG, finalHeight, type Heights } from './finality.ts';
+import { requireBlocks } from './read-blocks.ts';
+
+/** Names one event: the transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
+export type EventId = { transactionId: string; transactionEventIndex: number };
+
+/** Why a node shows no transfer of the token there. */
+type Absence =
+  /** It knows no receipt of the transaction: it was never mined, is mined no more, or this node lags. */
+  | 'no_receipt'
+  /** Its receipt is of a block that is not, or no longer, in its chain. */
+  | 'orphaned'
+  /** The transaction failed, so nothing was moved, whatever its events say. */
+  | 'failed'
+  /** The receipt has no event at this position. */
+  | 'no_event'
+  /** The event at this position is no transfer of the token, such as one of a look-alike contract. */
+  | 'no_transfer';
+
+/** What one node says of a transfer now. */
+export type Evidence =
+  | { kind: 'absent'; reason: Absence }
+  /** It is in the node's chain. `isFinal`: deep enough to be confirmed under the network's policy. */
+  | { kind: 'present'; transfer: Transfer; confirmations: number; isFinal: boolean };
+
+/**
+ * Looks a transfer up in one node's chain, from nothing that we have stored. As strict as the scan: the same decoding, the same
+ * finality, and confirmations counted only over blocks that are linked to the transfer's own.
+ * @throws RpcError when the node contradicts itself or cannot answer.
+ */
+export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, event: EventId): Promise<Evidence> {
+  const receipt = await findReceipt(rpc, `0x${event.transactionId}`);
+  if (receipt === null) return absent('no_receipt');
+  const [head, finalized, block] = await Promise.all([
+    readHead(rpc),
+    readFinalized(rpc),
+    readBlockAt(rpc, receipt.blockNumber),
+  ]);
+  if (block === null) throw new RpcError('unknown_block', 'the node lacks the block of a receipt that it has shown');
+  if (block.hash !== receipt.blockHash) return absent('orphaned');
+  const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
+  if (typeof transfer === 'string') return absent(transfer);
+  const known = finalized?.number ?? head.number - DEPTH_WITHOUT_FINALIZED_TAG;
+  const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized: known });
+  return {
+    kind: 'present',
+    transfer,
+    confirmations: confirmationsOf(block.number, confirmingTip(heights)),
+    isFinal: block.number <= finalHeight(network, heights),
+  };
+}
+
+/** Whether another node could know better: one that lags neither has a new receipt nor calls a new block final. */
+export function isConclusive(evidence: Evidence): boolean {
+  if (evidence.kind === 'present') return evidence.isFinal;
+  return evidence.reason !== 'no_receipt' && evidence.reason !== 'orphaned';
+}
+
+const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason });
+
+/** @throws RpcError `invalid_answer` when the event claims another place than its receipt. */
+function transferAt(network: ChainNetwork, receipt: Receipt, position: number, block: Block): Transfer | Absence {
+  if (!receipt.succeeded) return 'failed';
+  const log = receipt.logs[position];
+  if (log === undefined) return 'no_event';
+  if (log.transactionHash !== receipt.transactionHash || log.blockNumber !== receipt.blockNumber)
+    throw new RpcError('invalid_answer', 'an event of another transaction than its receipt');
+  const decoded = decodeTransfer(network.token, log);
+  if (decoded === null) return 'no_transfer';
+  const transfer = locateTransfer(decoded, receipt, block.timestamp);
+  if (transfer?.transactionEventIndex !== position)
+    throw new RpcError('invalid_answer', 'a receipt with two events of one place');
+  return transfer;
+}
+
+/**
+ * A block that the chain itself calls final needs no proof of what lies above it. For any other one the head that a node claims proves
+ * nothing, so the blocks above are read, as many as the policy asks for, and the last one linked to it is the tip.
+ */
+async function heightsAbove(
+  rpc: RpcProvider,
+  { confirmations, finality }: ChainNetwork,
+  block: Block,
+  { head, finalized }: Pick<Heights, 'head' | 'finalized'>,
+): Promise<Heights> {
+  const needsProof = block.number > finalized && finality === 'confirmations';
+  if (!needsProof) return { tip: Math.max(head, block.number), head, finalized };
+  const enough = Math.min(head, block.number + confirmations - 1);
+  let last = block;
+  while (last.number < enough) {
+    const count = Math.min(enough - last.number, MAX_BATCH_REQUESTS);
+    const numbers = Array.from({ length: count }, (_, offset) => last.number + 1 + offset);
+    last = requireBlocks([last, ...(await readBlocksAt(rpc, numbers))]).at(-1) ?? last;
+  }
+  return { tip: last.number, head, finalized };
+}

@@ -1,0 +1,258 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import type { RunningWatcher } from './watcher.ts';
+import { newWallet, startWorld, untilScanned, type World } from './world.ts';
+
+type Block = { number: string; hash: string; timestamp: string };
+type Receipt = { status: string; logs: Record<string, unknown>[] };
+
+/** As many as the replica under test asks for. */
+const CONFIRMATIONS = 3;
+
+let world: World;
+let node: MisbehavingNode;
+let watcher: RunningWatcher;
+
+beforeAll(async () => {
+  world = await startWorld();
+  node = await misbehavingNode(world.chain);
+  watcher = world.watch({ rpcUrls: [node.url], confirmations: CONFIRMATIONS });
+  await untilScanned(world);
+});
+afterAll(async () => {
+  await world.close();
+  await node.close();
+});
+afterEach(() => {
+  node.spoil(null);
+  node.replaceAll(null);
+  node.lag(0);
+});
+
+/** Asks about the first transfer of a transaction unless `position` says otherwise. The hash comes as nodes write it. */
+const verify = (hash: string, { position = 0, network = 'local', at = watcher } = {}) =>
+  at.call('POST', '/internal/v1/transfers/verify', {
+    network,
+    transaction_id: hash.slice(2),
+    transaction_event_index: position,
+  });
+
+/** A transfer to a wallet that nobody watches: nothing about it is ever stored here. */
+async function finalTransfer(units = 5n): Promise<string> {
+  const hash = await world.chain.transfer(newWallet(), units);
+  await world.chain.mine(CONFIRMATIONS - 1);
+  return hash;
+}
+
+const onReceipt = (change: (receipt: Receipt) => unknown) => (call: Call, answer: Answer) =>
+  call.method === 'eth_getTransactionReceipt' && answer.result
+    ? { result: change(answer.result as Receipt) }
+    : undefined;
+
+const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable' } };
+const absent = (reason: string) => ({ status: 200, body: { finding: 'absent', reason } });
+
+describe('a transfer that is asked about', () => {
+  test('is described as the chain has it, although nobody watches its wallet', async () => {
+    const [wallet, other] = [newWallet(), newWallet()];
+    const hash = await world.chain.transferBatch([
+      { to: other, units: 1n },
+      { to: wallet, units: 9_500_000n },
+    ]);
+    const block = await world.chain.rpc<Block>('eth_getBlockByNumber', ['latest', false]);
+    await world.chain.mine(CONFIRMATIONS - 1);
+    expect(await verify(hash, { position: 1 })).toEqual({
+      status: 200,
+      body: {
+        finding: 'present',
+        is_final: true,
+        block_number: Number(block.number),
+        block_hash: block.hash,
+        block_timestamp: new Date(Number(block.timestamp) * 1000).toISOString(),
+        from: world.chain.payer,
+        to: wallet,
+        amount_units: '9500000',
+        decimals: 6,
+        confirmations: CONFIRMATIONS,
+        confirmations_required: CONFIRMATIONS,
+      },
+    });
+    // The other position is the other transfer, and there is no third.
+    expect((await verify(hash)).body).toMatchObject({ to: other, amount_units: '1' });
+    expect(await verify(hash, { position: 2 })).toEqual(absent('no_event'));
+    const { rows } = await world.pool.query('select from transfer');
+    expect(rows).toEqual([]);
+  });
+
+  test('is final only once it is as deep as the network asks for', async () => {
+    const hash = await world.chain.transfer(newWallet(), 5n);
+    for (let confirmations = 1; confirmations < CONFIRMATIONS; confirmations += 1) {
+      expect((await verify(hash)).body).toMatchObject({ finding: 'present', is_final: false, confirmations });
+      await world.chain.mine(1);
+    }
+    expect((await verify(hash)).body).toMatchObject({ is_final: true, confirmations: CONFIRMATIONS });
+  });
+
+  test('waits for the chain itself to call its block final where the network asks for that', async () => {
+    const strict = await startWorld();
+    try {
+      const at = strict.watch({ finality: 'finalized', confirmations: 2 });
+      const hash = await strict.chain.transfer(newWallet(), 5n);
+      await strict.chain.mine(40);
+      expect((await verify(hash, { at })).body).toMatchObject({ is_final: false, confirmations: 41 });
+      await strict.chain.mine(24);
+      expect((await verify(hash, { at })).body).toMatchObject({ is_final: true, confirmations: 65 });
+    } finally {
+      await strict.close();
+    }
+  }, 30_000);
+
+  test('is absent once a reorganisation has taken it away', async () => {
+    const hash = await finalTransfer();
+    expect((await verify(hash)).body).toMatchObject({ finding: 'present' });
+    await world.chain.reorg(CONFIRMATIONS);
+    expect(await verify(hash)).toEqual(absent('no_receipt'));
+  });
+
+  test('is absent when no such transaction was ever made', async () => {
+    expect(await verify(`0x${'ab'.repeat(32)}`)).toEqual(absent('no_receipt'));
+  });
+
+  test.each([
+    [{ transaction_id: `0x${'a'.repeat(62)}` }, 'transaction_id'],
+    [{ transaction_id: 'A'.repeat(64) }, 'transaction_id'],
+    [{ transaction_event_index: -1 }, 'transaction_event_index'],
+    [{ transaction_event_index: '0' }, 'transaction_event_index'],
+    [{ transaction_event_index: 2 ** 31 }, 'transaction_event_index'],
+    [{ network: 7 }, 'network'],
+  ])('%j is refused and named', async (change, field) => {
+    const question = { network: 'local', transaction_id: 'a'.repeat(64), transaction_event_index: 0, ...change };
+    const answer = await watcher.call('POST', '/internal/v1/transfers/verify', question);
+    expect(answer).toMatchObject({ status: 422, body: { detail: [{ field }] } });
+  });
+});
+
+describe('a node', () => {
+  const withFirstLog = (change: object) => (receipt: Receipt) => ({
+    ...receipt,
+    logs: [{ ...receipt.logs[0], ...change }],
+  });
+
+  test.each<[string, (receipt: Receipt) => unknown, string]>([
+    ['that lacks the receipt', () => null, 'no_receipt'],
+    ['that says the transaction failed', (receipt) => ({ ...receipt, status: '0x0' }), 'failed'],
+    ['whose receipt has no event', (receipt) => ({ ...receipt, logs: [] }), 'no_event'],
+    ['whose event is of another contract', withFirstLog({ address: `0x${'ab'.repeat(20)}` }), 'no_transfer'],
+    ['whose event is no Transfer', withFirstLog({ topics: [`0x${'ab'.repeat(32)}`] }), 'no_transfer'],
+    ['whose transfer is of nothing', withFirstLog({ data: `0x${'0'.repeat(64)}` }), 'no_transfer'],
+    [
+      'whose receipt is of a block that its chain does not have',
+      (receipt) => ({
+        ...receipt,
+        blockHash: `0x${'ab'.repeat(32)}`,
+        logs: [{ ...receipt.logs[0], blockHash: `0x${'ab'.repeat(32)}` }],
+      }),
+      'orphaned',
+    ],
+  ])('%s shows no transfer', async (_, change, reason) => {
+    const hash = await finalTransfer();
+    node.spoil(onReceipt(change));
+    expect(await verify(hash)).toEqual(absent(reason));
+    node.spoil(null);
+    expect((await verify(hash)).body).toMatchObject({ is_final: true });
+  });
+
+  test.each<[string, (receipt: Receipt) => unknown]>([
+    ['the receipt of another transaction', (receipt) => ({ ...receipt, transactionHash: `0x${'ab'.repeat(32)}` })],
+    ['an event of another transaction', withFirstLog({ transactionHash: `0x${'ab'.repeat(32)}` })],
+    ['an event of another block', withFirstLog({ blockHash: `0x${'ab'.repeat(32)}` })],
+    ['an event of another height', withFirstLog({ blockNumber: '0x1' })],
+    ['an event that was taken back', withFirstLog({ removed: true })],
+    ['no status', (receipt) => ({ ...receipt, status: undefined })],
+    ['a receipt that is none', () => 'yes'],
+  ])('that answers %s is not believed', async (_, change) => {
+    const hash = await finalTransfer();
+    node.spoil(onReceipt(change));
+    expect(await verify(hash)).toEqual(unavailable);
+    node.spoil(null);
+    await eventually(async () => expect((await verify(hash)).body).toMatchObject({ is_final: true }));
+  });
+
+  test('that shows one event twice is not believed about the second', async () => {
+    const hash = await finalTransfer();
+    node.spoil(onReceipt((receipt) => ({ ...receipt, logs: [receipt.logs[0], receipt.logs[0]] })));
+    expect(await verify(hash, { position: 1 })).toEqual(unavailable);
+    node.spoil(null);
+    await eventually(async () => expect((await verify(hash)).body).toMatchObject({ is_final: true }));
+  });
+
+  test('that claims a higher head proves nothing by it: the blocks up to there must be linked', async () => {
+    const hash = await world.chain.transfer(newWallet(), 5n);
+    const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
+    const inventHead = (call: Call) => {
+      if (call.method !== 'eth_getBlockByNumber' || call.params[0] === 'finalized') return undefined;
+      const asked = call.params[0] === 'latest' ? head + 20 : Number(call.params[0]);
+      if (asked <= head) return undefined;
+      const invented = `0x${asked.toString(16).padStart(64, '0')}`;
+      return { result: { ...template, number: `0x${asked.toString(16)}`, hash: invented, parentHash: invented } };
+    };
+    const template = await world.chain.rpc<object>('eth_getBlockByNumber', ['latest', false]);
+    node.spoil(inventHead);
+    expect(await verify(hash)).toEqual(unavailable);
+    node.spoil(null);
+    await eventually(async () => expect((await verify(hash)).body).toMatchObject({ is_final: false }));
+  });
+
+  test.each<[string, () => void]>([
+    ['is unreachable', () => node.replaceAll('drop')],
+    ['is overloaded', () => node.replaceAll({ status: 429, body: 'slow down' })],
+    ['answers HTML', () => node.replaceAll({ status: 200, body: '<html>maintenance</html>' })],
+  ])('that %s gives no answer, and nothing is concluded from that', async (_, misbehave) => {
+    const hash = await finalTransfer();
+    misbehave();
+    expect(await verify(hash)).toEqual(unavailable);
+    node.replaceAll(null);
+    await eventually(async () => expect((await verify(hash)).body).toMatchObject({ is_final: true }));
+  });
+});
+
+describe('where a network has several nodes', () => {
+  test.each<[string, () => void]>([
+    ['has not heard of the transaction yet', () => node.spoil(onReceipt(() => null))],
+    ['is unreachable', () => node.replaceAll('drop')],
+    ['lags and calls the block not final yet', () => node.lag(CONFIRMATIONS - 1)],
+  ])('one that %s leaves the word to the next', async (_, misbehave) => {
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
+    const hash = await finalTransfer();
+    misbehave();
+    expect((await verify(hash, { at })).body).toMatchObject({ finding: 'present', is_final: true });
+    await at.close();
+  });
+
+  test('one that says the transaction failed is heard, whatever the next would say', async () => {
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
+    const hash = await finalTransfer();
+    node.spoil(onReceipt((receipt) => ({ ...receipt, status: '0x0' })));
+    expect(await verify(hash, { at })).toEqual(absent('failed'));
+    await at.close();
+  });
+});
+
+describe('nothing can be said', () => {
+  test('of a network that is not watched here', async () => {
+    const hash = await finalTransfer();
+    expect(await verify(hash, { network: 'nowhere' })).toEqual({
+      status: 200,
+      body: { finding: 'undecided', reason: 'network_unknown' },
+    });
+  });
+
+  test('of a network that waits for an operator, because its nodes contradicted what had been final', async () => {
+    const hash = await finalTransfer();
+    await world.pool.query('update cursor set halted_at = now()');
+    expect(await verify(hash)).toEqual({ status: 200, body: { finding: 'undecided', reason: 'network_halted' } });
+    await world.pool.query('update cursor set halted_at = null');
+    expect((await verify(hash)).body).toMatchObject({ is_final: true });
+  });
+});

@@ -1,0 +1,23 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { countOpenIncidents } from '../store/incident.ts';
+
+const INTERVAL_MS = 5_000;
+
+/** Shows how many incidents wait for a person, for an alert to watch. Every replica shows the same number: take their maximum. */
+export function startCountIncidentsLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
+  const { db, logger, metrics } = context;
+  const open = metrics.gauge('payment_open_incidents', 'Incidents about paid payments that nobody has resolved yet');
+  return startLoop({
+    name: 'count-incidents',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      open.set(await countOpenIncidents(db));
+      return { more: false };
+    },
+  });
+}

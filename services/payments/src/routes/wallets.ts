@@ -1,0 +1,64 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { operatorBody } from '@quittance/http/operator-body.ts';
+import { queryMoment } from '@quittance/http/query-moment.ts';
+import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { readReleasesOf, readWallet, releaseWallet } from '../store/wallet.ts';
+
+const readRelease = operatorBody({});
+
+/** Whose a wallet is, for the operator: a look at it, its release, and what was released from a merchant. */
+export const walletRoutes = (db: Queryable): Route[] => [
+  route({
+    method: 'GET',
+    path: '/internal/v1/wallets/:address',
+    handle: async (request) => {
+      const address = addressOf(request);
+      const { merchant_id, bound_at, releases } = await readWallet(db, address);
+      return {
+        status: 200,
+        body: {
+          address,
+          merchant_id,
+          bound_at: bound_at && rfc3339(bound_at),
+          releases: releases.map(withTime),
+        },
+      };
+    },
+  }),
+  route({
+    method: 'POST',
+    path: '/internal/v1/wallets/:address/release',
+    handle: async (request) => {
+      const { author } = await readRelease(request);
+      const address = addressOf(request);
+      const merchantId = await releaseWallet(db, address, author);
+      if (merchantId === null) throw new HttpError(404, 'This wallet belongs to no merchant');
+      return { status: 200, body: { address, merchant_id: merchantId } };
+    },
+  }),
+  // The newest hundred; `before`, a moment, asks for older ones. Empty for an unknown merchant: who exists is api-gateway's to say.
+  route({
+    method: 'GET',
+    path: '/internal/v1/merchants/:merchant_id/wallet-releases',
+    handle: async ({ params, query }) => {
+      const before = queryMoment(query, 'before');
+      const releases = await readReleasesOf(db, pathParameter(params, 'merchant_id'), before);
+      return { status: 200, body: { releases: releases.map(withTime) } };
+    },
+  }),
+];
+
+/** @returns the canonical address. @throws HttpError 422 for a text that is none. */
+function addressOf({ params }: RouteRequest): string {
+  const wallet = parseAddress(pathParameter(params, 'address'));
+  if (wallet === null) throw invalid({ field: 'address', reason: 'is no wallet address' });
+  return wallet.address;
+}
+
+const withTime = <R extends { released_at: Date }>({ released_at, ...release }: R) => ({
+  ...release,
+  released_at: rfc3339(released_at),
+});

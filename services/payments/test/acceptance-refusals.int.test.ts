@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import {
+  accept,
+  acceptances,
+  announcements,
+  author,
+  confirmed,
+  findingOf,
+  reaches,
+  said,
+  sayMore,
+  taken,
+  underpaid,
+} from './acceptance.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+});
+afterAll(() => payments.close());
+
+describe('the chain has the last word', () => {
+  const nothingChanged = async (one: TestPayment) => {
+    expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [{ reason: 'underpaid' }] });
+    expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toEqual([]);
+    expect(await announcements(payments, one)).toBe(0);
+  };
+
+  test.each([
+    ['absent', 'no_receipt', /does not have this transaction/],
+    ['absent', 'orphaned', /not in the chain any more/],
+    ['absent', 'failed', /failed on chain/],
+    ['absent', 'no_event', /no event at this position/],
+    ['absent', 'no_transfer', /no transfer of USDT/],
+    ['undecided', 'network_unknown', /does not follow this network/],
+    ['undecided', 'network_halted', /has halted this network/],
+  ])('%s: %s is 409 with a sentence', async (finding, reason, sentence) => {
+    const { one, transfer } = await underpaid(payments);
+    payments.peers.findings.set(transfer.transaction_id, { finding, reason });
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
+    await nothingChanged(one);
+  });
+
+  test.each<[string, object, RegExp]>([
+    ['a transfer that is not final', { is_final: false, confirmations: 1 }, /not final yet: it has 1 confirmations/],
+    ['another amount', { amount_units: '9500001' }, /amount_units 9500001 instead of 9500000/],
+    ['other decimals', { decimals: 18 }, /decimals 18 instead of 6/],
+    ['another block', { block_hash: `0x${'ab'.repeat(32)}` }, /block_hash/],
+    ['another recipient', { to: newWallet() }, /recipient/],
+    ['another sender', { from: newWallet() }, /sender/],
+  ])('%s is 409 with what is different', async (_, change, sentence) => {
+    const { one, transfer } = await underpaid(payments);
+    payments.peers.findings.set(transfer.transaction_id, findingOf(transfer, change));
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
+    await nothingChanged(one);
+    // The same acceptance goes through once the chain agrees.
+    payments.peers.findings.delete(transfer.transaction_id);
+    expect((await accept(payments, one, transfer)).status).toBe(200);
+  });
+
+  test.each<[string, object]>([
+    ['a finding nobody knows', { finding: 'maybe' }],
+    ['a reason nobody knows', { finding: 'absent', reason: 'weather' }],
+    ['half a finding', { finding: 'present', is_final: true }],
+    ['a finality that is no boolean', { is_final: 'yes' }],
+    ['an amount that is a number', { amount_units: 9500000 }],
+  ])('%s is no answer: 503', async (_, change) => {
+    const { one, transfer } = await underpaid(payments);
+    payments.peers.findings.set(transfer.transaction_id, 'finding' in change ? change : findingOf(transfer, change));
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([503, 'Service temporarily unavailable']);
+    await nothingChanged(one);
+  });
+
+  test('without an answer it is 503, and nothing has changed', async () => {
+    const { one, transfer } = await underpaid(payments);
+    payments.peers.down.add('chain-watcher');
+    try {
+      expect((await accept(payments, one, transfer)).status).toBe(503);
+    } finally {
+      payments.peers.down.delete('chain-watcher');
+    }
+    await nothingChanged(one);
+    await eventually(async () => expect((await accept(payments, one, transfer)).status).toBe(200));
+  });
+
+  /** The finding is true when chain-watcher gives it; then this happens before payments has locked anything. */
+  const meanwhile = (transfer: TransferObserved, happens: () => Promise<unknown>) =>
+    payments.peers.findings.set(transfer.transaction_id, async () => {
+      await happens();
+      return findingOf(transfer);
+    });
+
+  test('a transfer that is retracted while the chain is asked is refused', async () => {
+    const { one, transfer } = await underpaid(payments);
+    meanwhile(transfer, () => sayMore(payments, transfer, { phase: 'retracted', version: 2 }));
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([409, 'This transfer is gone from the chain']);
+    expect(await announcements(payments, one)).toBe(0);
+  });
+
+  test('a transfer that moves to another block while the chain is asked is refused', async () => {
+    const { one, transfer } = await underpaid(payments);
+    meanwhile(transfer, () => sayMore(payments, transfer, { block_hash: `0x${'cd'.repeat(32)}`, version: 3 }));
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(/block_hash/)]);
+    await nothingChanged(one);
+  });
+
+  test('a payment that is paid while the chain is asked stays paid by that', async () => {
+    const { one, transfer } = await underpaid(payments);
+    meanwhile(transfer, async () => {
+      await one.observe(confirmed);
+      await reaches(one, { status: 'PAID' });
+    });
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(/is PAID already/)]);
+    expect(await announcements(payments, one)).toBe(1);
+    expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toEqual([]);
+  });
+
+  test('a payment that is cancelled while the chain is asked is paid as a cancelled one', async () => {
+    const { one, transfer } = await underpaid(payments);
+    meanwhile(transfer, () => one.cancel());
+    expect((await accept(payments, one, transfer)).json).toMatchObject({ status_before: 'CANCELLED' });
+    expect(await announcements(payments, one)).toBe(1);
+    expect(said(payments, one).closed).toMatchObject([{ status: 'CANCELLED' }]);
+  });
+});
+
+describe('what cannot be accepted is refused without asking the chain', () => {
+  const refused = async (one: TestPayment, transfer: TransferObserved, status: number, sentence: RegExp) => {
+    const answer = await accept(payments, one, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([status, expect.stringMatching(sentence)]);
+    const asked = payments.peers.verified as { transaction_id: string }[];
+    expect(asked.some(({ transaction_id: id }) => id === transfer.transaction_id)).toBe(false);
+    expect(await acceptances(payments, 'transaction_id', transfer.transaction_id)).toEqual([]);
+  };
+
+  test('an unknown payment, and a transfer that the ledger does not have on its network', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const nobody = { ...one, payment: { ...one.payment, payment_id: `pay_${'0'.repeat(32)}` } };
+    await refused(nobody, transfer, 404, /^Payment not found$/);
+    await refused(one, transferFor(one.merchantId, one.payment), 404, /ledger has no such transfer on local/);
+    await refused(one, { ...transfer, transaction_event_index: 4 }, 404, /no such transfer/);
+    const elsewhere = await one.observe({ network: 'elsewhere', amount_units: '9500000' });
+    await taken(payments, elsewhere);
+    await refused(one, elsewhere, 404, /no such transfer/);
+  });
+
+  test('a payment that is PAID, and the transfer that paid it', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const paying = await one.observe(confirmed);
+    await reaches(one, { status: 'PAID' });
+    await refused(one, transfer, 409, /is PAID already/);
+    await refused(one, paying, 409, /pays pay_\w+ by itself/);
+  });
+
+  test('a payment that is CHECKING, and the transfer that is about to pay it', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const paying = await one.observe();
+    await reaches(one, { status: 'CHECKING' });
+    await refused(one, transfer, 409, /is CHECKING: another transfer/);
+    await refused(one, paying, 409, /by itself/);
+    const other = await newPayment(payments, { amount: '11', wallet: one.payment.merchant_wallet }, one.merchantId);
+    await refused(other, paying, 409, /pays another payment/);
+  });
+
+  test('a transfer that is gone from the chain', async () => {
+    const { one, transfer } = await underpaid(payments);
+    await sayMore(payments, transfer, { phase: 'retracted', version: 2 });
+    await refused(one, transfer, 409, /gone from the chain/);
+  });
+
+  test('a transfer to another wallet, of the same merchant or of another one', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const other = await newPayment(payments, { amount: '10' }, one.merchantId);
+    await refused(other, transfer, 409, /another wallet/);
+    const foreign = await newPayment(payments, { amount: '10' });
+    await refused(foreign, transfer, 409, /another wallet/);
+  });
+
+  test('a transfer that came while the wallet belonged to another merchant', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const transfer = await one.observe({ amount_units: '9500000', merchant_id: await newMerchant(payments) });
+    await taken(payments, transfer);
+    await refused(one, transfer, 409, /belonged to another merchant/);
+  });
+
+  test('a transfer that came in time for another payment and is about to pay that', async () => {
+    const one = await newPayment(payments, { amount: '5' });
+    await one.age(5);
+    await one.cancel();
+    const transfer = await one.observe({ block_timestamp: wholeSecond(new Date(), -60) });
+    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: one.payment.payment_id, reason: null });
+    const other = await newPayment(payments, { amount: '5.1', wallet: one.payment.merchant_wallet }, one.merchantId);
+    await refused(other, transfer, 409, /came in time for another payment/);
+  });
+
+  test.each([
+    [{ actor: undefined }, 'actor'],
+    [{ reason: '' }, 'reason'],
+    [{ transaction_id: 'A'.repeat(64) }, 'transaction_id'],
+    [{ transaction_event_index: 2 ** 31 }, 'transaction_event_index'],
+    [{ force: true }, 'force'],
+  ])('a body with %j', async (change, field) => {
+    const { one, transfer } = await underpaid(payments);
+    const answer = await accept(payments, one, transfer, { ...author, ...change });
+    expect(answer).toMatchObject({ status: 422, json: { detail: [{ field }] } });
+  });
+});

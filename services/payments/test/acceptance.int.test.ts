@@ -1,0 +1,334 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import {
+  accept,
+  type Acceptance,
+  acceptances,
+  announcements,
+  author,
+  confirmed,
+  expire,
+  incidents,
+  reaches,
+  said,
+  sayMore,
+  taken,
+  underpaid,
+} from './acceptance.ts';
+import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
+import { newMerchant, newPayment, newWallet, wholeSecond } from './shop.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+});
+afterAll(() => payments.close());
+
+describe('accepting a transfer', () => {
+  test('that underpaid makes the payment PAID: announced once, with the amount that was asked for, and audited', async () => {
+    const one = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' });
+    const transfer = await one.observe({ amount_units: '9500000' });
+    await taken(payments, transfer);
+    await reaches(one, { status: 'PENDING', unmatched_transfers: [{ reason: 'underpaid', amount: '9.5' }] });
+    const answer = await accept(payments, one, transfer);
+    const paid = await one.details();
+    expect(paid).toMatchObject({
+      status: 'PAID',
+      amount: '10.50',
+      transaction: {
+        transaction_id: transfer.transaction_id,
+        transaction_event_index: 3,
+        block_number: 1234,
+        confirmations: 17,
+        confirmations_required: 2,
+      },
+      unmatched_transfers: [],
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.json).toEqual({
+      payment_id: one.payment.payment_id,
+      merchant_id: one.merchantId,
+      status: 'PAID',
+      status_before: 'PENDING',
+      expected_amount: '10.50',
+      network: 'local',
+      transaction_id: transfer.transaction_id,
+      transaction_event_index: 3,
+      amount: '9.5',
+      unmatched_reason: 'underpaid',
+      block_number: 1234,
+      block_hash: transfer.block_hash,
+      block_timestamp: transfer.block_timestamp,
+      confirmations: 17,
+      ...author,
+      accepted_at: expect.stringMatching(/Z$/),
+    });
+    expect(await announcements(payments, one)).toBe(1);
+    expect(said(payments, one)).toEqual({
+      paid: [
+        {
+          payment_id: one.payment.payment_id,
+          merchant_id: one.merchantId,
+          expected_amount: '10.50',
+          transaction_id: transfer.transaction_id,
+          transaction_event_index: 3,
+          description: 'Zwei Karten',
+          paid_at: paid.paid_at,
+        },
+      ],
+      closed: [expect.objectContaining({ status: 'PAID', closed_at: paid.paid_at })],
+    });
+    expect(payments.peers.verified).toContainEqual({
+      network: 'local',
+      transaction_id: transfer.transaction_id,
+      transaction_event_index: 3,
+    });
+    const [row] = await acceptances(payments, 'payment_id', one.payment.payment_id);
+    expect(row).toMatchObject({ ...author, status_before: 'PENDING', amount_units: '9500000', confirmations: 17 });
+    const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
+    expect(json).toMatchObject({ status: 'PAID', acceptance: answer.json });
+  });
+
+  test('that overpaid works as well', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const transfer = await one.observe({ amount_units: '10000001' });
+    await taken(payments, transfer);
+    expect((await accept(payments, one, transfer)).json).toMatchObject({
+      amount: '10.000001',
+      unmatched_reason: 'overpaid',
+    });
+    expect(await announcements(payments, one)).toBe(1);
+  });
+
+  test('that came late pays an EXPIRED payment, which was announced as closed before', async () => {
+    const one = await newPayment(payments);
+    await expire(payments, one);
+    const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 0) });
+    expect(await taken(payments, transfer)).toMatchObject({ reason: 'late' });
+    expect((await accept(payments, one, transfer)).json).toMatchObject({
+      status_before: 'EXPIRED',
+      unmatched_reason: 'late',
+    });
+    expect(await announcements(payments, one)).toBe(1);
+    expect(said(payments, one).closed).toMatchObject([{ status: 'EXPIRED' }]);
+  });
+
+  test('that came after the cancellation pays a CANCELLED payment, and the slot of a newer one stays its own', async () => {
+    const one = await newPayment(payments, { amount: '3' });
+    await one.cancel();
+    const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 5) });
+    expect(await taken(payments, transfer)).toMatchObject({ reason: 'after_cancel' });
+    const newer = await newPayment(payments, { amount: '3', wallet: one.payment.merchant_wallet }, one.merchantId);
+    const { json } = await accept(payments, one, transfer);
+    expect(json).toMatchObject({ status_before: 'CANCELLED', unmatched_reason: 'after_cancel' });
+    expect(await one.details()).toMatchObject({ status: 'PAID', cancelled_at: expect.any(String) });
+    await newer.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 30) });
+    await reaches(newer, { status: 'PAID' });
+    expect(await announcements(payments, one)).toBe(1);
+  });
+
+  test('that paid twice can pay another payment on the wallet', async () => {
+    const one = await newPayment(payments, { amount: '8' });
+    await one.observe(confirmed);
+    await reaches(one, { status: 'PAID' });
+    const twice = await one.observe(confirmed);
+    expect(await taken(payments, twice)).toMatchObject({ reason: 'duplicate' });
+    const other = await newPayment(payments, { amount: '8.2', wallet: one.payment.merchant_wallet }, one.merchantId);
+    expect((await accept(payments, other, twice)).json).toMatchObject({ unmatched_reason: 'underpaid' });
+    expect((await one.details()).unmatched_transfers).toEqual([]);
+    expect(await announcements(payments, other)).toBe(1);
+  });
+
+  test('that came before anybody waited has no reason against it', async () => {
+    const merchantId = await newMerchant(payments);
+    const elsewhere = await newPayment(payments, {}, merchantId);
+    const wallet = newWallet();
+    const early = { to: wallet, block_timestamp: wholeSecond(new Date(), -3600), ...confirmed };
+    const transfer = await elsewhere.observe(early);
+    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: null, reason: null });
+    const one = await newPayment(payments, { wallet }, merchantId);
+    expect((await accept(payments, one, transfer)).json).toMatchObject({ unmatched_reason: null });
+    expect(await one.details()).toMatchObject({ status: 'PAID' });
+  });
+
+  test('that was about to pay this closed payment anyway announces it once', async () => {
+    const one = await newPayment(payments);
+    await one.age(5);
+    await one.cancel();
+    const transfer = await one.observe({ block_timestamp: wholeSecond(new Date(), -60) });
+    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: one.payment.payment_id, reason: null });
+    expect((await accept(payments, one, transfer)).status).toBe(200);
+    await sayMore(payments, transfer, confirmed);
+    expect(await announcements(payments, one)).toBe(1);
+    expect(await incidents(payments, one)).toEqual([]);
+  });
+
+  test('can be weighed before: the two amounts and the reason', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const path = `/payments/${one.payment.payment_id}/transfers/${transfer.transaction_id}`;
+    const answer = await payments.call('GET', `${path}/3`);
+    expect(answer.json).toEqual({
+      payment_id: one.payment.payment_id,
+      merchant_id: one.merchantId,
+      status: 'PENDING',
+      expected_amount: '10',
+      network: 'local',
+      transaction_id: transfer.transaction_id,
+      transaction_event_index: 3,
+      amount: '9.5',
+      unmatched_reason: 'underpaid',
+      recipient: one.payment.merchant_wallet,
+      block_timestamp: transfer.block_timestamp,
+      phase: 'seen',
+      pays: null,
+    });
+    expect((await payments.call('GET', `${path}/4`)).status).toBe(404);
+    expect((await payments.call('GET', `${path}/-1`)).status).toBe(422);
+  });
+});
+
+describe('accepting again', () => {
+  test('answers the same to the byte, whoever repeats it, and without the chain', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const first = await accept(payments, one, transfer);
+    payments.peers.findings.set(transfer.transaction_id, { finding: 'absent', reason: 'no_receipt' });
+    await sayMore(payments, transfer, { ...confirmed, confirmations: 40 });
+    const second = await accept(payments, one, transfer, { actor: 'otto', reason: 'to be sure' });
+    expect([second.status, second.text]).toEqual([200, first.text]);
+    expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toHaveLength(1);
+    expect(await announcements(payments, one)).toBe(1);
+  });
+
+  test('for another payment is 409', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const other = await newPayment(payments, { amount: '11', wallet: one.payment.merchant_wallet }, one.merchantId);
+    await accept(payments, one, transfer);
+    const answer = await accept(payments, other, transfer);
+    expect([answer.status, answer.json.detail]).toEqual([
+      409,
+      `This transfer pays another payment, ${one.payment.payment_id}`,
+    ]);
+    expect(await other.details()).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('at the same moment, many times, is one acceptance', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => accept(payments, one, transfer)));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect(answers[0]!.status).toBe(200);
+    expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toHaveLength(1);
+    expect(await announcements(payments, one)).toBe(1);
+  });
+});
+
+describe('racing acceptances have one winner', () => {
+  const statusesOf = (answers: Answer<Acceptance>[]) => answers.map(({ status }) => status).sort();
+
+  test('one transfer for several payments', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const order = { wallet: one.payment.merchant_wallet };
+    const others = await Promise.all(
+      ['10.1', '10.2', '10.3'].map((amount) => newPayment(payments, { ...order, amount }, one.merchantId)),
+    );
+    const all = [one, ...others];
+    const answers = await Promise.all(all.map((payment) => accept(payments, payment, transfer)));
+    expect(statusesOf(answers)).toEqual([200, 409, 409, 409]);
+    const statuses = await Promise.all(all.map(async (payment) => (await payment.details()).status));
+    expect(statuses.toSorted()).toEqual(['PAID', 'PENDING', 'PENDING', 'PENDING']);
+    const announced = await Promise.all(all.map((each) => announcements(payments, each)));
+    expect(announced.reduce((sum, count) => sum + count)).toBe(1);
+    expect(await acceptances(payments, 'transaction_id', transfer.transaction_id)).toHaveLength(1);
+  });
+
+  test('several transfers for one payment', async () => {
+    const { one, transfer } = await underpaid(payments);
+    const others = await Promise.all(
+      ['9100000', '9200000', '9300000'].map((amount_units) => one.observe({ amount_units })),
+    );
+    await Promise.all(others.map((transfer) => taken(payments, transfer)));
+    const answers = await Promise.all([transfer, ...others].map((each) => accept(payments, one, each)));
+    expect(statusesOf(answers)).toEqual([200, 409, 409, 409]);
+    expect((await one.details()).unmatched_transfers).toHaveLength(3);
+    expect(await announcements(payments, one)).toBe(1);
+  });
+
+  test('an acceptance and a transfer of the exact amount', async () => {
+    const runs = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const { one, transfer } = await underpaid(payments);
+        const [answer, exact] = await Promise.all([accept(payments, one, transfer), one.observe(confirmed)]);
+        await taken(payments, exact);
+        return { one, accepted: answer.status === 200, exact };
+      }),
+    );
+    for (const { one, accepted, exact } of runs) {
+      const details = await reaches(one, { status: 'PAID', unmatched_transfers: [expect.anything()] });
+      expect(details.transaction!.transaction_id === exact.transaction_id).toBe(!accepted);
+      expect(await announcements(payments, one)).toBe(1);
+      expect(await incidents(payments, one)).toEqual([]);
+    }
+  });
+});
+
+describe('what is heard of a transfer after it was accepted', () => {
+  test('opens no incident as long as the chain has what was accepted, in whichever block', async () => {
+    const { one, transfer } = await underpaid(payments);
+    await accept(payments, one, transfer);
+    const block = { block_hash: `0x${randomBytes(32).toString('hex')}`, block_number: 1300 };
+    for (const [version, change] of [
+      confirmed,
+      { ...confirmed, confirmations: 30 },
+      { ...confirmed, ...block },
+    ].entries())
+      await sayMore(payments, transfer, { ...change, version: version + 2 });
+    expect(await incidents(payments, one)).toEqual([]);
+    expect(await one.details()).toMatchObject({ status: 'PAID', transaction: { block_number: 1300 } });
+    expect(await announcements(payments, one)).toBe(1);
+  });
+
+  test('opens an incident when the chain loses it, and undoes nothing', async () => {
+    const { one, transfer } = await underpaid(payments);
+    await accept(payments, one, transfer);
+    await sayMore(payments, transfer, { phase: 'retracted', version: 2 });
+    expect(await incidents(payments, one)).toMatchObject([
+      { kind: 'paid_transfer_gone', transaction_id: transfer.transaction_id, resolved_at: null },
+    ]);
+    expect(await one.details()).toMatchObject({ status: 'PAID' });
+    // It comes back as it was: nothing more to look at.
+    await sayMore(payments, transfer, { ...confirmed, version: 3 });
+    expect(await incidents(payments, one)).toHaveLength(1);
+  });
+
+  test('opens an incident when it comes back as another transfer than the one accepted', async () => {
+    const { one, transfer } = await underpaid(payments);
+    await accept(payments, one, transfer);
+    await sayMore(payments, transfer, { ...confirmed, amount_units: '9400000' });
+    expect(await incidents(payments, one)).toHaveLength(1);
+  });
+
+  test('from the review before an expiry disturbs neither the acceptance nor the payment that expires', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    await one.age(10);
+    const transfer = await one.observe({ amount_units: '9500000', block_timestamp: wholeSecond(new Date(), -300) });
+    await taken(payments, transfer);
+    await accept(payments, one, transfer);
+    // A newer payment of the accepted amount, so soon after the block that its review asks about this very transfer.
+    const newer = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
+    payments.peers.chain.transfers.push({ ...transfer, ...confirmed, version: 5 });
+    await payments.db.query(
+      `update payment set created_at = $2::timestamptz, expires_at = $2::timestamptz + interval '1 second',
+                          expiry_check_at = $2::timestamptz where payment_id = $1`,
+      [newer.payment.payment_id, new Date(Date.parse(transfer.block_timestamp) + 10_000)],
+    );
+    payments.peers.chain.scannedThrough = new Date();
+    await reaches(newer, { status: 'EXPIRED' });
+    expect(await taken(payments, { ...transfer, version: 5 })).toMatchObject({ payment_id: one.payment.payment_id });
+    expect(await one.details()).toMatchObject({ status: 'PAID' });
+    expect(await incidents(payments, one)).toEqual([]);
+    expect(await announcements(payments, one)).toBe(1);
+    expect(await announcements(payments, newer)).toBe(0);
+  });
+});

@@ -1,0 +1,117 @@
+import { expect } from '@jest/globals';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Answer, PaymentsUnderTest } from './service.ts';
+import { newPayment, type TestPayment } from './shop.ts';
+
+export type Acceptance = { status_before: string; accepted_at: string; actor: string } & { detail: string };
+
+export const author = { actor: 'olga', reason: 'the customer paid the fee from it' };
+export const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
+
+/** What chain-watcher would find of a transfer that is where the ledger has it. */
+export const findingOf = (transfer: TransferObserved, change: object = {}) => ({
+  finding: 'present',
+  is_final: true,
+  block_number: transfer.block_number,
+  block_hash: transfer.block_hash,
+  block_timestamp: transfer.block_timestamp,
+  from: transfer.from,
+  to: transfer.to,
+  amount_units: transfer.amount_units,
+  decimals: transfer.decimals,
+  confirmations: 17,
+  confirmations_required: 2,
+  ...change,
+});
+
+/** Accepts a transfer that the chain has, unless the test has said what chain-watcher finds. */
+export function accept(
+  payments: PaymentsUnderTest,
+  one: TestPayment,
+  transfer: TransferObserved,
+  by: object = author,
+): Promise<Answer<Acceptance>> {
+  const { findings } = payments.peers;
+  if (!findings.has(transfer.transaction_id)) findings.set(transfer.transaction_id, findingOf(transfer));
+  return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, {
+    transaction_id: transfer.transaction_id,
+    transaction_event_index: transfer.transaction_event_index,
+    ...by,
+  });
+}
+
+type LedgerRow = { phase: string; payment_id: string | null; related_payment_id: string | null; reason: string | null };
+
+/** Waits until the ledger has this version of a transfer. */
+export const taken = (payments: PaymentsUnderTest, transfer: TransferObserved): Promise<LedgerRow> =>
+  eventually(async () => {
+    const { rows } = await payments.db.query<LedgerRow>(
+      'select phase, payment_id, related_payment_id, reason from transfer where transaction_id = $1 and version >= $2',
+      [transfer.transaction_id, transfer.version],
+    );
+    if (rows[0] === undefined) throw new Error('not taken yet');
+    return rows[0];
+  });
+
+/** Says more of a transfer that is known, and waits until it is taken. */
+export async function sayMore(
+  payments: PaymentsUnderTest,
+  transfer: TransferObserved,
+  change: Partial<TransferObserved>,
+): Promise<LedgerRow> {
+  await payments.say(TransferObserved, { ...transfer, ...change });
+  return taken(payments, { ...transfer, ...change });
+}
+
+export const reaches = (one: TestPayment, expected: object): Promise<PaymentDetails> =>
+  eventually(async () => {
+    const details = await one.details();
+    expect(details).toMatchObject(expected);
+    return details;
+  });
+
+export const said = (payments: PaymentsUnderTest, one: TestPayment) => ({
+  paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
+  closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
+});
+
+/** How often a payment's being paid was announced, counted when everything that was to be said has been heard. */
+export async function announcements(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
+  await eventually(async () => {
+    const { rows } = await payments.db.query('select from outbox');
+    expect(rows).toEqual([]);
+  });
+  // What left the outbox before comes out of the queue before this one's.
+  const last = await newPayment(payments);
+  await last.observe(confirmed);
+  await eventually(() => expect(said(payments, last).paid).toHaveLength(1));
+  return said(payments, one).paid.length;
+}
+
+export const acceptances = async (
+  payments: PaymentsUnderTest,
+  column: 'payment_id' | 'transaction_id',
+  value: string,
+) =>
+  (await payments.db.query<Record<string, unknown>>(`select * from transfer_acceptance where ${column} = $1`, [value]))
+    .rows;
+
+export const incidents = async (payments: PaymentsUnderTest, one: TestPayment) =>
+  (await payments.call<{ incidents: object[] }>('GET', `/payments/${one.payment.payment_id}`)).json.incidents;
+
+/** A payment of 10 and a transfer of 9.5 for it, which the ledger has as underpaid. */
+export async function underpaid(payments: PaymentsUnderTest) {
+  const one = await newPayment(payments, { amount: '10' });
+  const transfer = await one.observe({ amount_units: '9500000' });
+  expect(await taken(payments, transfer)).toMatchObject({ payment_id: null });
+  return { one, transfer };
+}
+
+/** Makes a payment EXPIRED by way of the expiry loop. */
+export async function expire(payments: PaymentsUnderTest, one: TestPayment): Promise<Payment> {
+  await one.age(60);
+  payments.peers.chain.scannedThrough = new Date();
+  return reaches(one, { status: 'EXPIRED' });
+}
