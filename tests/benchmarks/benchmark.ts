@@ -6,7 +6,7 @@ export type Benchmark = {
   name: string;
   /** What is compared with what, for people. */
   about: string;
-  /** @throws when something broke; missing an aim is a result. */
+  /** @throws CannotMeasure, or whatever broke; missing an aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
 
@@ -32,5 +32,12 @@ export type BenchmarkResult = {
 /** Rows have as many cells as there are columns; the first column is text, the others are numbers. */
 export type Table = { title: string; columns: string[]; rows: string[][] };
 
-/** A ratio that should be reached. A machine shared with others makes it a statement about this run, not a verdict. */
-export type Aim = { what: string; atLeast: number; measured: Spread };
+/** A ratio that should be reached, or not exceeded. A machine shared with others makes it a statement about this run, not a verdict. */
+export type Aim = { what: string; measured: Spread } & Bound;
+
+export type Bound = { atLeast: number } | { atMost: number };
+
+/** This machine lacks what the benchmark needs. The message is a sentence that says how to get it. */
+export class CannotMeasure extends Error {
+  override readonly name = 'CannotMeasure';
+}

@@ -1,6 +1,6 @@
 import type { Aim, Table } from './benchmark.ts';
 import type { GatewayComparison, StatementCount } from './gateway.bench.ts';
-import { renderSpread, significant } from './support/report.ts';
+import { renderSpread, shortened, significant } from './support/report.ts';
 import { cpuUsPerUnit, measurementOf, ratioOf, spreadOf, type Measurement } from './support/rounds.ts';
 import type { StatementCost } from './support/statements.ts';
 
@@ -67,15 +67,10 @@ export function statementTable({ endpoint, connections, requests, costs }: State
     columns: ['', 'statements', 'execution µs', 'WAL bytes', 'pages'],
     rows: [
       ...ofRequests.map((cost) => [
-        `${cost.service}: ${shorten(cost.query)}`,
+        `${cost.service}: ${shortened(cost.query)}`,
         ...numbers.map((of) => perRequest(of(cost))),
       ]),
       ['all', ...numbers.map((of) => sum(of))],
     ],
   };
-}
-
-function shorten(query: string): string {
-  const line = query.replace(/\s+/g, ' ').trim();
-  return line.length > 70 ? `${line.slice(0, 69)}…` : line;
 }

@@ -1,11 +1,12 @@
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { withDatabase } from '../support/database.ts';
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
 import { comparisonTable, notes, statementTable, throughputAim } from './gateway-tables.ts';
 import { baselineKinds, startBaseline } from './support/baselines.ts';
-import { cpuUsOf, cpuUsOfFamily, parentOf } from './support/cpu.ts';
+import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
 import type { LoadGenerator } from './support/load.ts';
-import { interleave, type Contender, type Measurement, type Round } from './support/rounds.ts';
+import { measureLoad, type CpuCounters } from './support/measure.ts';
+import { interleave, type Contender, type Round } from './support/rounds.ts';
+import { postmasterOf } from './support/postgres.ts';
 import { seedPayments, type SeededPayment } from './support/seed-payments.ts';
 import { benchmarkStack } from './support/stack.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
@@ -40,7 +41,7 @@ const endpoints: readonly Endpoint[] = [
 ];
 
 /** Where requests go, and whose CPU time they cost. */
-type Server = { name: string; origin: string; cpu: Record<string, () => number | null> };
+type Server = { name: string; origin: string; cpu: CpuCounters };
 
 export type GatewayComparison = { endpoint: string; connections: number; rounds: Round[] };
 
@@ -63,7 +64,7 @@ export const benchmark: Benchmark = {
     }
     const measure = (endpoint: Endpoint, connections: number, durationMs: number, times: number): Promise<Round[]> => {
       const contenders = servers.map((server): Contender => {
-        const run = () => measureOne(load, targetOf(server.name, endpoint), { connections, durationMs }, server.cpu);
+        const run = () => measureLoad(load, targetOf(server.name, endpoint), { connections, durationMs }, server.cpu);
         return { name: server.name, measure: run };
       });
       return interleave(contenders, times);
@@ -119,41 +120,15 @@ async function answerOf(stack: StackFile, { path, headers }: ReturnType<Endpoint
 /** The gateway, and the processes that work for it. */
 async function gateway(stack: StackFile): Promise<Server> {
   const pidOf = (service: 'api-gateway' | 'payments'): number => stack.services[service].replicas[0]?.pid ?? 0;
-  // The server that forked this session's backend.
-  const postmaster = await withDatabase(stack.postgres_url, async (db) => {
-    const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
-    return parentOf(rows[0]?.pid ?? 0);
-  });
+  const postmaster = await postmasterOf(stack.postgres_url);
   return {
     name: 'gateway',
     origin: stack.gateway_url,
     cpu: {
       server: () => cpuUsOf(pidOf('api-gateway')),
       payments: () => cpuUsOf(pidOf('payments')),
-      postgres: () => (postmaster === null ? null : cpuUsOfFamily(postmaster)),
+      postgres: () => cpuUsOfFamily(postmaster),
     },
-  };
-}
-
-async function measureOne(
-  load: LoadGenerator,
-  target: string,
-  how: { connections: number; durationMs: number },
-  cpu: Server['cpu'],
-): Promise<Measurement> {
-  const readAll = () => Object.entries(cpu).map(([name, read]) => ({ name, us: read() }));
-  const before = readAll();
-  const result = await load.run(target, how);
-  const spent = readAll().map(({ name, us }, position) => {
-    const earlier = before[position]?.us ?? null;
-    return [name, us === null || earlier === null ? null : us - earlier] as const;
-  });
-  return {
-    rate: result.answered / result.seconds,
-    units: result.answered,
-    p50Ms: result.p50_ms,
-    p99Ms: result.p99_ms,
-    cpuUs: { ...Object.fromEntries(spent), load: result.cpu_us },
   };
 }
 

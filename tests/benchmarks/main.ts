@@ -3,13 +3,14 @@ import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
-import type { Benchmark, BenchmarkResult } from './benchmark.ts';
+import { CannotMeasure, type Benchmark, type BenchmarkResult } from './benchmark.ts';
 import { startLoadGenerator } from './support/load.ts';
 import { isMet, renderResult } from './support/report.ts';
 
 /**
  * `npm run bench` runs every benchmark, `npm run bench -- <name> …` those. Ratios to baselines of the same run are what counts:
- * a missed aim is printed and the exit code is 0, because no machine is quiet enough for a verdict. 1 means that something broke.
+ * a missed aim is printed and the exit code is 0, because no machine is quiet enough for a verdict. 1 means that something broke,
+ * or that a benchmark could not be run here; the others are run all the same.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -25,7 +26,8 @@ for (const benchmark of await chosen(positionals)) {
   say(`\n${benchmark.name}: ${benchmark.about}`);
   const startedAt = new Date();
   const loadBefore = loadavg();
-  const result = await runOne(benchmark);
+  const result = await runOne(benchmark).catch(sayWhatIsMissing);
+  if (result === null) continue;
   say(renderResult(result));
   const file = join(repositoryRoot, '.local', 'bench', `${benchmark.name}.json`);
   await writePrivateJson(file, {
@@ -51,6 +53,14 @@ async function runOne(benchmark: Benchmark): Promise<BenchmarkResult> {
   } finally {
     for (const close of closers) await close();
   }
+}
+
+/** @throws what else was thrown. */
+function sayWhatIsMissing(error: unknown): null {
+  if (!(error instanceof CannotMeasure)) throw error;
+  say(`  ${error.message}`);
+  process.exitCode = 1;
+  return null;
 }
 
 /** @throws Error for a name that no benchmark has. */

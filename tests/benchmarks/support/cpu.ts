@@ -13,8 +13,8 @@ export function cpuUsOf(pid: number): number | null {
 }
 
 /** The same of a process with its children, such as PostgreSQL with its backends; those that ended are counted too. */
-export function cpuUsOfFamily(pid: number): number | null {
-  const parent = statOf(pid);
+export function cpuUsOfFamily(pid: number | null): number | null {
+  const parent = pid === null ? null : statOf(pid);
   if (parent === null) return null;
   const children = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -22,6 +22,12 @@ export function cpuUsOfFamily(pid: number): number | null {
     .filter((stat) => stat?.parent === pid);
   const ticks = children.reduce((sum, stat) => sum + (stat?.own ?? 0), parent.own + parent.reaped);
   return ticks * TICK_US;
+}
+
+/** The same of all children of this process that have ended, and of theirs. */
+export function cpuUsOfEndedChildren(): number | null {
+  const stat = statOf(process.pid);
+  return stat === null ? null : stat.reaped * TICK_US;
 }
 
 /** @returns null where there is no /proc, or no such process. */

@@ -1,5 +1,6 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Client, type Dispatcher } from 'undici';
-import type { LoadOrder, LoadResult, Target } from './load.ts';
+import type { LoadOrder, LoadRequest, LoadResult, Target } from './load.ts';
 
 /**
  * The load generator, a process of its own so that its work shows as its own CPU time. Each connection sends its next request as
@@ -23,6 +24,7 @@ async function run(target: Target & { next: number }, order: Extract<LoadOrder, 
   const clients = Array.from({ length: order.connections }, () => new Client(target.origin, { pipelining: 1 }));
   const latencies: number[] = [];
   const failures: Record<string, number> = {};
+  const expected = String(target.status ?? 200);
   let sent = 0;
   const cpuBefore = process.cpuUsage();
   const startedAt = performance.now();
@@ -35,8 +37,8 @@ async function run(target: Target & { next: number }, order: Extract<LoadOrder, 
       if (request === undefined) throw new Error(`${target.name} has no requests`);
       sent += 1;
       const sentAt = performance.now();
-      const outcome = await exchange(client, request);
-      if (outcome === '200') latencies.push(performance.now() - sentAt);
+      const outcome = await exchange(client, request.fresh === true ? refreshed(request) : request);
+      if (outcome === expected) latencies.push(performance.now() - sentAt);
       else failures[outcome] = (failures[outcome] ?? 0) + 1;
     }
   };
@@ -58,7 +60,7 @@ async function run(target: Target & { next: number }, order: Extract<LoadOrder, 
 }
 
 /** @returns the answer's status, once all of it has come, or the error's code. */
-function exchange(client: Client, { path, headers }: Target['requests'][number]): Promise<string> {
+function exchange(client: Client, { path, headers, body }: LoadRequest): Promise<string> {
   return new Promise((resolve) => {
     let status = 0;
     const handler: Dispatcher.DispatchHandler = {
@@ -70,6 +72,26 @@ function exchange(client: Client, { path, headers }: Target['requests'][number])
       onResponseEnd: () => resolve(String(status)),
       onResponseError: (_controller, error) => resolve((error as { code?: string }).code ?? error.name),
     };
-    client.dispatch({ method: 'GET', path, headers }, handler);
+    if (body === undefined) client.dispatch({ method: 'GET', path, headers }, handler);
+    else client.dispatch({ method: 'POST', path, headers, body }, handler);
   });
+}
+
+let numbered = 0;
+
+/** The same request with new values in its headers and body. */
+function refreshed({ path, headers, body }: LoadRequest): LoadRequest {
+  numbered += 1;
+  const values: Record<string, () => string> = {
+    '{key}': randomUUID,
+    '{wallet}': () => randomBytes(20).toString('hex'),
+    '{number}': () => String(numbered),
+  };
+  const fill = (text: string): string => text.replace(/\{(?:key|wallet|number)\}/g, (name) => values[name]?.() ?? name);
+  const filled = Object.entries(headers).map(([name, value]) => [name, fill(value)]);
+  return {
+    path,
+    headers: Object.fromEntries(filled) as LoadRequest['headers'],
+    ...(body !== undefined && { body: fill(body) }),
+  };
 }

@@ -6,11 +6,25 @@ import { fileURLToPath } from 'node:url';
 export type Target = {
   name: string;
   origin: string;
-  requests: { path: string; headers: Record<string, string> }[];
+  requests: LoadRequest[];
+  /** The status that every answer must have; 200 when not given. */
+  status?: number;
+};
+
+export type LoadRequest = {
+  path: string;
+  headers: Record<string, string>;
+  /** Makes it a POST. */
+  body?: string;
+  /**
+   * Headers and body get new values each time the request is sent: a random UUID for `{key}`, 40 random hex characters for
+   * `{wallet}`, and for `{number}` a number from 1 that no other request of this load generator gets.
+   */
+  fresh?: true;
 };
 
 export type LoadResult = {
-  /** Requests answered with 200. */
+  /** Requests answered with the target's status. */
   answered: number;
   /** How often each other status, or error code, came. */
   failures: Record<string, number>;
@@ -31,7 +45,7 @@ export type LoadGenerator = {
   prepare(target: Target): Promise<void>;
   /**
    * Keeps `connections` requests under way for `durationMs`, or until `requests` of them are answered.
-   * @throws Error when any answer was not a 200: what was measured then is not what was meant to be.
+   * @throws Error when any answer had another status: what was measured then is not what was meant to be.
    */
   run(target: string, how: { connections: number; durationMs: number; requests?: number }): Promise<LoadResult>;
   close(): Promise<void>;
@@ -49,7 +63,7 @@ export function startLoadGenerator(): LoadGenerator {
       if (report.kind !== 'ran') throw new Error('the load generator answered something else');
       const { result } = report;
       if (Object.keys(result.failures).length > 0) {
-        throw new Error(`${target} answered other than 200: ${JSON.stringify(result.failures)}`);
+        throw new Error(`${target} gave other answers than it should: ${JSON.stringify(result.failures)}`);
       }
       return result;
     },

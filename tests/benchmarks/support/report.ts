@@ -1,4 +1,4 @@
-import type { Aim, BenchmarkResult, Table } from '../benchmark.ts';
+import type { Aim, BenchmarkResult, Bound, Table } from '../benchmark.ts';
 import type { Spread } from './rounds.ts';
 
 /** The result as people read it. */
@@ -15,6 +15,12 @@ export function significant(value: number | null): string {
   return Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(2)));
 }
 
+/** A statement in one line of a table. */
+export function shortened(query: string): string {
+  const line = query.replace(/\s+/g, ' ').trim();
+  return line.length > 70 ? `${line.slice(0, 69)}…` : line;
+}
+
 function renderTable({ title, columns, rows }: Table): string {
   const widths = columns.map((column, position) => {
     return Math.max(column.length, ...rows.map((row) => row[position]?.length ?? 0));
@@ -28,8 +34,11 @@ function renderTable({ title, columns, rows }: Table): string {
   return [`\n${title}`, line(columns), ...rows.map(line)].join('\n');
 }
 
-function renderAim({ what, atLeast, measured }: Aim): string {
-  return `${isMet({ atLeast, measured }) ? 'met   ' : 'missed'}  ${what}: ${renderSpread(measured)}, aim ${atLeast}`;
+function renderAim(aim: Aim): string {
+  const bound = 'atLeast' in aim ? `at least ${aim.atLeast}` : `at most ${aim.atMost}`;
+  return `${isMet(aim) ? 'met   ' : 'missed'}  ${aim.what}: ${renderSpread(aim.measured)}, aim ${bound}`;
 }
 
-export const isMet = ({ atLeast, measured }: Pick<Aim, 'atLeast' | 'measured'>): boolean => measured.median >= atLeast;
+/** The median decides. A ratio that could not be taken meets nothing. */
+export const isMet = (aim: Bound & Pick<Aim, 'measured'>): boolean =>
+  'atLeast' in aim ? aim.measured.median >= aim.atLeast : aim.measured.median <= aim.atMost;

@@ -7,6 +7,8 @@ export type Measurement = {
   p99Ms: number;
   /** CPU time of each process over the run; null where the system does not tell. */
   cpuUs: Record<string, number | null>;
+  /** What the database server wrote to its log over the run; where it was looked at. */
+  walBytes?: number;
 };
 
 export type Contender = { name: string; measure: () => Promise<Measurement> };

@@ -1,0 +1,142 @@
+import type { Aim, Table } from './benchmark.ts';
+import type { SizeBytes, SizeComparison, SizeStatements } from './size.bench.ts';
+import { renderSpread, shortened, significant } from './support/report.ts';
+import { measurementOf, ratioOf, spreadOf, type Measurement } from './support/rounds.ts';
+import { SHARED_BUFFERS, SIZES } from './support/sized-payments.ts';
+import type { StatementCost } from './support/statements.ts';
+
+const AIM = 1.2;
+
+const [SMALLEST = 0, ...LARGER] = SIZES;
+
+const timeOf = ({ rate }: Measurement): number => 1 / rate;
+
+const timeRatio = ({ rounds }: SizeComparison, size: number) => ratioOf(rounds, timeOf, String(size), String(SMALLEST));
+
+export const sizeAims = (comparison: SizeComparison): Aim[] =>
+  LARGER.map((size) => ({
+    what: `${comparison.operation}: time with ${name(size)} to ${name(SMALLEST)}`,
+    atMost: AIM,
+    measured: timeRatio(comparison, size),
+  }));
+
+export const sizeNotes = [
+  'Time is that of one operation while four are under way, CPU that of payments and PostgreSQL together; medians of the rounds',
+  '(least–greatest). Lists are the largest merchant\'s, who has a fifth of all payments; "any page" begins anywhere among them.',
+  'Matching is one transfer said to be seen and then to be confirmed, through the broker, until its payment is PAID.',
+  'Pages are of 8 KiB, found in or read into shared memory. An index over a hundred times as many rows is one level deeper, so one',
+  'page more for each look-up belongs to any B-tree; it costs about a microsecond.',
+  `shared_buffers is ${SHARED_BUFFERS}, more than all databases together. With 128 MB, PostgreSQL's default, the ratios were the same while the page`,
+  'cache of the system held the rest. Where memory holds neither, each page that is missing is a read from the disk: then a larger',
+  'database costs as much more as more of its look-ups miss. Ids, lists and expiry read where the newest rows are; tokens lie anywhere.',
+];
+
+export function sizeTables(measured: {
+  comparisons: SizeComparison[];
+  statements: SizeStatements[];
+  bytes: SizeBytes[];
+}): Table[] {
+  const { comparisons, statements, bytes } = measured;
+  return [
+    {
+      title: 'Databases',
+      columns: ['', 'MB'],
+      rows: bytes.map(({ size, bytes }) => [name(size), significant(bytes / 1_000_000)]),
+    },
+    timeTable(comparisons),
+    sqlTable(statements),
+    growingTable(statements),
+  ];
+}
+
+function timeTable(comparisons: SizeComparison[]): Table {
+  const cpuOf = ({ cpuUs, units }: Measurement): number =>
+    ((cpuUs['payments'] ?? Number.NaN) + (cpuUs['postgres'] ?? Number.NaN)) / units;
+  return {
+    title: 'One operation',
+    columns: [
+      '',
+      ...SIZES.map((size) => `${name(size)}: µs`),
+      ...LARGER.map((size) => `time ${name(size)} to ${name(SMALLEST)}`),
+      ...SIZES.map((size) => `${name(size)}: CPU µs`),
+    ],
+    rows: comparisons.map((comparison) => {
+      const median = (size: number, of: (measurement: Measurement) => number): string =>
+        significant(spreadOf(comparison.rounds.map((round) => of(measurementOf(round, String(size))))).median);
+      return [
+        comparison.operation,
+        ...SIZES.map((size) => median(size, (measurement) => timeOf(measurement) * 1e6)),
+        ...LARGER.map((size) => renderSpread(timeRatio(comparison, size))),
+        ...SIZES.map((size) => median(size, cpuOf)),
+      ];
+    }),
+  };
+}
+
+/** Loops of the service run a few times meanwhile; what belongs to an operation runs for most of them, or for several at once. */
+const isOfOperation = (cost: StatementCost, operations: number): boolean => cost.calls >= operations / 20;
+
+function sqlTable(statements: SizeStatements[]): Table {
+  const operations = [...new Set(statements.map(({ operation }) => operation))];
+  const sum = (operation: string, size: number, of: (cost: StatementCost) => number): number => {
+    const counted = statements.find((entry) => entry.operation === operation && entry.size === size);
+    if (counted === undefined) return Number.NaN;
+    const costs = counted.costs.filter((cost) => isOfOperation(cost, counted.operations));
+    return costs.reduce((total, cost) => total + of(cost), 0) / counted.operations;
+  };
+  const largest = LARGER.at(-1) ?? SMALLEST;
+  return {
+    title: 'SQL for one operation',
+    columns: [
+      '',
+      ...SIZES.map((size) => `${name(size)}: pages`),
+      `${name(largest)} to ${name(SMALLEST)}`,
+      ...SIZES.map((size) => `${name(size)}: execution µs`),
+      `${name(largest)} to ${name(SMALLEST)} `,
+    ],
+    rows: operations.map((operation) => {
+      const cells = (of: (cost: StatementCost) => number): string[] => [
+        ...SIZES.map((size) => significant(sum(operation, size, of))),
+        significant(sum(operation, largest, of) / sum(operation, SMALLEST, of)),
+      ];
+      return [operation, ...cells(({ pages }) => pages), ...cells(({ execUs }) => execUs)];
+    }),
+  };
+}
+
+/** Statements that read at least this many pages more of the largest database, and half as many again: more than a deeper index. */
+const GROWN_BY_PAGES = 5;
+
+function growingTable(statements: SizeStatements[]): Table {
+  const largest = LARGER.at(-1) ?? SMALLEST;
+  const rows = statements
+    .filter(({ size }) => size === largest)
+    .flatMap(({ operation, operations, costs }) =>
+      costs
+        .filter((cost) => isOfOperation(cost, operations))
+        .map((cost) => {
+          const small = statements
+            .find((entry) => entry.operation === operation && entry.size === SMALLEST)
+            ?.costs.find(({ query }) => query === cost.query);
+          return { operation, cost, small };
+        }),
+    )
+    .map(({ operation, cost, small }) => {
+      const [before, after] = [small === undefined ? 0 : small.pages / small.calls, cost.pages / cost.calls];
+      return { operation, query: cost.query, before, after };
+    })
+    .filter(({ before, after }) => after - before >= GROWN_BY_PAGES && after >= 1.5 * before);
+  return {
+    title: 'Statements that read more pages the more payments there are',
+    columns: ['', `${name(SMALLEST)}: pages`, `${name(largest)}: pages`],
+    rows: rows.map(({ operation, query, before, after }) => [
+      `${operation}: ${shortened(query)}`,
+      significant(before),
+      significant(after),
+    ]),
+  };
+}
+
+function name(size: number): string {
+  return size >= 1_000_000 ? `${size / 1_000_000} M` : `${size / 1_000} k`;
+}

@@ -1,0 +1,54 @@
+import { withDatabase } from '../../support/database.ts';
+import { cpuUsOf, parentOf } from './cpu.ts';
+
+/** @returns the process that forked the sessions of this server, or null where the system does not tell. */
+export const postmasterOf = (postgresUrl: string): Promise<number | null> =>
+  withDatabase(postgresUrl, async (db) => {
+    const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
+    return parentOf(rows[0]?.pid ?? 0);
+  });
+
+/**
+ * CPU time, in microseconds, that each service's sessions take while `run` runs, by the role without its prefix. What a session
+ * took that ended meanwhile is lost here; the server as a whole has it.
+ */
+export async function withCpuOfSessions<T>(
+  postgresUrl: string,
+  run: () => Promise<T>,
+): Promise<{ result: T; cpuUs: Record<string, number> }> {
+  const before = await readSessions(postgresUrl);
+  const result = await run();
+  const cpuUs: Record<string, number> = {};
+  for (const [pid, session] of await readSessions(postgresUrl)) {
+    const spent = session.cpuUs - (before.get(pid)?.cpuUs ?? 0);
+    cpuUs[session.service] = (cpuUs[session.service] ?? 0) + spent;
+  }
+  return { result, cpuUs };
+}
+
+async function readSessions(postgresUrl: string): Promise<Map<number, { service: string; cpuUs: number }>> {
+  const { rows } = await withDatabase(postgresUrl, (db) =>
+    db.query<{ pid: number; service: string }>(
+      `select pid, replace(usename, 'quittance_', '') as service from pg_stat_activity where usename like 'quittance\\_%'`,
+    ),
+  );
+  return new Map(rows.map(({ pid, service }) => [pid, { service, cpuUs: cpuUsOf(pid) ?? 0 }]));
+}
+
+/** @returns bytes that the server has written to its log so far. */
+export const walPosition = (postgresUrl: string): Promise<number> =>
+  withDatabase(postgresUrl, async (db) => {
+    const { rows } = await db.query<{ bytes: string }>(`select pg_current_wal_insert_lsn() - '0/0' as bytes`);
+    return Number(rows[0]?.bytes);
+  });
+
+/** @throws Error when a commit would not wait for the disk, as it does in production. */
+export async function requireDurable(postgresUrl: string): Promise<void> {
+  for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
+    const value = await withDatabase(postgresUrl, async (db) => {
+      const { rows } = await db.query<{ value: string }>('select current_setting($1) as value', [setting]);
+      return rows[0]?.value;
+    });
+    if (value !== 'on') throw new Error(`${setting} is ${value ?? 'unknown'} at ${new URL(postgresUrl).host}`);
+  }
+}
