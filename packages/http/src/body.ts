@@ -75,7 +75,9 @@ export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{
   };
   incoming.on('data', onData);
   incoming.once('end', () => resolve({ bytes: Buffer.concat(chunks), tooLarge: false }));
-  incoming.once('error', () => reject(new RequestAborted()));
-  incoming.once('close', () => reject(new RequestAborted()));
+  // Every request is closed in the end; only before its end that is an error, and errors are dear to make.
+  const onGone = () => incoming.readableEnded || reject(new RequestAborted());
+  incoming.once('error', onGone);
+  incoming.once('close', onGone);
   return promise;
 }

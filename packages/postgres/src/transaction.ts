@@ -73,10 +73,12 @@ async function runOnce<T>(
   };
   let result: T;
   try {
-    // It travels with the first statement, without a round trip of its own. Should it fail, so does that statement.
-    const begun = client.query(
-      lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`,
-    );
+    const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
+    // It leaves in one packet with the first statement, without a round trip of its own. Should it fail, so does that statement.
+    const { stream } = client.connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+    const begun = client.query(begin);
     [result] = await Promise.all([run(tx), begun]);
     ended = true;
     if (commitWithinMs !== undefined && performance.now() - startedAt > commitWithinMs) {
