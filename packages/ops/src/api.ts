@@ -9,14 +9,17 @@ import { Failure } from './failure.ts';
 /** A person waits; a service that checks something on chain or over DNS may take a while. */
 const TIMEOUT_MS = 10_000;
 
+/** An answer that got lost says nothing about what was done. */
+const PERHAPS_DONE = 'It may have been done all the same: look before you repeat it';
+
 export type Request = Omit<ServiceRequest, 'headers'>;
 
 /** The internal APIs. Paths are given without `/internal/v1`. */
 export type Api = {
-  /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no answer, `wrongUse` without an address. */
+  /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no usable answer, `wrongUse` without an address. */
   call(service: Service, request: Request): Promise<unknown>;
   /** As `call`, with null for a 404. */
-  find(service: Service, path: string): Promise<unknown>;
+  find(service: Service, path: string, query?: Record<string, string>): Promise<unknown>;
   close(): void;
 };
 
@@ -44,10 +47,12 @@ export function createApi(config: Config): Api {
   async function ask(service: Service, request: Request): Promise<{ status: number; body: unknown }> {
     try {
       const answer = await clientOf(service).request({ ...request, path: `/internal/v1${request.path}` });
-      return { status: answer.status, body: parse(answer.body) };
+      return { status: answer.status, body: parse(answer.body, `${service} at ${config.urls[service]}`) };
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
-      throw new Failure('unreachable', `${service} at ${config.urls[service]} gave no answer: ${reasonOf(error)}`);
+      const reason = reasonOf(error);
+      const doubt = request.method === 'GET' || wasNeverSent(error) ? '' : `. ${PERHAPS_DONE}`;
+      throw new Failure('unreachable', `${service} at ${config.urls[service]} gave no answer: ${reason}${doubt}`);
     }
   }
 
@@ -57,8 +62,8 @@ export function createApi(config: Config): Api {
       if (status >= 400) throw refusal(service, status, body);
       return body;
     },
-    async find(service, path) {
-      const { status, body } = await ask(service, { method: 'GET', path });
+    async find(service, path, query = {}) {
+      const { status, body } = await ask(service, { method: 'GET', path, query });
       if (status === 404) return null;
       if (status >= 400) throw refusal(service, status, body);
       return body;
@@ -115,19 +120,32 @@ function detailText(detail: unknown): string {
   return typeof message === 'string' ? message : 'no reason given';
 }
 
-function parse(bytes: Buffer): unknown {
+function parse(bytes: Buffer, answerer: string): unknown {
   if (bytes.length === 0) return null;
   try {
     return JSON.parse(bytes.toString('utf8')) as unknown;
   } catch {
-    // Something else answers at this address.
-    return null;
+    throw new Failure(
+      'unreachable',
+      `${answerer} gave an answer that is no JSON: something else must be listening there`,
+    );
   }
+}
+
+/** Nobody was there to send it to. */
+function wasNeverSent(error: Error): boolean {
+  const codes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+  return chainOf(error).some((cause) => codes.includes(String((cause as { code?: unknown }).code)));
 }
 
 /** The innermost cause is the one that names the network's complaint. */
 function reasonOf(error: Error): string {
-  let innermost = error;
-  for (let depth = 0; depth < 10 && innermost.cause instanceof Error; depth += 1) innermost = innermost.cause;
+  const innermost = chainOf(error).at(-1) ?? error;
   return innermost.message || innermost.name;
+}
+
+function chainOf(error: Error): Error[] {
+  const chain = [error];
+  for (let cause = error.cause; cause instanceof Error && chain.length < 10; cause = cause.cause) chain.push(cause);
+  return chain;
 }

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { parseAddress } from '@quittance/contracts/address.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { IdPrefix } from '@quittance/contracts/ids.ts';
 import type { Api } from './api.ts';
@@ -49,6 +50,28 @@ export const idArgument =
     if (isId(prefix, text)) return text;
     throw new InvalidArgumentError(`expected ${prefix}_ and 32 lowercase hexadecimal characters.`);
   };
+
+/** @returns the canonical spelling, so that a service is asked for one address in one way. */
+export const addressArgument = (text: string): string => {
+  const parsed = parseAddress(text);
+  if (parsed !== null) return parsed.address;
+  throw new InvalidArgumentError(
+    'expected 0x and 40 hexadecimal characters, in mixed case only with the right checksum, or T and 33 for Tron.',
+  );
+};
+
+/** A moment in UTC, as the tables and the JSON write it. @returns RFC 3339. */
+export const momentArgument = (text: string): string => {
+  const moment = new Date(text.replace(' ', 'T'));
+  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) && !Number.isNaN(moment.getTime()))
+    return moment.toISOString();
+  throw new InvalidArgumentError('expected a time in UTC such as 2026-01-31T12:00:00.000Z.');
+};
+
+export const dayArgument = (text: string): string => {
+  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  throw new InvalidArgumentError('expected a day such as 2026-01-31.');
+};
 
 export const count = (text: string): number => {
   if (/^\d{1,10}$/.test(text)) return Number(text);

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Failure } from './failure.ts';
+import { oneLine } from './text.ts';
 
 /** The terminal the question is asked at; `process` is one. */
 export type Terminal = {
@@ -10,20 +11,23 @@ export type Terminal = {
 
 /**
  * Asks before something that cannot be taken back, or that stops a merchant's business.
+ * @param question or how to find out what to ask, for which only a person has use.
  * @throws Failure when the answer is not yes, or when there is nobody to ask and neither `--yes` nor `--json` was given.
  */
 export async function confirm(
-  question: string,
+  question: string | (() => Promise<string>),
   { yes = false, json = false }: { yes?: boolean; json?: boolean },
   terminal: Terminal = process,
 ): Promise<void> {
   // Whoever asks for JSON is a program, which has decided already.
   if (yes || json) return;
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
-    throw new Failure('wrongUse', `${question} There is no terminal to ask at: add --yes to go ahead.`);
+    const asked = typeof question === 'string' ? question : 'This must be confirmed.';
+    throw new Failure('wrongUse', `${asked} There is no terminal to ask at: add --yes to go ahead.`);
   }
+  const text = typeof question === 'string' ? question : await question();
   const lines = createInterface({ input: terminal.stdin, output: terminal.stderr });
-  lines.setPrompt(`${question} Type yes to go ahead: `);
+  lines.setPrompt(`${oneLine(text)} Type yes to go ahead: `);
   lines.prompt();
   // Ctrl-C and Ctrl-D close it without an answer.
   const answer = await new Promise<string>((resolve) => lines.once('line', resolve).once('close', () => resolve('')));

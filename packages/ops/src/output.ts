@@ -1,6 +1,16 @@
-/** Prints a command's result to stdout: JSON for machines, else text for people. Everything else is said on stderr. */
-export function printResult(value: unknown, { json = false }: { json?: boolean }): void {
-  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : humanText(value)}\n`);
+import { cellText, record, sections, table, type Cell } from './text.ts';
+
+/**
+ * Prints a command's result to stdout: JSON for machines, exactly as the services gave it, else text for people.
+ * @param view how people read it; without one every field is shown under its own name.
+ */
+export function printResult<T>(value: T, { json = false }: { json?: boolean }, view: (value: T) => string = humanText) {
+  process.stdout.write(`${json ? JSON.stringify(value, null, 2) : view(value)}\n`);
+}
+
+/** Says something beside the result, to a person: stdout keeps the result alone, and a program has it in the result. */
+export function note(text: string, { json = false }: { json?: boolean }): void {
+  if (!json) process.stderr.write(`${text}\n`);
 }
 
 type Row = Record<string, unknown>;
@@ -15,17 +25,15 @@ export function humanText(value: unknown): string {
   return cell(value);
 }
 
-function recordText(record: Row): string {
-  const entries = Object.entries(record);
+function recordText(row: Row): string {
+  const entries = Object.entries(row);
   // {"merchants": […]} is a list with an envelope for machines.
   if (entries.length === 1 && Array.isArray(entries[0]?.[1])) return listText(entries[0][1]);
-  const flat = entries.filter(([, value]) => !isNested(value));
-  const width = Math.max(0, ...flat.map(([name]) => name.length));
-  const lines = flat.map(([name, value]) => `${name.padEnd(width)}  ${cell(value)}`);
-  const sections = entries
+  const flat = entries.filter(([, value]) => !isNested(value)).map(([name, value]) => [name, value as Cell] as const);
+  const nested = entries
     .filter(([, value]) => isNested(value))
-    .map(([name, value]) => `${name}\n${indent(humanText(value))}`);
-  return [...(lines.length > 0 ? [lines.join('\n')] : []), ...sections].join('\n\n');
+    .map(([name, value]) => [name, humanText(value)] as const);
+  return [...(flat.length > 0 ? [record(flat)] : []), ...nested.map((part) => sections([part]))].join('\n\n');
 }
 
 function listText(list: unknown[]): string {
@@ -34,26 +42,12 @@ function listText(list: unknown[]): string {
   // A cell is no place for a list; such rows are shown one below the other.
   if (rows.some((row) => Object.values(row).some(isNested))) return rows.map(recordText).join('\n\n');
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const table = [names, ...rows.map((row) => names.map((name) => cell(row[name])))];
-  const widths = names.map((_name, column) => Math.max(...table.map((line) => line[column]?.length ?? 0)));
-  return table
-    .map((line) =>
-      line
-        .map((text, column) => text.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  return table(
+    rows,
+    names.map((name) => [name, (row: Row) => row[name] as Cell] as const),
+  );
 }
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value);
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null;
-const indent = (text: string): string => text.replace(/^(?=.)/gm, '  ');
-
-// Control characters would let a description or a merchant's name write anything on the operator's terminal.
-function cell(value: unknown): string {
-  if (value === null || value === undefined) return '-';
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  // eslint-disable-next-line no-control-regex -- these are the characters to take out
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g, ' ');
-}
+const cell = (value: unknown): string => cellText(value as Cell);

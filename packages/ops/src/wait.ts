@@ -5,7 +5,10 @@ import { Failure } from './failure.ts';
 const INTERVAL_MS = 100;
 
 /** What payments enforces for a merchant: the policy's newest version it has heard, and the counters. */
-export type Gate = { policy_version: number; account_active: boolean };
+export type Gate = { policy_version: number };
+
+/** Long enough for a message on its way; nobody depends on it. */
+const MOMENT_SECONDS = 2;
 
 /**
  * Waits until payments, which enforces the policy, has applied a restriction: after this nothing is created against it.
@@ -14,38 +17,74 @@ export type Gate = { policy_version: number; account_active: boolean };
 export async function waitForGate(
   api: Api,
   merchantId: string,
-  { seconds, applied }: { seconds: number; applied: (gate: Gate) => boolean },
+  { seconds, version }: { seconds: number; version: number },
 ): Promise<void> {
   const late =
     'The change is saved, but payments has not applied it yet and may still create payments. Repeat the command to wait again';
   await waitUntil({ late, seconds }, async () => {
     const gate = (await api.find('payments', `/merchants/${merchantId}/gate`)) as Gate | null;
-    return gate !== null && applied(gate);
+    return gate !== null && gate.policy_version >= version ? true : null;
   });
 }
+
+/**
+ * Gives a permission a moment to reach payments, so that the merchant's limits show it as soon as the command has ended. Creation
+ * does not depend on it: before payments refuses, it asks.
+ */
+export async function giveTimeToArrive(api: Api, merchantId: string, version: number): Promise<void> {
+  try {
+    await waitForGate(api, merchantId, { seconds: MOMENT_SECONDS, version });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+  }
+}
+
+/**
+ * Waits until quota has heard of a change of the account's status.
+ * @returns a version of the policy that has taken it in: an older block may be what payments applies at this moment.
+ * @throws Failure `unreachable` when that takes too long.
+ */
+export async function waitForAccountStatus(
+  api: Api,
+  merchantId: string,
+  { seconds, statusVersion }: { seconds: number; statusVersion: number },
+): Promise<number> {
+  const late =
+    'The change is saved and holds for the API key, but quota has not heard of it yet. Repeat the command to wait again';
+  return waitUntil({ late, seconds }, async () => {
+    const heard = (await api.find('quota', `/merchants/${merchantId}/account-status`)) as AccountStatus | null;
+    return heard !== null && heard.status_version >= statusVersion ? heard.policy_version : null;
+  });
+}
+
+type AccountStatus = { status_version: number; policy_version: number };
 
 /** Waits until quota has opened the policy of a new merchant, so that the next command finds it. */
 export async function waitForPolicy(api: Api, merchantId: string, { seconds }: { seconds: number }): Promise<void> {
   const late = 'The merchant is registered as shown, but quota has not heard of it yet. Do not create it again';
-  await waitUntil({ late, seconds }, async () => (await api.find('quota', `/merchants/${merchantId}/policy`)) !== null);
+  await waitUntil({ late, seconds }, () => api.find('quota', `/merchants/${merchantId}/policy`));
 }
 
-/** A service that is away for a moment is asked again; a refusal is not. */
-async function waitUntil(
+/**
+ * Looks at least once. A service that is away for a moment is asked again; a refusal is not.
+ * @returns the first thing that `look` finds.
+ */
+async function waitUntil<T>(
   { late, seconds }: { late: string; seconds: number },
-  check: () => Promise<boolean>,
-): Promise<void> {
-  const deadline = performance.now() + seconds * 1000;
-  let trouble = '';
-  while (performance.now() < deadline) {
+  look: () => Promise<T | null>,
+): Promise<T> {
+  const started = performance.now();
+  for (;;) {
+    let trouble = '';
     try {
-      if (await check()) return;
-      trouble = '';
+      const found = await look();
+      if (found !== null) return found;
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'unreachable') throw error;
       trouble = ` (${error.message})`;
     }
+    const waited = (performance.now() - started) / 1000;
+    if (waited >= seconds) throw new Failure('unreachable', `${late}. Waited ${Math.round(waited)} s${trouble}.`);
     await sleep(INTERVAL_MS);
   }
-  throw new Failure('unreachable', `${late}. Waited ${seconds} s${trouble}.`);
 }

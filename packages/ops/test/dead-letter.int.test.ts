@@ -60,6 +60,28 @@ test('a dead letter is listed, shown with its body, and redriven to its queue al
   expect(await ops('list')).toMatchObject({ json: { dead_letters: [] } });
 }, 60_000);
 
+test('a whole queue is sent back only after a yes to how many, and what is left is counted', async () => {
+  await die();
+  await die();
+  const env = { AMQP_URL: rabbitmq.url };
+  const asked = await runOps(['dead-letter', 'redrive', queue], env);
+  expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/Send all 2 dead letters back to .*--yes/) });
+  const listed = await runOps(['dead-letter', 'list', '--limit', '1'], env);
+  expect(listed).toMatchObject({ code: 0, stderr: '1 of 2; --limit shows more.\n' });
+  const result = await runOps(['dead-letter', 'redrive', queue, '--yes'], env);
+  expect(result).toEqual({ code: 0, stderr: '', stdout: 'sent back   2\nstill dead  0\n' });
+}, 60_000);
+
+test('a broker that is away, or does not know the password, is named with its complaint', async () => {
+  const nobody = await runOps(['dead-letter', 'list'], { AMQP_URL: 'amqp://127.0.0.1:1/' });
+  expect(nobody).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/ECONNREFUSED.*127\.0\.0\.1:1/) });
+  const wrong = new URL(rabbitmq.url);
+  wrong.password = 'not-the-password';
+  const refused = await runOps(['dead-letter', 'list'], { AMQP_URL: wrong.href });
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/ACCESS_REFUSED/) });
+  expect(refused.stderr).not.toContain('not-the-password');
+}, 60_000);
+
 test('a message that is not there is refused', async () => {
   const messageId = randomUUID();
   expect(await ops('show', queue, messageId)).toMatchObject({

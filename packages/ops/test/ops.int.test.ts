@@ -7,8 +7,15 @@ jest.setTimeout(60_000);
 const merchant = `mer_${'a'.repeat(32)}`;
 const payment = `pay_${'b'.repeat(32)}`;
 const event = `evt_${'c'.repeat(32)}`;
-const policy = { merchant_id: merchant, policy_version: 4, access_type: 'beta', creation_paused: true };
+const policy = {
+  ...{ merchant_id: merchant, policy_version: 4, access_type: 'beta', creation_paused: true, account_active: true },
+  ...{ beta_duration_days: 30, beta_started_at: null, beta_expires_at: null, total_limit: 100, daily_limit: 10 },
+};
 const author = { actor: 'olga', reason: 'no reason given' };
+const account = {
+  ...{ merchant_id: merchant, name: 'Shop', status: 'active', status_version: 1 },
+  ...{ created_at: '2026-01-31T12:00:00.000Z', last_request_at: null },
+};
 const created = { merchant_id: merchant, api_key: 'key', rotation_secret: 'secret' };
 
 describe('merchant create', () => {
@@ -89,14 +96,31 @@ describe('a restriction', () => {
     });
   });
 
-  test('block waits until payments sees the account inactive', async () => {
+  test('block waits until quota has heard of it, and payments of what quota made of it', async () => {
     await using services = await startServices({
-      'POST /merchants/:id/block': () => ({ status: 200, body: { merchant_id: merchant, status: 'blocked' } }),
-      'GET /merchants/:id/gate': ({ nth }) => ({ status: 200, body: { policy_version: 9, account_active: nth < 3 } }),
+      'POST /merchants/:id/block': () => ({ status: 200, body: { ...account, status: 'blocked', status_version: 4 } }),
+      'GET /merchants/:id/account-status': ({ nth }) => ({
+        status: 200,
+        body: { status_version: nth < 3 ? 2 : 4, policy_version: nth < 3 ? 6 : 8 },
+      }),
+      'GET /merchants/:id/gate': ({ nth }) => ({ status: 200, body: { policy_version: nth + 5 } }),
     });
-    const result = await runOps(['merchant', 'block', merchant, '--yes'], services.env);
-    expect(result).toEqual({ code: 0, stderr: '', stdout: `merchant_id  ${merchant}\nstatus       blocked\n` });
-    expect(services.calls).toHaveLength(4);
+    const result = await runOps(['merchant', 'block', merchant, '--yes', '--json'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(services.calls.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'block',
+      ...Array<string>(3).fill('account-status'),
+      ...Array<string>(3).fill('gate'),
+    ]);
+  });
+
+  test('is looked for once even when there is no time to wait', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/pause': () => ({ status: 200, body: policy }),
+      'GET /merchants/:id/gate': () => ({ status: 200, body: policy }),
+    });
+    const result = await runOps(['merchant', 'pause', merchant, '--wait', '0'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
   });
 });
 
@@ -127,11 +151,12 @@ describe('destructive commands', () => {
 
 describe('each command asks the service that owns the answer', () => {
   test.each([
-    ['GET', '/merchants', ['merchant', 'list'], null],
-    ['POST', `/merchants/${merchant}/activate`, ['merchant', 'activate', merchant], author],
-    ['POST', `/merchants/${merchant}/extend`, ['merchant', 'extend', merchant, '--days', '7'], { ...author, days: 7 }],
-    ['POST', `/merchants/${merchant}/resume`, ['merchant', 'resume', merchant], author],
-    ['POST', `/merchants/${merchant}/unblock`, ['merchant', 'unblock', merchant], author],
+    [
+      'GET',
+      '/wallets/T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb',
+      ['wallet', 'show', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'],
+      null,
+    ],
     [
       'POST',
       `/merchants/${merchant}/replace-credentials`,
@@ -145,28 +170,60 @@ describe('each command asks the service that owns the answer', () => {
       author,
     ],
     ['GET', `/payments/${payment}`, ['payment', 'show', payment], null],
-    ['GET', '/events', ['webhook', 'failed'], null],
-    ['POST', `/events/${event}/recover`, ['webhook', 'retry', event], author],
     ['GET', '/chains', ['chain', 'status'], null],
   ])('%s %s', async (method, path, words, body) => {
     const answer = { answered: `${method} ${path}` };
     await using services = await startServices({ [`${method} ${path}`]: () => ({ status: 200, body: answer }) });
     const result = await runOps([...words, '--json'], services.env);
     expect(result).toEqual({ code: 0, stderr: '', stdout: `${JSON.stringify(answer, null, 2)}\n` });
-    expect(services.calls).toEqual([{ method, path, query: path === '/events' ? 'status=failed' : '', body }]);
+    expect(services.calls).toEqual([{ method, path, query: '', body }]);
   });
 
-  test('merchant show puts account, policy and gate together, and shows what nobody has heard of yet as missing', async () => {
+  test.each([
+    ['activate', [], {}],
+    ['extend', ['--days', '7'], { days: 7 }],
+    ['resume', [], {}],
+  ])('merchant %s goes to quota, and ends well although payments never hears of it', async (word, options, fields) => {
     await using services = await startServices({
-      'GET /merchants/:id': () => ({ status: 200, body: { merchant_id: merchant, name: 'Shop' } }),
-      'GET /merchants/:id/policy': () => ({ status: 200, body: { policy_version: 1 } }),
+      [`POST /merchants/:id/${word}`]: () => ({ status: 200, body: policy }),
     });
-    const result = await runOps(['merchant', 'show', merchant], services.env);
-    const merchantText = `merchant\n  merchant_id  ${merchant}\n  name         Shop`;
-    expect(result).toEqual({
+    const result = await runOps(['merchant', word, merchant, ...options, '--json'], services.env);
+    expect(result).toEqual({ code: 0, stderr: '', stdout: `${JSON.stringify(policy, null, 2)}\n` });
+    expect(services.calls[0]).toMatchObject({ method: 'POST', body: { ...author, ...fields } });
+  });
+
+  test('merchant move-to-beta sends the conditions that are given, and asks at a terminal only', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/move-to-beta': () => ({ status: 200, body: policy }),
+      'GET /merchants/:id/gate': () => ({ status: 200, body: policy }),
+    });
+    const words = ['merchant', 'move-to-beta', merchant, '--total', '5', '--days', '9'];
+    expect(await runOps(words, services.env)).toMatchObject({ code: 2, stderr: expect.stringMatching(/add --yes/) });
+    expect(services.calls).toEqual([]);
+    expect(await runOps([...words, '--yes'], services.env)).toMatchObject({ code: 0, stderr: '' });
+    expect(services.calls[0]?.body).toEqual({ ...author, total_limit: 5, beta_duration_days: 9 });
+  });
+
+  test('merchant show puts account, policy and gate together, and says what nobody has heard of yet', async () => {
+    await using services = await startServices({
+      'GET /merchants/:id': () => ({ status: 200, body: { ...account, name: 'Shop\u001b[2J\u202e' } }),
+      'GET /merchants/:id/policy': () => ({ status: 200, body: policy }),
+    });
+    expect(await runOps(['merchant', 'show', merchant], services.env)).toEqual({
       code: 0,
       stderr: '',
-      stdout: `gate  -\n\n${merchantText}\n\npolicy\n  policy_version  1\n`,
+      stdout: [
+        `merchant        ${merchant}`,
+        'name            Shop [2J',
+        'account         active, registered 2026-01-31',
+        'last request    none yet',
+        'access          beta of 30 days, not activated',
+        'creation        paused',
+        'limits          100 in total, 10 a UTC day',
+        'policy version  4',
+        'enforced        payments has not heard of this merchant yet',
+        '',
+      ].join('\n'),
     });
   });
 });
@@ -176,11 +233,16 @@ describe('merchant show, while a service is away', () => {
     await using services = await startServices({
       'GET /merchants/:id': () => ({ status: 200, body: { merchant_id: merchant } }),
       'GET /merchants/:id/gate': () => ({ status: 200, body: { policy_version: 1 } }),
+      'GET /merchants/:id/limits': () => ({ status: 200, body: { requests_used: 3 } }),
     });
     const env = { ...services.env, QUOTA_URL: 'http://127.0.0.1:1' };
     const result = await runOps(['merchant', 'show', merchant, '--json'], env);
     expect(result).toMatchObject({ code: 3, stderr: expect.stringMatching(/^quota at http.*ECONNREFUSED.*\n$/) });
-    expect(JSON.parse(result.stdout)).toEqual({ merchant: { merchant_id: merchant }, gate: { policy_version: 1 } });
+    expect(JSON.parse(result.stdout)).toEqual({
+      merchant: { merchant_id: merchant },
+      gate: { policy_version: 1 },
+      limits: { requests_used: 3 },
+    });
   });
 
   test('shows nothing when none of them answers, and names all three', async () => {
@@ -241,6 +303,13 @@ describe('exit codes', () => {
     ['an unknown option', ['merchant', 'list', '--jsno']],
     ['an id of another thing', ['merchant', 'show', payment]],
     ['a negative limit', ['merchant', 'set-limits', merchant, '--total', '-5']],
+    ['no event at all', ['webhook', 'retry']],
+    ['events and all of them', ['webhook', 'retry', event, '--all-failed']],
+    ['a merchant without --all-failed', ['webhook', 'retry', event, '--merchant', merchant]],
+    ['a wallet that is none', ['wallet', 'show', '..']],
+    ['a wallet with a wrong checksum', ['wallet', 'show', '0x4b57f59031D936f01AE42dCac8704330eEC41173']],
+    ['a time that is none', ['merchant', 'audit', merchant, '--before', 'yesterday']],
+    ['a day that is none', ['merchant', 'usage', merchant, '--before', '2026-02-31x']],
     ['no limit at all', ['merchant', 'set-limits', merchant]],
     ['an unknown queue', ['dead-letter', 'redrive', 'nowhere']],
   ])('2 for %s', async (_name, words) => {
@@ -264,6 +333,20 @@ describe('exit codes', () => {
       stdout: '',
       stderr: expect.stringMatching(/chain-watcher at http:.*ECONNREFUSED/),
     });
+  });
+
+  test('3 when something else answers there, and a change that may have been done says so', async () => {
+    await using services = await startServices({
+      'GET /merchants': () => ({ status: 200, body: '<html>', headers: { 'content-type': 'text/html' } }),
+      'POST /merchants/:id/activate': () => ({ status: 500, body: { detail: 'broken' } }),
+    });
+    const strange = await runOps(['merchant', 'list'], services.env);
+    expect(strange).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/is no JSON/) });
+    const doubtful = await runOps(['merchant', 'activate', merchant], services.env);
+    expect(doubtful).toMatchObject({ code: 3, stderr: expect.stringMatching(/may have been done all the same/) });
+    const nobody = { ...services.env, QUOTA_URL: 'http://127.0.0.1:1' };
+    const unsent = await runOps(['merchant', 'activate', merchant], nobody);
+    expect(unsent).toMatchObject({ code: 3, stderr: expect.not.stringMatching(/may have been done/) });
   });
 
   test('0 for help', async () => {

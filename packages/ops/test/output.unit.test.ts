@@ -55,4 +55,18 @@ describe('text for people', () => {
   test('text from a merchant cannot move the cursor or begin a new line', () => {
     expect(humanText({ name: 'Shop\u001b[2J\nmerchant_id  mer_2' })).toBe('name  Shop [2J merchant_id  mer_2');
   });
+
+  test('nor turn the direction of writing or hide in nothing', () => {
+    expect(humanText({ name: 'a\u202eb\u200bc\u2066d' })).toBe('name  a b c d');
+  });
+
+  test('numbers stand to the right, times are short, and wide characters take the room they need', () => {
+    const rows = [
+      { name: '角の店', used: 7, at: '2026-01-31T12:00:00.123Z' },
+      { name: 'e\u0301clair', used: 1234, at: null },
+    ];
+    expect(humanText(rows)).toBe(
+      ['name    used  at', '角の店     7  2026-01-31 12:00:00Z', 'e\u0301clair  1234  -'].join('\n'),
+    );
+  });
 });

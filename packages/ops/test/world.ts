@@ -14,7 +14,7 @@ const internalToken = 'a-token-for-tests-of-the-operator-commands';
 export type Call = { method: string; path: string; query: string; body: unknown };
 
 /** What a service answers to its `nth` call, from 1. */
-type Answer = (call: { nth: number; params: Record<string, string>; body: unknown }) => Reply;
+type Answer = (call: { nth: number; params: Record<string, string>; query: URLSearchParams; body: unknown }) => Reply;
 
 /**
  * All five services' internal APIs on one loopback address, each route answering what the test says.
@@ -31,7 +31,7 @@ export async function startServices(answers: Record<string, Answer>) {
       handle: async (request) => {
         const body = method === 'POST' ? await readJson(request, 4096, (value) => value) : null;
         calls.push(toCall(request, body));
-        return answer({ nth: (nth += 1), params: request.params, body });
+        return answer({ nth: (nth += 1), params: request.params, query: request.query, body });
       },
     });
   });
@@ -58,13 +58,14 @@ export async function startServices(answers: Record<string, Answer>) {
   };
 }
 
-/** Runs the command line as an operator would, without a terminal. */
-export async function runOps(words: string[], env: Record<string, string>) {
+/** Runs the command line as an operator would, without a terminal. @param options.cwd @param options.uid see child_process. */
+export async function runOps(
+  words: string[],
+  env: Record<string, string>,
+  options: { cwd?: string; uid?: number } = {},
+) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], ...options });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));

@@ -31,6 +31,85 @@ const auditOf = async (merchantId: string) =>
     )
   ).rows;
 
+type Entry = { at: string; action: string; actor: string; reason: string; before: object | null; after: object | null };
+const entriesOf = async (merchantId: string, query = '') =>
+  (await operate('GET', `/${merchantId}/audit${query}`)).json()['entries'] as Entry[];
+
+describe('the audit of an account', () => {
+  test('says who did what, when, why, and what was before and after, newest first', async () => {
+    const registered = await operate('POST', '', { name: 'Shop', access_type: 'beta', ...note });
+    const { merchant_id: merchantId, rotation_secret: secret } = registered.json() as Record<string, string>;
+    const why = (reason: string) => ({ actor: 'olga', reason });
+    await operate('POST', `/${merchantId}/block`, why('fraud'));
+    await operate('POST', `/${merchantId}/unblock`, why('a mistake'));
+    const rotated = await gateway.call('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': secret! } });
+    expect(rotated.status).toBe(200);
+    const replaced = await operate('POST', `/${merchantId}/replace-credentials`, why('lost'));
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown;
+    const entries = await entriesOf(merchantId!);
+    expect(entries).toEqual([
+      {
+        ...{ at: time, action: 'replace_credentials', ...why('lost') },
+        before: { api_key_created_at: time, rotation_secret_created_at: time },
+        after: { api_key_created_at: time, rotation_secret_created_at: time },
+      },
+      {
+        ...{ at: time, action: 'rotate_api_key', actor: 'merchant', reason: expect.any(String) as unknown },
+        ...{ before: { api_key_created_at: time }, after: { api_key_created_at: time } },
+      },
+      {
+        ...{ at: time, action: 'unblock', ...why('a mistake') },
+        before: { status: 'blocked', status_version: 2 },
+        after: { status: 'active', status_version: 3 },
+      },
+      {
+        ...{ at: time, action: 'block', ...why('fraud') },
+        before: { status: 'active', status_version: 1 },
+        after: { status: 'blocked', status_version: 2 },
+      },
+      {
+        ...{ at: time, action: 'register', ...note, before: null },
+        after: { name: 'Shop', status: 'active', status_version: 1 },
+      },
+    ]);
+    // Each change of the key begins where the one before ended.
+    const [replacement, rotation] = entries as { before: Record<string, string>; after: Record<string, string> }[];
+    expect(replacement!.before['api_key_created_at']).toBe(rotation!.after['api_key_created_at']);
+    expect(rotation!.before['api_key_created_at']! < rotation!.after['api_key_created_at']!).toBe(true);
+    const text = JSON.stringify(entries);
+    for (const credential of [secret, rotated.json()['new_api_key'], replaced.json()['api_key']]) {
+      expect(text).not.toContain(String(credential));
+    }
+    expect(await entriesOf(merchantId!, `?before=${entries[2]!.at}`)).toEqual(
+      entries.filter(({ at }) => at < entries[2]!.at),
+    );
+  });
+
+  test('holds rows of the release before, which said nothing of before and after', async () => {
+    const merchantId = await register({ name: 'Shop', access_type: 'beta' });
+    await gateway.pool.query(
+      `insert into merchant_audit (merchant_id, action, actor, reason) values ($1, 'block', 'ada', 'old')`,
+      [merchantId],
+    );
+    expect((await entriesOf(merchantId))[0]).toMatchObject({ reason: 'old', before: null, after: null });
+  });
+
+  test('is 404 for an unknown merchant and 422 for a time that is none', async () => {
+    await expect(operate('GET', `/${newId('mer')}/audit`)).resolves.toMatchObject({ status: 404 });
+    const merchantId = await register({ name: 'Shop', access_type: 'beta' });
+    for (const before of ['yesterday', '', '2026-02-31', '2026-13-01T00:00:00Z']) {
+      await expect(operate('GET', `/${merchantId}/audit?before=${before}`)).resolves.toMatchObject({ status: 422 });
+    }
+  });
+
+  test('has one row for each of several blocks at once that changed something', async () => {
+    const merchantId = await register({ name: 'Shop', access_type: 'beta' });
+    const blocks = Array.from({ length: 8 }, () => operate('POST', `/${merchantId}/block`, note));
+    expect((await Promise.all(blocks)).map(({ status }) => status)).toEqual(Array(8).fill(200));
+    expect((await entriesOf(merchantId)).map(({ action }) => action)).toEqual(['block', 'register']);
+  });
+});
+
 describe('registering a merchant', () => {
   test('shows its credentials once, tells the other services and says who did it, all or nothing', async () => {
     const answer = await operate('POST', '', { name: 'Shop', access_type: 'beta', ...note });

@@ -8,6 +8,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { register } from './policy.ts';
 import type { Rule } from './policy.ts';
 import { insertPolicy, insertPolicyChange, lockMerchantStatus, lockPolicy, updatePolicy } from './store.ts';
+import type { PolicyChange } from './store.ts';
 
 export type ChangeOutcome =
   /** `policy` is the one in force when the transaction commits, changed or not. */
@@ -25,7 +26,7 @@ export const gatewayAuthor = (reason: string): Author => ({ actor: 'api-gateway'
 export async function changePolicy(
   tx: Transaction,
   outbox: Outbox,
-  change: { merchantId: string; rule: Rule; author: Author },
+  change: { merchantId: string; action: string; rule: Rule; author: Author },
 ): Promise<ChangeOutcome> {
   const locked = await lockPolicy(tx, change.merchantId);
   if (locked === null) return { outcome: 'unknown_merchant' };
@@ -38,7 +39,13 @@ export async function changePolicy(
       return { outcome: 'unchanged', policy: before };
     case 'changed':
       await updatePolicy(tx, decision.policy, now);
-      await announce(tx, outbox, { ...change.author, before, after: decision.policy, changedAt: now });
+      await announce(tx, outbox, {
+        ...change.author,
+        action: change.action,
+        before,
+        after: decision.policy,
+        changedAt: now,
+      });
       return decision;
   }
 }
@@ -49,14 +56,16 @@ export async function openPolicy(tx: Transaction, outbox: Outbox, merchant: Merc
   const policy = register(merchant, status === 'active');
   const changedAt = await insertPolicy(tx, policy);
   if (changedAt === null) return;
-  await announce(tx, outbox, { ...gatewayAuthor('registration'), before: null, after: policy, changedAt });
+  await announce(tx, outbox, {
+    ...gatewayAuthor('registration'),
+    action: 'register',
+    before: null,
+    after: policy,
+    changedAt,
+  });
 }
 
-async function announce(
-  tx: Transaction,
-  outbox: Outbox,
-  change: Author & { before: AccessPolicy | null; after: AccessPolicy; changedAt: Date },
-): Promise<void> {
+async function announce(tx: Transaction, outbox: Outbox, change: PolicyChange): Promise<void> {
   await insertPolicyChange(tx, change);
   await outbox.send(tx, AccessChanged, { ...change.after, changed_at: rfc3339(change.changedAt) });
 }

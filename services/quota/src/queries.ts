@@ -11,6 +11,7 @@ const MAX_ROWS = 100;
 /** One change of a policy; `before` is null for the registration. */
 type AuditEntry = {
   policy_version: number;
+  action: string;
   actor: string;
   reason: string;
   before: unknown;
@@ -18,14 +19,18 @@ type AuditEntry = {
   changed_at: string;
 };
 
+type AccountStatus = { status: string; status_version: number; policy_version: number };
+
 /** Typed reads, for the operator and for payments when it asks the owner. */
 export type Queries = {
   /** Null for an unknown merchant. */
   policy(merchantId: string): Promise<AccessPolicy | null>;
-  /** Newest first; empty only for an unknown merchant, because a registration is a change too. */
-  audit(merchantId: string): Promise<AuditEntry[]>;
-  /** Days are UTC, `2026-01-31`, newest first; days without a payment are left out. */
-  usage(merchantId: string): Promise<{ day: string; payments_created: number }[]>;
+  /** Newest first, those made before a moment if one is given. */
+  audit(merchantId: string, before: Date | null): Promise<AuditEntry[]>;
+  /** Days are UTC, `2026-01-31`, newest first, those before a day if one is given; days without a payment are left out. */
+  usage(merchantId: string, before: Date | null): Promise<{ day: string; payments_created: number }[]>;
+  /** The newest account status heard, and a policy version that has taken it in. Null while none was heard. */
+  accountStatus(merchantId: string): Promise<AccountStatus | null>;
 };
 
 /** Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
@@ -37,13 +42,14 @@ export function createQueries(pool: Pool, schema: string): Queries {
       const row = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
       return row === null ? null : toPolicy(row);
     },
-    async audit(merchantId) {
+    async audit(merchantId, before) {
       const rows = await prisma.policyChange.findMany({
-        where: { merchant_id: merchantId },
+        where: { merchant_id: merchantId, ...(before !== null && { changed_at: { lt: before } }) },
         ...newest('policy_version'),
       });
       return rows.map((row) => ({
         policy_version: row.policy_version,
+        action: row.action,
         actor: row.actor,
         reason: row.reason,
         before: row.before,
@@ -51,9 +57,24 @@ export function createQueries(pool: Pool, schema: string): Queries {
         changed_at: rfc3339(row.changed_at),
       }));
     },
-    async usage(merchantId) {
-      const rows = await prisma.usageDay.findMany({ where: { merchant_id: merchantId }, ...newest('day') });
+    async usage(merchantId, before) {
+      const rows = await prisma.usageDay.findMany({
+        where: { merchant_id: merchantId, ...(before !== null && { day: { lt: before } }) },
+        ...newest('day'),
+      });
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
+    },
+    async accountStatus(merchantId) {
+      // The status first: a policy that is read after it has taken it in, because both were committed together.
+      const account = await prisma.merchantStatus.findUnique({ where: { merchant_id: merchantId } });
+      const policy = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
+      if (account === null || policy === null) return null;
+      return {
+        status: account.status,
+        // Every account begins with version 1, which no message says.
+        status_version: Math.max(1, account.status_version),
+        policy_version: policy.policy_version,
+      };
     },
   };
 }

@@ -83,6 +83,8 @@ const policyValues = (policy: AccessPolicy): unknown[] => [
 
 /** One row of the audit. `before` is null for a registration. */
 export type PolicyChange = {
+  /** What was asked for: `activate`, `limits`, `move-to-beta`, … */
+  action: string;
   actor: string;
   reason: string;
   before: AccessPolicy | null;
@@ -92,11 +94,12 @@ export type PolicyChange = {
 
 export async function insertPolicyChange(tx: Transaction, change: PolicyChange): Promise<void> {
   await tx.query(
-    `insert into policy_change (merchant_id, policy_version, actor, reason, before, after, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into policy_change (merchant_id, policy_version, action, actor, reason, before, after, changed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       change.after.merchant_id,
       change.after.policy_version,
+      change.action,
       change.actor,
       change.reason,
       change.before === null ? null : JSON.stringify(change.before),

@@ -16,7 +16,17 @@ afterAll(() => world.stop(), 60_000);
 const policyOf = async (merchantId: string): Promise<AccessPolicy> =>
   (await world.call('GET', `/merchants/${merchantId}/policy`)).body as AccessPolicy;
 
-type Audit = { changes: { policy_version: number; actor: string; reason: string; before: unknown; after: unknown }[] };
+type Audit = {
+  changes: {
+    policy_version: number;
+    action: string;
+    actor: string;
+    reason: string;
+    before: unknown;
+    after: unknown;
+    changed_at: string;
+  }[];
+};
 const auditOf = async (merchantId: string): Promise<Audit['changes']> =>
   ((await world.call('GET', `/merchants/${merchantId}/audit`)).body as Audit).changes;
 
@@ -54,12 +64,26 @@ describe('a change of policy', () => {
     await world.change(merchantId, 'limits', { total_limit: 5, actor: 'olga', reason: 'agreed by phone' });
     const [newest, registration] = await auditOf(merchantId);
     expect(newest).toMatchObject({
+      action: 'limits',
       actor: 'olga',
       reason: 'agreed by phone',
       before,
       after: { ...before, total_limit: 5, policy_version: 2 },
     });
-    expect(registration).toMatchObject({ actor: 'api-gateway', before: null, after: before });
+    expect(registration).toMatchObject({ action: 'register', actor: 'api-gateway', before: null, after: before });
+  });
+
+  test('is found in its audit by when it was made', async () => {
+    const merchantId = await world.register();
+    for (const action of ['pause', 'resume', 'pause']) await world.change(merchantId, action);
+    const all = await auditOf(merchantId);
+    expect(all.map(({ action }) => action)).toEqual(['pause', 'resume', 'pause', 'register']);
+    const older = await world.call('GET', `/merchants/${merchantId}/audit?before=${all[1]!.changed_at}`);
+    expect(older.body).toEqual({ changes: all.slice(2) });
+    const none = await world.call('GET', `/merchants/${merchantId}/audit?before=${all[3]!.changed_at}`);
+    expect(none).toEqual({ status: 200, body: { changes: [] } });
+    const wrong = await world.call('GET', `/merchants/${merchantId}/audit?before=yesterday`);
+    expect(wrong).toMatchObject({ status: 422, body: { detail: [{ field: 'before' }] } });
   });
 
   test('gets a version of its own, audited and announced once, however many operators act at once', async () => {
@@ -158,7 +182,9 @@ describe('a change that cannot be', () => {
   test('an unknown merchant is 404', async () => {
     const answer = { status: 404, body: { detail: 'Merchant not found' } };
     expect(await world.call('GET', `/merchants/${unknown}/policy`)).toEqual(answer);
-    expect(await world.call('GET', `/merchants/${unknown}/audit`)).toEqual(answer);
+    for (const path of ['audit', 'usage', 'account-status', 'audit?before=2026-01-31T12:00:00.000Z']) {
+      expect(await world.call('GET', `/merchants/${unknown}/${path}`)).toEqual(answer);
+    }
     expect(await world.change(unknown, 'pause')).toEqual(answer);
   });
 
@@ -175,11 +201,25 @@ describe('account status', () => {
     expect(await policyOf(merchantId)).toMatchObject({ account_active: false, policy_version: 2 });
     await sayStatus(merchantId, 'active', 4);
     expect(await policyOf(merchantId)).toMatchObject({ account_active: true, policy_version: 3 });
-    expect((await auditOf(merchantId)).map(({ reason }) => reason)).toEqual([
-      'account unblocked',
-      'account blocked',
-      'registration',
+    expect((await auditOf(merchantId)).map(({ action, reason }) => `${action}: ${reason}`)).toEqual([
+      'unblock: account unblocked',
+      'block: account blocked',
+      'register: registration',
     ]);
+  });
+
+  test('tells with which version of the policy it holds, so that nobody takes an older block for a newer one', async () => {
+    const merchantId = await world.register();
+    const status = async () => (await world.call('GET', `/merchants/${merchantId}/account-status`)).body;
+    // The version a merchant is registered with is said by no message.
+    expect(await status()).toEqual({ status: 'active', status_version: 1, policy_version: 1 });
+    await sayStatus(merchantId, 'blocked', 2);
+    expect(await status()).toEqual({ status: 'blocked', status_version: 2, policy_version: 2 });
+    // Blocked, unblocked and blocked again, of which the second is never heard: it holds with the version of the first.
+    await sayStatus(merchantId, 'blocked', 4);
+    expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 2 });
+    await world.change(merchantId, 'pause');
+    expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 3 });
   });
 
   test('a status heard before the registration counts from the start', async () => {
@@ -214,4 +254,9 @@ test('the usage history counts each payment on the UTC day of its creation', asy
       ],
     });
   });
+  const older = await world.call('GET', `/merchants/${merchantId}/usage?before=2026-02-01`);
+  expect(older.body).toEqual({ days: [{ day: '2026-01-31', payments_created: 1 }] });
+  const none = await world.call('GET', `/merchants/${merchantId}/usage?before=2026-01-31`);
+  expect(none).toEqual({ status: 200, body: { days: [] } });
+  expect(await world.call('GET', `/merchants/${merchantId}/usage?before=soon`)).toMatchObject({ status: 422 });
 });

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import { PrismaClient } from '../generated/client.ts';
 import type { DeliveryRow } from './delivery-record.ts';
 import { deliveryRecord } from './delivery-record.ts';
@@ -11,12 +12,19 @@ const MAX_RECORDS = 100;
 /** A failed event as an operator sees it. */
 type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
 
+type AuditEntry = { at: string; action: string; actor: string; reason: string | null; event_id: string | null };
+
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = {
   /** Newest first; empty for a payment without an event and for another merchant's payment alike. */
   deliveriesOf(merchantId: string, paymentId: string): Promise<DeliveryRecord[]>;
-  /** Oldest first, of one merchant or of all. */
-  failedEvents(merchantId: string | null): Promise<FailedEvent[]>;
+  /** Oldest first, those after an event if one is given, and how many there are in all; of one merchant or of all. */
+  failedEvents(of: {
+    merchantId: string | null;
+    after: string | null;
+  }): Promise<{ events: FailedEvent[]; total: number }>;
+  /** What was done to a merchant's endpoint, keys and events, newest first; those before a moment if one is given. */
+  audit(merchantId: string, before: Date | null): Promise<AuditEntry[]>;
 };
 
 /** Exactly what the records need: the body's bytes stay in the database. */
@@ -48,18 +56,34 @@ export function createQueries(pool: Pool, schema: string): Queries {
       });
       return rows.map((row) => deliveryRecord(withPayment(row)));
     },
-    async failedEvents(merchantId) {
+    async failedEvents({ merchantId, after }) {
+      const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: merchantId }) };
       const rows = await prisma.delivery.findMany({
-        where: { status: 'failed', ...(merchantId === null ? {} : { merchant_id: merchantId }) },
+        where: { ...failed, ...(after !== null && { event_id: { gt: after } }) },
         select: recordFields,
-        orderBy: { created_at: 'asc' },
+        orderBy: { event_id: 'asc' },
         take: MAX_RECORDS,
       });
-      return rows.map((row) => ({
+      const events = rows.map((row) => ({
         ...deliveryRecord(withPayment(row)),
         merchant_id: row.merchant_id,
         cycle: row.cycle,
         interruptions: row.interruptions,
+      }));
+      return { events, total: await prisma.delivery.count({ where: failed }) };
+    },
+    async audit(merchantId, before) {
+      const rows = await prisma.audit.findMany({
+        where: { merchant_id: merchantId, ...(before !== null && { at: { lt: before } }) },
+        orderBy: { at: 'desc' },
+        take: MAX_RECORDS,
+      });
+      return rows.map(({ at, action, actor, reason, event_id }) => ({
+        at: rfc3339(at),
+        action,
+        actor,
+        reason,
+        event_id,
       }));
     },
   };

@@ -282,6 +282,71 @@ describe('operators', () => {
     expect(await world.call('GET', '/events?status=pending')).toMatchObject({ status: 422 });
   });
 
+  test('page through all that failed, of one merchant or of all, and are told how many there are', async () => {
+    const [merchant, other] = [await world.merchant(), await world.merchant()];
+    const ids = Array.from({ length: 103 }, () => newId('evt')).sort();
+    // As if they had used up their attempts, all in one moment; to have them do so would take a thousand deliveries.
+    await world.pool.query(
+      `with stored as (
+         insert into event (event_id, payment_id, merchant_id, body, created_at)
+         select id, 'pay_' || id, case when right(id, 2) = right($4, 2) then $3 else $2 end, '', now() from unnest($1::text[]) id
+         returning *
+       )
+       insert into delivery (event_id, merchant_id, status, attempts, created_at, error_category)
+       select event_id, merchant_id, 'failed', 3, created_at, 'http_5xx' from stored`,
+      [ids, merchant.merchantId, other.merchantId, ids[7]],
+    );
+    type Page = { events: { event_id: string; merchant_id: string }[]; total: number };
+    const page = async (query: string) =>
+      (await world.call('GET', `/events?status=failed${query}`)).body as unknown as Page;
+    const mine = `&merchant_id=${merchant.merchantId}`;
+    const first = await page('');
+    const rest = await page(`&after=${first.events.at(-1)!.event_id}`);
+    expect(first.events).toHaveLength(100);
+    const all = [...first.events, ...rest.events].map(({ event_id }) => event_id);
+    expect(all).toEqual([...new Set(all)].sort());
+    expect(ids.every((id) => all.includes(id))).toBe(true);
+    expect([first.total, rest.total]).toEqual([all.length, all.length]);
+
+    const own = [...(await page(mine)).events, ...(await page(`${mine}&after=${ids[99]!}`)).events];
+    expect(own.every(({ merchant_id }) => merchant_id === merchant.merchantId)).toBe(true);
+    expect((await page(mine)).total).toBe(ids.filter((id) => id.slice(-2) !== ids[7]!.slice(-2)).length);
+    // One that was recovered meanwhile is still a place in the list.
+    await world.pool.query(
+      `update delivery set status = 'delivered', delivered_at = now(), error_category = null where event_id = $1`,
+      [ids[50]],
+    );
+    expect((await page(`${mine}&after=${ids[50]!}`)).events[0]?.event_id).toBe(
+      ids.slice(51).find((id) => id.slice(-2) !== ids[7]!.slice(-2)),
+    );
+    expect(await world.call('GET', '/events?status=failed&after=x')).toMatchObject({ status: 422 });
+    await world.pool.query(`delete from delivery where event_id = any($1)`, [ids]);
+  });
+
+  test('read who did what to an endpoint, its key and its events, when and why', async () => {
+    const merchant = await world.merchant();
+    const path = `/merchants/${merchant.merchantId}`;
+    await world.call('PUT', `${path}/webhook`, { url: `${merchant.url}&moved=1` });
+    await world.call('POST', `${path}/webhook/rotate-key`);
+    world.receiver.answer(merchant.host, status(500), status(500), status(500), status(200));
+    const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
+    await world.call('POST', `/events/${event_id}/recover`, { actor: 'olga', reason: 'receiver is back' });
+    type Entry = { at: string; action: string; actor: string; reason: string | null; event_id: string | null };
+    const read = async (query = '') =>
+      ((await world.call('GET', `${path}/audit${query}`)).body as unknown as { entries: Entry[] }).entries;
+    const entries = await read();
+    const byMerchant = { actor: 'merchant', reason: null, event_id: null };
+    expect(entries).toMatchObject([
+      { action: 'event_recovered', actor: 'olga', reason: 'receiver is back', event_id },
+      { action: 'key_rotated', ...byMerchant },
+      { action: 'endpoint_changed', ...byMerchant },
+      { action: 'endpoint_configured', ...byMerchant },
+    ]);
+    expect(await read(`?before=${entries[0]!.at}`)).toEqual(entries.filter(({ at }) => at < entries[0]!.at));
+    expect(JSON.stringify(entries)).not.toContain(merchant.host);
+    expect(await world.call('GET', `${path}/audit?before=soon`)).toMatchObject({ status: 422 });
+  });
+
   test('see attempts by result and the backlog in the metrics', async () => {
     const lines = (await world.metrics()).split('\n');
     const sample = (name: string, result?: string): number => {

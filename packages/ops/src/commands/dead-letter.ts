@@ -1,21 +1,29 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import { connectBroker } from '@quittance/messaging/broker.ts';
 import type { Broker } from '@quittance/messaging/broker.ts';
-import { findDeadLetter, listDeadLetters, redriveDeadLetters } from '@quittance/messaging/dead-letter.ts';
-import type { DeadLetter } from '@quittance/messaging/dead-letter-message.ts';
+import {
+  countDeadLetters,
+  findDeadLetter,
+  listDeadLetters,
+  redriveDeadLetters,
+} from '@quittance/messaging/dead-letter.ts';
 import { bindings } from '@quittance/messaging/topology.ts';
-import { createLogger } from '@quittance/runtime/logger.ts';
-import { createMetrics } from '@quittance/runtime/metrics.ts';
-import { needed } from '../api.ts';
-import { count, reads } from '../command.ts';
-import type { JsonOption, Ops } from '../command.ts';
+import { asks, count, reads } from '../command.ts';
+import type { JsonOption, Ops, YesOption } from '../command.ts';
 import type { Config } from '../config.ts';
+import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
-import { printResult } from '../output.ts';
+import { note, printResult } from '../output.ts';
+import { withBroker } from '../with-broker.ts';
+import { deadLettersView, deadLetterView, redrivenView } from '../views/dead-letter.ts';
+
+/** The most that one command sends back. */
+const REDRIVE_MAX = 1000;
 
 const queues = bindings.map(({ queue }) => queue);
 const queueArgument = () => new Argument('<queue>', 'the queue it was taken from').choices(queues);
+
+type ListOptions = JsonOption & { queue?: string; limit: number };
 
 /** Messages that a service gave up. Read from RabbitMQ itself, since no service owns them. */
 export function deadLetterCommands(program: Command, { config }: Ops): void {
@@ -24,11 +32,14 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
     .description('dead letters, oldest first')
     .addOption(new Option('--queue <queue>', 'only those taken from this queue').choices(queues))
     .option('--limit <n>', 'at most this many', count, 100)
-    .action(async (options: JsonOption & { queue?: string; limit: number }) => {
-      const letters = await withBroker(config, (broker) => listDeadLetters(broker, options));
-      // In a table the body would push everything else off the screen; `show` has it.
-      const rows = options.json ? letters : letters.map(rowOf);
-      printResult({ dead_letters: rows }, options);
+    .action(async (options: ListOptions) => {
+      const found = await withBroker(config, async (broker) => ({
+        dead_letters: await listDeadLetters(broker, options),
+        total: await countIn(broker, options.queue),
+      }));
+      printResult(found, options, deadLettersView);
+      const shown = found.dead_letters.length;
+      if (shown < found.total) note(`${shown} of ${found.total}; --limit shows more.`, options);
     });
   reads(deadLetter.command('show'))
     .description('one dead letter with its body')
@@ -37,45 +48,39 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
     .action(async (queue: string, messageId: string, options: JsonOption) => {
       const letter = await withBroker(config, (broker) => findDeadLetter(broker, { queue, messageId }));
       if (letter === null) throw notThere(queue, messageId);
-      printResult(letter, options);
+      printResult(letter, options, deadLetterView);
     });
-  reads(deadLetter.command('redrive'))
+  redrive(asks(reads(deadLetter.command('redrive'))), config);
+}
+
+/** Sending one back is safe: its handler takes a message once, however often it comes. A whole queue may be too much for a service. */
+function redrive(command: Command, config: Config): void {
+  command
     .description('send dead letters back to their queue, as if for the first time')
     .addArgument(queueArgument())
-    .argument('[message]', 'message id; all of the queue without it')
-    .action(async (queue: string, messageId: string | undefined, options: JsonOption) => {
-      const only = messageId === undefined ? {} : { messageId };
-      const result = await withBroker(config, (broker) => redriveDeadLetters(broker, { queue, ...only }));
+    .argument('[message]', 'message id; the oldest thousand of the queue without it')
+    .action(async (queue: string, messageId: string | undefined, options: JsonOption & YesOption) => {
+      const result = await withBroker(config, async (broker) => {
+        const dead = await countIn(broker, queue);
+        if (messageId === undefined && dead > 0) {
+          const these = dead > REDRIVE_MAX ? `the oldest ${REDRIVE_MAX} of ${dead}` : `all ${dead}`;
+          const letters = dead === 1 ? 'the one dead letter' : `${these} dead letters`;
+          await confirm(`Send ${letters} back to ${queue}?`, options);
+        }
+        const one = messageId === undefined ? {} : { messageId };
+        const { redriven } = await redriveDeadLetters(broker, { queue, limit: REDRIVE_MAX, ...one });
+        return { redriven, left: Math.max(0, dead - redriven) };
+      });
       if (messageId !== undefined && result.redriven === 0) throw notThere(queue, messageId);
-      printResult(result, options);
+      printResult(result, options, redrivenView);
     });
 }
 
-const rowOf = ({ message_id, queue, name, reason, first_seen, error }: DeadLetter) => ({
-  message_id,
-  queue,
-  name,
-  reason,
-  first_seen,
-  error,
-});
+/** @param queue all queues when absent. */
+async function countIn(broker: Broker, queue: string | undefined): Promise<number> {
+  const counts = (await countDeadLetters(broker)).filter((row) => queue === undefined || row.queue === queue);
+  return counts.reduce((sum, { dead }) => sum + dead, 0);
+}
 
 const notThere = (queue: string, messageId: string): Failure =>
   new Failure('refused', `${queue} has no dead letter ${messageId}.`);
-
-async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>): Promise<T> {
-  const broker = connectBroker({
-    url: needed('AMQP_URL', config.amqpUrl),
-    name: 'ops',
-    logger: createLogger({ service: 'ops', level: 'silent' }),
-    metrics: createMetrics({ service: 'ops', processMetrics: false }),
-  });
-  try {
-    return await use(broker);
-  } catch (error) {
-    // The queue was checked before, so what is left to fail is the broker.
-    throw new Failure('unreachable', error instanceof Error ? error.message : String(error), { cause: error });
-  } finally {
-    await broker.close();
-  }
-}

@@ -1,18 +1,26 @@
 import type { Command } from 'commander';
-import { asks, authorOf, changes } from '../command.ts';
+import { addressArgument, asks, authorOf, changes, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
+import { releasedView, walletView, type Wallet } from '../views/wallet.ts';
 
 export function walletCommands(program: Command, { api, config }: Ops): void {
   const wallet = program.command('wallet').description('which merchant a wallet belongs to');
+  reads(wallet.command('show'))
+    .description('whose wallet this is, since when, and from whom it was taken before')
+    .argument('<address>', 'wallet address', addressArgument)
+    .action(async (address: string, options: JsonOption) => {
+      const found = await api.call('payments', { method: 'GET', path: `/wallets/${address}` });
+      printResult(found as Wallet, options, walletView);
+    });
   asks(changes(wallet.command('release')))
     .description('forget whose wallet this is; the next merchant to use it gets it')
-    .argument('<address>', 'wallet address')
+    .argument('<address>', 'wallet address', addressArgument)
     .action(async (address: string, options: JsonOption & AuthorOptions & YesOption) => {
-      const author = authorOf(options, config);
+      const json = authorOf(options, config);
       await confirm(`Release ${address}? Any merchant can take it then.`, options);
-      const path = `/wallets/${encodeURIComponent(address)}/release`;
-      printResult(await api.call('payments', { method: 'POST', path, json: author }), options);
+      const released = await api.call('payments', { method: 'POST', path: `/wallets/${address}/release`, json });
+      printResult(released as { address: string; merchant_id: string }, options, releasedView);
     });
 }

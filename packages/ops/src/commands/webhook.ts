@@ -1,22 +1,87 @@
 import type { Command } from 'commander';
-import { authorOf, changes, idArgument, reads } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops } from '../command.ts';
-import { printResult } from '../output.ts';
+import { asks, authorOf, changes, idArgument, reads } from '../command.ts';
+import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { Failure } from '../failure.ts';
+import { note, printResult } from '../output.ts';
+import { allFailed, readFailed, RETRY_MAX, retryEvents, type Retried } from '../webhook-events.ts';
+import { failedView, retriedView } from '../views/webhook.ts';
 
-export function webhookCommands(program: Command, { api, config }: Ops): void {
+const eventId = idArgument('evt');
+const merchantId = idArgument('mer');
+
+type FailedOptions = JsonOption & { merchant?: string; after?: string };
+type RetryOptions = JsonOption & AuthorOptions & YesOption & { allFailed?: boolean; merchant?: string };
+
+export function webhookCommands(program: Command, ops: Ops): void {
   const webhook = program.command('webhook').description('webhook events that did not arrive');
+  failed(webhook, ops);
+  retry(webhook, ops);
+}
+
+function failed(webhook: Command, { api }: Ops): void {
   reads(webhook.command('failed'))
-    .description('events whose attempts are used up')
-    .action(async (options: JsonOption) => {
-      const query = { status: 'failed' };
-      printResult(await api.call('webhook-dispatcher', { method: 'GET', path: '/events', query }), options);
+    .description('events whose attempts are used up, the oldest hundred')
+    .option('--merchant <merchant>', 'only those of this merchant', merchantId)
+    .option('--after <event>', 'go on after this one, the last of the page before', eventId)
+    .action(async (options: FailedOptions) => {
+      const page = await readFailed(api, options);
+      printResult(page, options, failedView);
+      const last = page.events.at(-1);
+      const shown = page.events.length;
+      if (last === undefined || (options.after === undefined && shown === page.total)) return;
+      const only = options.merchant === undefined ? '' : ` --merchant ${options.merchant}`;
+      note(`${shown} of ${page.total}. Go on with: webhook failed${only} --after ${last.event_id}`, options);
     });
-  changes(webhook.command('retry'))
-    .description('begin a new delivery cycle; id and body of the event stay')
-    .argument('<event>', 'event id', idArgument('evt'))
-    .action(async (id: string, options: JsonOption & AuthorOptions) => {
-      const json = authorOf(options, config);
-      const path = `/events/${id}/recover`;
-      printResult(await api.call('webhook-dispatcher', { method: 'POST', path, json }), options);
+}
+
+function retry(webhook: Command, { api, config }: Ops): void {
+  asks(changes(webhook.command('retry')))
+    .description('begin a new delivery cycle for events that failed; id and body of each stay')
+    .argument('[events...]', 'event ids', (text: string, before: string[] | undefined) => [
+      ...(before ?? []),
+      eventId(text),
+    ])
+    .option('--all-failed', 'every event that has failed by now')
+    .option('--merchant <merchant>', 'with --all-failed: only those of this merchant', merchantId)
+    .action(async (ids: string[], options: RetryOptions) => {
+      requireOneWay(ids, options);
+      const author = authorOf(options, config);
+      const events = options.allFailed === true ? await chosen(options) : [...new Set(ids)];
+      const result = await retryEvents(api, events, author);
+      printResult({ events: result }, options, retriedView);
+      failUnlessAllRetried(result);
     });
+
+  /** All that have failed, once a person has seen how many that is. */
+  async function chosen(options: RetryOptions): Promise<string[]> {
+    const { events, total } = await allFailed(api, options.merchant);
+    if (events.length === 0) return [];
+    const merchants = new Set(events.map(({ merchant_id }) => merchant_id)).size;
+    const whose = options.merchant ?? `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
+    const these = total > events.length ? `the oldest ${events.length} of ${total}` : `all ${events.length}`;
+    const what = events.length === 1 ? 'the one failed event' : `${these} failed events`;
+    await confirm(`Deliver ${what} of ${whose} anew?`, options);
+    if (total > events.length)
+      note(`${RETRY_MAX} events at once are the most: repeat the command for the rest.`, options);
+    return events.map(({ event_id }) => event_id);
+  }
+}
+
+function requireOneWay(ids: readonly string[], { allFailed: all = false, merchant }: RetryOptions): void {
+  if (all === ids.length > 0) throw new Failure('wrongUse', 'Give event ids, or --all-failed.');
+  if (!all && merchant !== undefined) throw new Failure('wrongUse', '--merchant belongs to --all-failed.');
+}
+
+function failUnlessAllRetried(result: readonly Retried[]): void {
+  const not = result.filter(({ outcome }) => outcome !== 'retried');
+  if (not.length === 0) return;
+  const unanswered = not.find(({ outcome }) => outcome === 'unanswered');
+  const [event] = not;
+  const which =
+    result.length === 1
+      ? `${event?.event_id ?? ''} was not retried`
+      : `${not.length} of ${result.length} events were not retried`;
+  const why = (unanswered ?? event)?.reason ?? '';
+  throw new Failure(unanswered === undefined ? 'refused' : 'unreachable', `${which}: ${why}`);
 }

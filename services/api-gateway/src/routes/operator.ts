@@ -2,16 +2,17 @@ import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { invalid } from '@quittance/http/errors.ts';
+import { queryMoment } from '@quittance/http/query-moment.ts';
 import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { merchantNotFound } from '../answers.ts';
+import { insertAudit, readAudit, type AuditRow } from '../store/audit.ts';
 import {
   changeStatus,
   findMerchant,
-  insertAudit,
   insertMerchant,
   listMerchants,
   replaceCredentials,
@@ -49,6 +50,11 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => [
     }),
   }),
   route({
+    method: 'GET',
+    path: '/internal/v1/merchants/:merchant_id/audit',
+    handle: (request) => audit(dependencies.db, request),
+  }),
+  route({
     method: 'POST',
     path: '/internal/v1/merchants/:merchant_id/block',
     handle: (request) => setStatus(dependencies, request, 'blocked'),
@@ -72,7 +78,9 @@ async function register({ inTransaction, outbox }: Dependencies, request: RouteR
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
     const registeredAt = await insertMerchant(tx, { merchantId, name: registration.name, ...hashes });
-    await insertAudit(tx, merchantId, 'register', author);
+    // What it may create is the beginning of its policy, which quota audits.
+    const after = { name: registration.name, status: 'active', status_version: 1 };
+    await insertAudit(tx, { merchantId, action: 'register', author, change: { before: null, after } });
     const payload = { merchant_id: merchantId, ...registration, registered_at: rfc3339(registeredAt) };
     await outbox.send(tx, MerchantRegistered, payload);
   });
@@ -90,7 +98,7 @@ async function setStatus(
   const merchant = await inTransaction(async (tx) => {
     const change = await changeStatus(tx, merchantId, status);
     if (change !== null) {
-      await insertAudit(tx, merchantId, status === 'blocked' ? 'block' : 'unblock', author);
+      await insertAudit(tx, { merchantId, action: status === 'blocked' ? 'block' : 'unblock', author, change });
       await outbox.send(tx, MerchantStatusChanged, {
         merchant_id: merchantId,
         status,
@@ -108,8 +116,9 @@ async function replace({ inTransaction }: Dependencies, request: RouteRequest): 
   const author = await readAuthor(request);
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
-    if (!(await replaceCredentials(tx, merchantId, hashes))) throw merchantNotFound();
-    await insertAudit(tx, merchantId, 'replace_credentials', author);
+    const change = await replaceCredentials(tx, merchantId, hashes);
+    if (change === null) throw merchantNotFound();
+    await insertAudit(tx, { merchantId, action: 'replace_credentials', author, change });
   });
   return { status: 200, body: { merchant_id: merchantId, ...credentials } };
 }
@@ -120,6 +129,14 @@ async function list(db: Queryable, { query }: RouteRequest): Promise<Reply> {
   if (before !== null && !isId('mer', before)) throw invalid({ field: 'before', reason: 'must be a merchant id' });
   const merchants = await listMerchants(db, before, LIST_MAX);
   return { status: 200, body: { merchants: merchants.map(toRecord) } };
+}
+
+/** The newest hundred entries; `before`, a moment, asks for older ones. */
+async function audit(db: Queryable, request: RouteRequest): Promise<Reply> {
+  const before = queryMoment(request.query, 'before');
+  const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
+  const entries = await readAudit(db, merchantId, before, LIST_MAX);
+  return { status: 200, body: { entries: entries.map(toEntry) } };
 }
 
 function newCredentials() {
@@ -148,3 +165,5 @@ const toRecord = ({ created_at: createdAt, last_request_at: lastRequestAt, ...me
   created_at: rfc3339(createdAt),
   last_request_at: lastRequestAt === null ? null : rfc3339(lastRequestAt),
 });
+
+const toEntry = ({ at, ...entry }: AuditRow) => ({ at: rfc3339(at), ...entry });

@@ -1,5 +1,5 @@
-import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 
 export type MerchantStatus = 'active' | 'blocked';
 
@@ -56,6 +56,9 @@ export async function listMerchants(db: Queryable, before: string | null, limit:
   return rows;
 }
 
+/** The fields of a merchant that a change found and left, as its audit row keeps them. */
+export type Change = { before: object | null; after: object };
+
 /**
  * Blocks or unblocks a merchant and counts its status version up.
  * @returns null when the merchant is unknown or already has this status.
@@ -64,43 +67,61 @@ export async function changeStatus(
   tx: Queryable,
   merchantId: string,
   status: MerchantStatus,
-): Promise<{ statusVersion: number; changedAt: Date } | null> {
-  const { rows } = await tx.query<{ status_version: number; changed_at: Date }>(
-    `update merchant set status = $2, status_version = status_version + 1
-     where merchant_id = $1 and status <> $2
-     returning status_version, clock_timestamp() as changed_at`,
+): Promise<({ statusVersion: number; changedAt: Date } & Change) | null> {
+  const { rows } = await tx.query<{ found: MerchantStatus; status_version: number; changed_at: Date }>(
+    `update merchant m set status = $2, status_version = m.status_version + 1
+     from (select merchant_id, status from merchant where merchant_id = $1 for update) found
+     where m.merchant_id = found.merchant_id and found.status <> $2
+     returning found.status as found, m.status_version, clock_timestamp() as changed_at`,
     [merchantId, status],
   );
   const row = rows[0];
-  return row === undefined ? null : { statusVersion: row.status_version, changedAt: row.changed_at };
+  if (row === undefined) return null;
+  const { found, status_version: statusVersion, changed_at: changedAt } = row;
+  return {
+    statusVersion,
+    changedAt,
+    before: { status: found, status_version: statusVersion - 1 },
+    after: { status, status_version: statusVersion },
+  };
 }
 
 /**
  * Puts new API credentials in the place of both old ones. The secret goes first, as in a rotation, which locks it first.
- * @returns false for an unknown merchant.
+ * @returns since when the old ones were and the new ones are valid; null for an unknown merchant.
  */
 export async function replaceCredentials(
   tx: Queryable,
   merchantId: string,
   hashes: CredentialHashes,
-): Promise<boolean> {
-  const secret = await tx.query(
-    'update rotation_secret set secret_hash = $2, created_at = clock_timestamp() where merchant_id = $1',
-    [merchantId, hashes.secretHash],
+): Promise<Change | null> {
+  const secret = await replaceHash(
+    tx,
+    { table: 'rotation_secret', column: 'secret_hash' },
+    merchantId,
+    hashes.secretHash,
   );
-  const key = await tx.query(
-    'update api_key set key_hash = $2, created_at = clock_timestamp() where merchant_id = $1',
-    [merchantId, hashes.keyHash],
-  );
-  return secret.rowCount === 1 && key.rowCount === 1;
+  const key = await replaceHash(tx, { table: 'api_key', column: 'key_hash' }, merchantId, hashes.keyHash);
+  if (secret === null || key === null) return null;
+  return {
+    before: { api_key_created_at: key.before, rotation_secret_created_at: secret.before },
+    after: { api_key_created_at: key.after, rotation_secret_created_at: secret.after },
+  };
 }
 
-/** Belongs in the transaction of the change it tells of. */
-export async function insertAudit(tx: Queryable, merchantId: string, action: string, author: Author): Promise<void> {
-  await tx.query('insert into merchant_audit (merchant_id, action, actor, reason) values ($1, $2, $3, $4)', [
-    merchantId,
-    action,
-    author.actor,
-    author.reason,
-  ]);
+async function replaceHash(
+  tx: Queryable,
+  { table, column }: { table: 'api_key' | 'rotation_secret'; column: 'key_hash' | 'secret_hash' },
+  merchantId: string,
+  hash: Buffer,
+): Promise<{ before: string; after: string } | null> {
+  const { rows } = await tx.query<{ before: Date; after: Date }>(
+    `update ${table} c set ${column} = $2, created_at = clock_timestamp()
+     from (select merchant_id, created_at from ${table} where merchant_id = $1 for update) found
+     where c.merchant_id = found.merchant_id
+     returning found.created_at as before, c.created_at as after`,
+    [merchantId, hash],
+  );
+  const row = rows[0];
+  return row === undefined ? null : { before: rfc3339(row.before), after: rfc3339(row.after) };
 }

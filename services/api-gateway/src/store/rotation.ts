@@ -39,13 +39,18 @@ export async function rotateApiKey(
         from counted, rotation_secret r join merchant m using (merchant_id)
         where counted.count <= $4::integer and r.secret_hash = $2 and m.status = 'active'
         for update of r
+      ), found as (
+        select k.merchant_id, k.created_at from owner join api_key k using (merchant_id) for update of k
       ), replaced as (
         update api_key k set key_hash = $5, created_at = clock_timestamp()
-        from owner where k.merchant_id = owner.merchant_id
-        returning k.merchant_id
+        from found where k.merchant_id = found.merchant_id
+        returning k.merchant_id, found.created_at as before, k.created_at as after
       ), audited as (
-        insert into merchant_audit (merchant_id, action, actor, reason)
-        select merchant_id, 'rotate_api_key', 'merchant', 'asked for with the rotation secret' from replaced
+        insert into merchant_audit (merchant_id, action, actor, reason, before, after)
+        select merchant_id, 'rotate_api_key', 'merchant', 'asked for with the rotation secret',
+               jsonb_build_object('api_key_created_at', ${rfc3339Sql('before')}),
+               jsonb_build_object('api_key_created_at', ${rfc3339Sql('after')})
+        from replaced
       )
       select counted.count, counted.seconds_left, exists (select from replaced) as rotated from counted`,
     values: [limit.scope, secretHash, limit.windowSeconds, limit.limit, newKeyHash],
@@ -54,3 +59,7 @@ export async function rotateApiKey(
   if (row === undefined) throw new Error('a counter answered with no row');
   return { counted: { count: row.count, secondsLeft: row.seconds_left }, rotated: row.rotated };
 }
+
+/** As rfc3339() writes it, which cuts the microseconds off. */
+const rfc3339Sql = (moment: string): string =>
+  `to_char(date_trunc('milliseconds', ${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -13,9 +13,11 @@ import { saveMerchantStatus } from '../store.ts';
 export const merchantStatusChanged = (outbox: Outbox): Handler =>
   on(MerchantStatusChanged, 'merchant-status-changed', async (change, { tx }) => {
     if (!(await saveMerchantStatus(tx, change))) return;
+    const active = change.status === 'active';
     await changePolicy(tx, outbox, {
       merchantId: change.merchant_id,
-      rule: setAccountActive(change.status === 'active'),
-      author: gatewayAuthor(change.status === 'active' ? 'account unblocked' : 'account blocked'),
+      action: active ? 'unblock' : 'block',
+      rule: setAccountActive(active),
+      author: gatewayAuthor(active ? 'account unblocked' : 'account blocked'),
     });
   });

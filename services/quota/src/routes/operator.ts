@@ -9,7 +9,12 @@ import type { BetaConditions, Limits, Rule } from '../policy.ts';
 import { merchantId, unknownMerchant } from './policy.ts';
 
 /** Applies a rule in a transaction of its own. */
-export type Change = (change: { merchantId: string; rule: Rule; author: Author }) => Promise<ChangeOutcome>;
+export type Change = (change: {
+  merchantId: string;
+  action: string;
+  rule: Rule;
+  author: Author;
+}) => Promise<ChangeOutcome>;
 
 /** Far above any real account, and still within PostgreSQL's integer. */
 const MAX_LIMIT = 1_000_000_000;
@@ -51,7 +56,7 @@ function changeRoute<F>(
     path: `/internal/v1/merchants/:merchant_id/${action}`,
     handle: async (request) => {
       const { author, fields } = await read(request);
-      return replyOf(await change({ merchantId: merchantId(request.params), rule: ruleOf(fields), author }));
+      return replyOf(await change({ merchantId: merchantId(request.params), action, rule: ruleOf(fields), author }));
     },
   });
 }

@@ -1,0 +1,35 @@
+import { InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
+import { asks, authorOf, changes, count, idArgument } from '../command.ts';
+import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { printResult } from '../output.ts';
+import { acceptanceView, acceptQuestion, type Acceptance, type Candidate } from '../views/transfer.ts';
+
+type AcceptOptions = JsonOption & AuthorOptions & YesOption & { payment: string };
+
+export function transferCommands(program: Command, { api, config }: Ops): void {
+  const transfer = program.command('transfer').description('transfers that pay nothing by themselves');
+  asks(changes(transfer.command('accept')))
+    .description('let a transfer pay a payment although it is too small, too large, late or a duplicate')
+    .argument('<transaction>', 'transaction id, with or without 0x', transactionArgument)
+    .argument('<index>', "position of the transfer's event in the transaction's receipt, from 0", count)
+    .requiredOption('--payment <payment>', 'the payment that becomes PAID by it', idArgument('pay'))
+    .action(async (transactionId: string, index: number, options: AcceptOptions) => {
+      const path = `/payments/${options.payment}`;
+      const json = { transaction_id: transactionId, transaction_event_index: index, ...authorOf(options, config) };
+      await confirm(async () => {
+        const weighed = { method: 'GET', path: `${path}/transfers/${transactionId}/${index}` } as const;
+        return acceptQuestion((await api.call('payments', weighed)) as Candidate);
+      }, options);
+      const accepted = await api.call('payments', { method: 'POST', path: `${path}/accept-transfer`, json });
+      printResult(accepted as Acceptance, options, acceptanceView);
+    });
+}
+
+/** Explorers write it with 0x, our own answers without. @returns 64 lowercase hexadecimal characters. */
+function transactionArgument(text: string): string {
+  const digits = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1];
+  if (digits !== undefined) return digits.toLowerCase();
+  throw new InvalidArgumentError('expected 64 hexadecimal characters, with or without 0x before them.');
+}

@@ -1,0 +1,69 @@
+/** What a cell may hold; a list or an object is no cell. */
+export type Cell = string | number | boolean | null | undefined;
+export type Column<Row> = readonly [title: string, cell: (row: Row) => Cell];
+
+/** Rows under their titles, aligned; numbers to the right. An empty list says so. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  if (rows.length === 0) return '(none)';
+  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
+  const lines = [columns.map(([title]) => title), ...cells.map((line) => line.map(cellText))];
+  const widths = columns.map((_column, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
+  const isNumeric = columns.map((_column, at) => isNumbers(cells.map((line) => line[at])));
+  return lines
+    .map((line) =>
+      line
+        .map((text, at) => aligned(text, widths[at] ?? 0, isNumeric[at] === true))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** One line a field: its name, then what it holds. */
+export function record(fields: readonly (readonly [name: string, value: Cell])[]): string {
+  const width = Math.max(0, ...fields.map(([name]) => name.length));
+  return fields.map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd()).join('\n');
+}
+
+/** Parts of a page, each under its title. */
+export function sections(parts: readonly (readonly [title: string, text: string])[]): string {
+  return parts.map(([title, text]) => `${title}\n${text.replace(/^(?=.)/gm, '  ')}`).join('\n\n');
+}
+
+/** A cell as it is printed: missing values are a dash, times are short and say that they are UTC. */
+export function cellText(value: Cell): string {
+  if (value === null || value === undefined) return '-';
+  return oneLine(typeof value === 'string' ? time(value) : String(value));
+}
+
+/** `2026-01-31T12:00:00.000Z` as `2026-01-31 12:00:00Z`; any other text stays as it is. */
+const time = (text: string): string =>
+  /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 19)}Z` : text;
+
+/**
+ * Text that somebody else wrote, for the operator's terminal: what would move the cursor, begin a new line, turn the direction of
+ * writing or show nothing at all becomes a space.
+ */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ');
+
+/** At most so many characters, with an ellipsis in the place of the rest. */
+export const shortened = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
+
+const isNumbers = (column: readonly Cell[]): boolean =>
+  column.some((cell) => typeof cell === 'number') && column.every((cell) => typeof (cell ?? 0) === 'number');
+
+const aligned = (text: string, width: number, right: boolean): string => {
+  const padding = ' '.repeat(Math.max(0, width - widthOf(text)));
+  return right ? padding + text : text + padding;
+};
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff00-\uff60]/u;
+
+/** Columns on a terminal: a Chinese character or an emoji takes two, an accent none of its own. */
+function widthOf(text: string): number {
+  if (/^[\x20-\x7e]*$/.test(text)) return text.length;
+  return [...graphemes.segment(text)].reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0);
+}

@@ -1,0 +1,108 @@
+import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
+import { oneLine, record, table } from '../text.ts';
+
+export type Account = {
+  merchant_id: string;
+  name: string;
+  status: string;
+  status_version: number;
+  created_at: string;
+  last_request_at: string | null;
+};
+
+/** What payments enforces; the rest of its fields are for machines. */
+export type EnforcedPolicy = AccessPolicy & { webhook_ok: boolean };
+
+/** Each is null when its service has not heard of the merchant yet, and absent when it did not answer. */
+export type WholeMerchant = {
+  merchant?: Account;
+  policy?: AccessPolicy | null;
+  gate?: EnforcedPolicy | null;
+  limits?: Omit<CreationLimits, 'last_api_request_at'> | null;
+};
+
+export const merchantsView = ({ merchants }: { merchants: readonly Account[] }): string =>
+  table(merchants, [
+    ['merchant', (merchant) => merchant.merchant_id],
+    ['name', (merchant) => merchant.name],
+    ['status', (merchant) => merchant.status],
+    ['registered', (merchant) => merchant.created_at],
+    ['last request', (merchant) => merchant.last_request_at],
+  ]);
+
+export const accountView = (account: Account): string =>
+  record([
+    ['merchant', account.merchant_id],
+    ['name', account.name],
+    ['account', account.status],
+    ['registered', account.created_at],
+    ['last request', account.last_request_at],
+  ]);
+
+export const credentialsView = (created: { merchant_id: string; api_key: string; rotation_secret: string }): string =>
+  record([
+    ['merchant', created.merchant_id],
+    ['API key', created.api_key],
+    ['rotation secret', created.rotation_secret],
+  ]);
+
+export const policyView = (policy: AccessPolicy): string =>
+  record([['merchant', policy.merchant_id], ...accessLines(policy)]);
+
+export const usageView = ({ days }: { days: readonly { day: string; payments_created: number }[] }): string =>
+  table(days, [
+    ['day (UTC)', ({ day }) => day],
+    ['payments created', (day) => day.payments_created],
+  ]);
+
+/** What an operator wants to know first about a merchant, from all three services at once. */
+export function wholeMerchantView({ merchant, policy, gate, limits }: WholeMerchant): string {
+  const lines: [string, string][] = [];
+  if (merchant !== undefined) {
+    lines.push(['merchant', merchant.merchant_id], ['name', merchant.name]);
+    lines.push(['account', `${merchant.status}, registered ${day(merchant.created_at)}`]);
+    lines.push(['last request', merchant.last_request_at ?? 'none yet']);
+  }
+  if (policy === null) lines.push(['access', 'quota has not heard of this merchant yet']);
+  else if (policy !== undefined) lines.push(...accessLines(policy));
+  if (gate === null) lines.push(['enforced', 'payments has not heard of this merchant yet']);
+  else if (gate !== undefined) {
+    const version = policy ? ` of ${policy.policy_version}` : '';
+    lines.push(['enforced', `version ${gate.policy_version}${version}`]);
+    lines.push(['webhook', gate.webhook_ok ? 'configured' : 'not configured: creation answers 409 until it is']);
+  }
+  if (limits) lines.push(...usageLines(limits));
+  return record(lines);
+}
+
+function accessLines(policy: AccessPolicy): [string, string][] {
+  const daily = policy.daily_limit === null ? 'no daily limit' : `${policy.daily_limit} a UTC day`;
+  return [
+    ['access', accessText(policy)],
+    ['creation', policy.creation_paused ? 'paused' : 'not paused'],
+    ['limits', `${policy.total_limit} in total, ${daily}`],
+    ...(policy.account_active ? [] : ([['account', 'blocked']] as [string, string][])),
+    ['policy version', String(policy.policy_version)],
+  ];
+}
+
+function accessText({ access_type, beta_duration_days, beta_started_at, beta_expires_at }: AccessPolicy): string {
+  if (access_type === 'legacy') return 'legacy, without an end';
+  if (beta_started_at === null || beta_expires_at === null)
+    return `beta of ${beta_duration_days ?? '?'} days, not activated`;
+  return `beta of ${beta_duration_days ?? '?'} days, from ${minute(beta_started_at)} to ${minute(beta_expires_at)}`;
+}
+
+function usageLines(limits: Omit<CreationLimits, 'last_api_request_at'>): [string, string][] {
+  const { creation_block_reason: reason, daily_left: dailyLeft } = limits;
+  const today = dailyLeft === null ? '' : `, ${dailyLeft} left until ${minute(limits.daily_reset_at)}`;
+  return [
+    ['may create', reason === null ? 'yes' : `no: ${reason}`],
+    ['used', `${limits.requests_used} of ${limits.total_limit}, ${limits.requests_left} left`],
+    ['today', `${limits.daily_used}${today}`],
+    ['lifetime', String(limits.lifetime_requests_used)],
+  ];
+}
+
+const day = (moment: string): string => oneLine(moment).slice(0, 10);
+const minute = (moment: string): string => `${moment.slice(0, 10)} ${moment.slice(11, 16)}Z`;

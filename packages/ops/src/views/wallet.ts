@@ -1,0 +1,30 @@
+import { record, sections, table } from '../text.ts';
+
+export type Wallet = {
+  address: string;
+  merchant_id: string | null;
+  bound_at: string | null;
+  releases: { merchant_id: string; actor: string; reason: string; released_at: string }[];
+};
+
+export function walletView({ address, merchant_id, bound_at, releases }: Wallet): string {
+  const wallet = record([
+    ['wallet', address],
+    ['belongs to', merchant_id ?? 'nobody: the next merchant to use it gets it'],
+    ...(merchant_id === null ? [] : [['since', bound_at] as const]),
+  ]);
+  if (releases.length === 0) return wallet;
+  const past = table(releases, [
+    ['when', (release) => release.released_at],
+    ['who', (release) => release.actor],
+    ['taken from', (release) => release.merchant_id],
+    ['why', (release) => release.reason],
+  ]);
+  return `${wallet}\n\n${sections([['released', past]])}`;
+}
+
+export const releasedView = ({ address, merchant_id }: { address: string; merchant_id: string }): string =>
+  record([
+    ['wallet', address],
+    ['taken from', merchant_id],
+  ]);

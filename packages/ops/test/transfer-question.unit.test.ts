@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals';
+import { acceptQuestion, type Candidate } from '../src/views/transfer.ts';
+
+const candidate: Candidate = {
+  payment_id: `pay_${'b'.repeat(32)}`,
+  status: 'EXPIRED',
+  expected_amount: '10.50',
+  network: 'local',
+  transaction_id: 'a'.repeat(64),
+  transaction_event_index: 3,
+  amount: '9.5',
+  unmatched_reason: 'underpaid',
+  block_timestamp: '2026-01-31T12:00:00.000Z',
+};
+
+test('the question shows both amounts, why the transfer does not pay by itself, and what becomes of the payment', () => {
+  const question = acceptQuestion(candidate);
+  for (const shown of ['9.5 USDT', 'underpaid', candidate.payment_id, 'EXPIRED', '10.50 USDT', 'PAID'])
+    expect(question).toContain(shown);
+  expect(acceptQuestion({ ...candidate, unmatched_reason: null })).toContain('no reason against it');
+});

@@ -1,0 +1,93 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { runOps, startServices } from './world.ts';
+
+// Each command is a process of its own, which a busy machine may be slow to start.
+jest.setTimeout(60_000);
+
+const payment = `pay_${'b'.repeat(32)}`;
+const transaction = 'abcdef01'.repeat(8);
+const author = { actor: 'olga', reason: 'no reason given' };
+const acceptance = {
+  payment_id: payment,
+  merchant_id: `mer_${'a'.repeat(32)}`,
+  status: 'PAID',
+  status_before: 'EXPIRED',
+  expected_amount: '10.50',
+  network: 'local',
+  transaction_id: transaction,
+  transaction_event_index: 3,
+  amount: '9.5',
+  unmatched_reason: 'underpaid',
+  block_timestamp: '2026-01-31T12:00:00.000Z',
+  confirmations: 17,
+  actor: 'olga',
+  reason: 'regular customer',
+  accepted_at: '2026-01-31T12:30:00.000Z',
+};
+const route = 'POST /payments/:id/accept-transfer';
+
+describe('transfer accept', () => {
+  test.each([
+    ['with 0x, as explorers write it', `0x${transaction}`],
+    ['in capitals', transaction.toUpperCase()],
+    ['as our own answers write it', transaction],
+  ])('takes the transaction %s', async (_, text) => {
+    await using services = await startServices({ [route]: () => ({ status: 200, body: acceptance }) });
+    const words = ['transfer', 'accept', text, '3', '--payment', payment, '--json', '--reason', 'regular customer'];
+    const result = await runOps(words, services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(JSON.parse(result.stdout)).toEqual(acceptance);
+    expect(services.calls).toEqual([
+      {
+        method: 'POST',
+        path: `/payments/${payment}/accept-transfer`,
+        query: '',
+        body: {
+          transaction_id: transaction,
+          transaction_event_index: 3,
+          ...author,
+          reason: 'regular customer',
+        },
+      },
+    ]);
+  });
+
+  test('shows a person what was accepted for what', async () => {
+    await using services = await startServices({ [route]: () => ({ status: 200, body: acceptance }) });
+    const words = ['transfer', 'accept', transaction, '3', '--payment', payment, '--yes', '--actor', 'otto'];
+    const result = await runOps(words, services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    expect(result.stdout).toMatch(/status +PAID, EXPIRED before\n/);
+    expect(result.stdout).toMatch(/asked for +10\.50 USDT\naccepted +9\.5 USDT, underpaid\n/);
+    expect(services.calls[0]?.body).toMatchObject({ ...author, actor: 'otto' });
+  });
+
+  test('does nothing without a terminal or --yes', async () => {
+    await using services = await startServices({});
+    const result = await runOps(['transfer', 'accept', transaction, '3', '--payment', payment], services.env);
+    expect(result).toMatchObject({ code: 2, stdout: '', stderr: expect.stringMatching(/add --yes/) });
+    expect(services.calls).toEqual([]);
+  });
+
+  test.each([
+    ['a transaction id that is too short', [transaction.slice(1), '3', '--payment', payment]],
+    ['an index that is no number', [transaction, 'x', '--payment', payment]],
+    ['no payment', [transaction, '3']],
+    ['a payment that is none', [transaction, '3', '--payment', `mer_${'b'.repeat(32)}`]],
+  ])('with %s is wrong use, and nobody is asked', async (_, words) => {
+    await using services = await startServices({});
+    const result = await runOps(['transfer', 'accept', ...words, '--yes'], services.env);
+    expect(result).toMatchObject({ code: 2, stdout: '' });
+    expect(services.calls).toEqual([]);
+  });
+
+  test.each([
+    [409, 'This transfer is gone from the chain', 1, /refused \(409\): This transfer is gone from the chain/],
+    [404, 'Payment not found', 1, /refused \(404\): Payment not found/],
+    [503, 'Service temporarily unavailable', 3, /gave no answer: it answered 503/],
+  ])('that is answered %s (%s) exits %s', async (status, detail, code, stderr) => {
+    await using services = await startServices({ [route]: () => ({ status, body: { detail } }) });
+    const result = await runOps(['transfer', 'accept', transaction, '3', '--payment', payment, '--yes'], services.env);
+    expect(result).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(stderr) });
+  });
+});

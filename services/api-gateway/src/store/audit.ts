@@ -1,0 +1,51 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Change } from './merchant.ts';
+
+/** `rotate_api_key` is the merchant's own doing; its row is written by the rotation's one statement. */
+export type AuditedAction = 'register' | 'block' | 'unblock' | 'replace_credentials' | 'rotate_api_key';
+
+/** One row of the audit. `before` and `after` are null in rows that are older than these columns. */
+export type AuditRow = {
+  at: Date;
+  action: AuditedAction;
+  actor: string;
+  reason: string;
+  before: object | null;
+  after: object | null;
+};
+
+/** Belongs in the transaction of the change it tells of. */
+export async function insertAudit(
+  tx: Queryable,
+  entry: { merchantId: string; action: AuditedAction; author: Author; change: Change },
+): Promise<void> {
+  const { merchantId, action, author, change } = entry;
+  await tx.query(
+    `insert into merchant_audit (merchant_id, action, actor, reason, before, after) values ($1, $2, $3, $4, $5, $6)`,
+    [
+      merchantId,
+      action,
+      author.actor,
+      author.reason,
+      change.before === null ? null : JSON.stringify(change.before),
+      JSON.stringify(change.after),
+    ],
+  );
+}
+
+/** Newest first. @param before only rows that are older, to the millisecond; null for the newest of all. */
+export async function readAudit(
+  db: Queryable,
+  merchantId: string,
+  before: Date | null,
+  limit: number,
+): Promise<AuditRow[]> {
+  const { rows } = await db.query<AuditRow>(
+    `select at, action, actor, reason, before, after from merchant_audit
+     where merchant_id = $1 and ($2::timestamptz is null or at < $2)
+     order by at desc, audit_id limit $3`,
+    [merchantId, before, limit],
+  );
+  return rows;
+}
