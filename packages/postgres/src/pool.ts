@@ -56,8 +56,6 @@ export function createPool({
     types,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
-    // Statements are sent without waiting for the answer to the one before, so `begin` costs no round trip.
-    pipeline: true,
     idleTimeoutMillis: 30_000,
     // Bounds how long a connection keeps talking to a server that a failover has replaced.
     maxLifetimeSeconds: 1_800,

@@ -73,13 +73,9 @@ async function runOnce<T>(
   };
   let result: T;
   try {
-    const begin = lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`;
-    // It leaves in one packet with the first statement, without a round trip of its own. Should it fail, so does that statement.
-    const { stream } = client.connection;
-    stream.cork();
-    process.nextTick(() => stream.uncork());
-    const begun = client.query(begin);
-    [result] = await Promise.all([run(tx), begun]);
+    // One round trip either way. Its answer is awaited: after a `begin` that failed, statements would be committed one by one.
+    await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`);
+    result = await run(tx);
     ended = true;
     if (commitWithinMs !== undefined && performance.now() - startedAt > commitWithinMs) {
       throw new CommitTooLate(commitWithinMs);
