@@ -26,6 +26,7 @@ const commands = {
   asyncapi: [['packages/messaging/asyncapi/write.ts']],
   test: [jest],
   bench: [['tests/benchmarks/main.ts']],
+  faults: [['tests/faults/main.ts']],
   lint: [lint],
   format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
   check: [

@@ -45,7 +45,13 @@ export type PaymentsUnderTest = {
 export async function startPayments({
   replicas = 1,
   settings = {},
-}: { replicas?: number; settings?: Record<string, string> } = {}): Promise<PaymentsUnderTest> {
+  sessionOptions,
+}: {
+  replicas?: number;
+  settings?: Record<string, string>;
+  /** PostgreSQL's options for the service's sessions, in place of those of its pool. */
+  sessionOptions?: string;
+} = {}): Promise<PaymentsUnderTest> {
   const [database, broker, peers, directory] = await Promise.all([
     testDatabase({ schema, migrations }),
     testBroker(),
@@ -58,7 +64,7 @@ export async function startPayments({
     broker: await faultProxy({ target: broker.url }),
   };
   const environment = {
-    DATABASE_URL: faults.database.url,
+    DATABASE_URL: withOptions(faults.database.url, sessionOptions),
     AMQP_URL: faults.broker.url,
     INTERNAL_TOKEN,
     NETWORKS_FILE: join(directory, 'networks.json'),
@@ -111,6 +117,12 @@ export async function startPayments({
       await Promise.all([database.drop(), broker.close(), peers.close(), rm(directory, { recursive: true })]);
     },
   };
+}
+
+function withOptions(url: string, options: string | undefined): string {
+  const address = new URL(url);
+  if (options !== undefined) address.searchParams.set('options', options);
+  return address.href;
 }
 
 export const network = 'local';

@@ -1,0 +1,25 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
+import { createWhileSessionsEnd } from './creation-kills.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(240_000);
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+});
+afterAll(() => payments.close());
+
+test('while its database sessions are killed, exactly what is allowed is created, counted, said and answered to the byte', () =>
+  withinOneDay(async () => {
+    const campaign = { merchants: 40, creations: 30, clients: 3 };
+    const report = await createWhileSessionsEnd(payments, campaign);
+    expect(report.violations).toEqual([]);
+    expect(report.created + report.refused).toBe(campaign.merchants * campaign.creations);
+    // Otherwise nothing was hit, and nothing was shown.
+    expect(report.terminated).toBeGreaterThan(50);
+    expect(report.unavailable).toBeGreaterThan(50);
+    expect(report.refused).toBeGreaterThan(0);
+  }));

@@ -1,0 +1,174 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type Answer, judgeCreations, type Order, type Shop } from './creation-verdict.ts';
+import type { PaymentsUnderTest } from './service.ts';
+import { create, newKey, newMerchant, newWallet } from './shop.ts';
+
+/** How many merchants want how many payments each, and how many of a merchant's processes ask for each of them at the same time. */
+export type Campaign = { merchants: number; creations: number; clients: number };
+
+/** What became of it. It is only worth something with `terminated` and `unavailable` above 0. */
+export type CampaignReport = {
+  /** Sessions of the service that were ended by us, most of them in the middle of a transaction. */
+  terminated: number;
+  /** Statements that were cancelled. */
+  cancelled: number;
+  /** Requests that were answered 503. */
+  unavailable: number;
+  created: number;
+  refused: number;
+  /** What should have been otherwise, each in a sentence; none when all is well. */
+  violations: string[];
+};
+
+/**
+ * Lets merchants with all kinds of limits create while the sessions of the service are being ended all the time. Whoever is told 503
+ * asks again with the same key, as the contract says, until it is decided.
+ * @param random from 0 up to, and without, 1: which session is hit when and how. What that hits is up to the machine.
+ * @param meanwhile something more that goes wrong, from the time when about half is decided.
+ * @param messagesTaken how many PaymentCreated a hearer has taken for good, where `heard` cannot know because its own database fails too.
+ * @throws when something is not decided after very many attempts.
+ */
+export async function createWhileSessionsEnd(
+  payments: PaymentsUnderTest,
+  { merchants: count, creations, clients }: Campaign,
+  {
+    random = Math.random,
+    meanwhile,
+    messagesTaken,
+  }: { random?: () => number; meanwhile?: () => Promise<void>; messagesTaken?: () => Promise<number> } = {},
+): Promise<CampaignReport> {
+  const merchants = await Promise.all(
+    Array.from({ length: count }, (_, position) => openShop(payments, position, creations)),
+  );
+  const orders = shuffled(
+    merchants.flatMap((merchant) => Array.from({ length: creations }, () => newOrder(merchant))),
+    random,
+  );
+  const counts = { unavailable: 0, decided: 0 };
+  const killer = startKiller(payments, random);
+  const half = untilDecided(counts, orders.length / 2).then(meanwhile);
+  const askAll = async (order: Order): Promise<void> => {
+    const asking = Array.from({ length: clients }, () => askUntilDecided(payments, order, counts));
+    order.answers.push(...(await Promise.all(asking)));
+    counts.decided += 1;
+  };
+  try {
+    await Promise.all([forEach(orders, askAll), half]);
+  } finally {
+    await killer.stop();
+  }
+  // Once more when all is calm: what was answered stays answered.
+  await forEach(orders, async (order) => {
+    order.answers.push(await askUntilDecided(payments, order, counts));
+  });
+  const violations = await judgeCreations(payments, { merchants, orders, messagesTaken });
+  const created = orders.filter(({ answers }) => answers[0]?.status === 201).length;
+  const { terminated, cancelled } = killer.done;
+  const { unavailable } = counts;
+  return { terminated, cancelled, unavailable, created, refused: orders.length - created, violations };
+}
+
+/** So many orders are worked on at the same moment. */
+const ORDERS_AT_ONCE = 40;
+/** Far more than even a restart of the server needs. */
+const MOST_ATTEMPTS = 1_000;
+
+async function forEach(orders: readonly Order[], work: (order: Order) => Promise<void>): Promise<void> {
+  const queue = [...orders];
+  const workers = Array.from({ length: ORDERS_AT_ONCE }, async () => {
+    for (let order = queue.pop(); order !== undefined; order = queue.pop()) await work(order);
+  });
+  await Promise.all(workers);
+}
+
+/** Some may create all they want, others fewer in total, fewer today, or both. */
+async function openShop(payments: PaymentsUnderTest, position: number, creations: number): Promise<Shop> {
+  const few = 1 + ((position * 7) % (creations - 1));
+  const fewer = 1 + ((position * 11) % (creations - 1));
+  const [total, daily] = (
+    [
+      [null, null],
+      [few, null],
+      [null, few],
+      [few, fewer],
+    ] as const
+  )[position % 4]!;
+  const limits: Partial<AccessPolicy> = { daily_limit: daily, ...(total !== null && { total_limit: total }) };
+  const allowed = Math.min(creations, total ?? creations, daily ?? creations);
+  return { merchantId: await newMerchant(payments, limits), total, daily, allowed };
+}
+
+const newOrder = (shop: Shop): Order => ({ ...shop, key: newKey(), wallet: newWallet(), answers: [] });
+
+async function askUntilDecided(
+  payments: PaymentsUnderTest,
+  { merchantId, key, wallet }: Order,
+  counts: { unavailable: number },
+): Promise<Answer> {
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
+    const { status, text } = await create(payments, merchantId, { key, wallet });
+    if (status !== 503) return { status, text };
+    counts.unavailable += 1;
+    await pause(10 + Math.random() * 40);
+  }
+  throw new Error(`the key ${key} was not decided in ${MOST_ATTEMPTS} attempts`);
+}
+
+async function untilDecided(counts: { decided: number }, enough: number): Promise<void> {
+  await eventually(
+    () => {
+      if (counts.decided < enough) throw new Error(`only ${counts.decided} orders were decided`);
+    },
+    { timeoutMs: 300_000 },
+  );
+}
+
+/**
+ * Ends sessions of the service without a pause: one that is at work, now and then all of them, and now and then only its statement.
+ * A role may end its own sessions, so the test's connection can do it.
+ */
+function startKiller(payments: PaymentsUnderTest, random: () => number) {
+  const done = { terminated: 0, cancelled: 0 };
+  let stopped = false;
+  const hit = async (): Promise<void> => {
+    const chance = random();
+    const end = chance < 0.2 ? 'pg_cancel_backend' : 'pg_terminate_backend';
+    const { rows } = await payments.db.query<{ hit: boolean }>(
+      `select ${end}(pid) as hit
+         from (select pid from pg_stat_activity
+                where usename = current_user and application_name = 'payments'
+                order by state = 'idle', random() limit $1) as victim`,
+      [chance > 0.97 ? 100 : 1],
+    );
+    const hits = rows.filter(({ hit: was }) => was).length;
+    if (end === 'pg_cancel_backend') done.cancelled += hits;
+    else done.terminated += hits;
+  };
+  const run = async (): Promise<void> => {
+    while (!stopped) {
+      // While the server itself is down there is nobody to be killed.
+      await hit().catch(() => undefined);
+      await pause(5 + random() * 50);
+    }
+  };
+  const running = run();
+  return {
+    done,
+    stop: async () => {
+      stopped = true;
+      await running;
+    },
+  };
+}
+
+/** Fisher–Yates. */
+function shuffled<T>(items: readonly T[], random: () => number): T[] {
+  const result = [...items];
+  for (let last = result.length - 1; last > 0; last -= 1) {
+    const other = Math.floor(random() * (last + 1));
+    [result[last], result[other]] = [result[other] as T, result[last] as T];
+  }
+  return result;
+}

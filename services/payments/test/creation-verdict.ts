@@ -1,0 +1,125 @@
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { findViolations } from './invariants.ts';
+import type { PaymentsUnderTest } from './service.ts';
+
+/** A merchant and its limits. */
+export type Shop = { merchantId: string; total: number | null; daily: number | null; allowed: number };
+export type Answer = { status: number; text: string };
+/** A payment that is wanted, and everything that was answered about it, the last replay included. */
+export type Order = Shop & { key: string; wallet: string; answers: Answer[] };
+
+/**
+ * Holds what was answered against what is in the database and what was said.
+ * @param messagesTaken how many PaymentCreated a hearer has taken; without it, what `heard` says.
+ * @returns what should have been otherwise, each in a sentence.
+ */
+export async function judgeCreations(
+  payments: PaymentsUnderTest,
+  {
+    merchants,
+    orders,
+    messagesTaken,
+  }: { merchants: readonly Shop[]; orders: readonly Order[]; messagesTaken: (() => Promise<number>) | undefined },
+): Promise<string[]> {
+  return [
+    ...orders.flatMap(judgeOrder),
+    ...(await Promise.all(merchants.map((merchant) => judgeMerchant(payments, merchant, orders)))).flat(),
+    ...(await judgeRows(payments, orders)),
+    ...(await judgeSessions(payments)),
+    ...(await judgeMessages(payments, orders, messagesTaken)),
+  ];
+}
+
+/** Every client of a key gets the same bytes, the last replay as well. */
+function judgeOrder({ key, answers, ...shop }: Order): string[] {
+  const [first] = answers;
+  if (new Set(answers.map(({ status, text }) => `${status} ${text}`)).size !== 1) {
+    return [
+      `key ${key} was answered differently: ${answers.map(({ status, text }) => `${status} ${text}`).join(' | ')}`,
+    ];
+  }
+  if (first?.status === 201) return [];
+  const code = first?.status === 403 ? (JSON.parse(first.text) as { detail: { code: string } }).detail.code : null;
+  const expected = codeOf(shop);
+  return code !== null && code === expected
+    ? []
+    : [`key ${key} was answered ${first?.status} ${first?.text}, not 403 ${expected}`];
+}
+
+/** What refuses a merchant that has used all it may; the total counts before the day. */
+function codeOf({ total, daily, allowed }: Pick<Shop, 'total' | 'daily' | 'allowed'>): string | null {
+  if (total === allowed) return 'total_quota_exhausted';
+  return daily === allowed ? 'daily_quota_exhausted' : null;
+}
+
+/** Exactly what was allowed was created, was counted, and is what was answered. */
+async function judgeMerchant(payments: PaymentsUnderTest, shop: Shop, orders: readonly Order[]): Promise<string[]> {
+  const { rows } = await payments.db.query<{
+    ids: string[];
+    used_lifetime: number;
+    used_today: number;
+    replies: number;
+  }>(
+    `select used_lifetime, used_today, array(select payment_id from payment p where p.merchant_id = $1) as ids,
+            (select count(*)::int from idempotent_reply r where r.merchant_id = $1) as replies
+       from gate where merchant_id = $1`,
+    [shop.merchantId],
+  );
+  const { ids, ...counted } = rows[0]!;
+  const answered = orders
+    .filter(({ merchantId, answers }) => merchantId === shop.merchantId && answers[0]?.status === 201)
+    .map(({ answers }) => (JSON.parse(answers[0]!.text) as { payment_id: string }).payment_id);
+  const problems = Object.entries({ ...counted, rows: ids.length, answered: new Set(answered).size })
+    .filter(([, number]) => number !== shop.allowed)
+    .map(([name, number]) => `${shop.merchantId} was allowed ${shop.allowed}, but ${name} is ${number}`);
+  const lost = answered.filter((id) => !ids.includes(id));
+  return lost.length === 0 ? problems : [...problems, `201 was answered for ${lost.join(', ')}, which do not exist`];
+}
+
+/** Whatever must never be, among the rows of these merchants. */
+async function judgeRows({ db }: PaymentsUnderTest, orders: readonly Order[]): Promise<string[]> {
+  const answered = orders.flatMap(({ merchantId, key, answers }) =>
+    answers.filter(({ status }) => status === 201).map(({ text }) => ({ merchantId, idempotencyKey: key, body: text })),
+  );
+  const merchants = [...new Set(orders.map(({ merchantId }) => merchantId))];
+  const found = await findViolations(db, { merchants, answered, limitsStood: true });
+  // What was said is judged below, by what its hearer took.
+  return found.filter((what) => !what.startsWith('I5 a creation is said once'));
+}
+
+/** No session is left in a transaction, and with it no lock. */
+async function judgeSessions({ db }: PaymentsUnderTest): Promise<string[]> {
+  const look = async () => {
+    const { rows } = await db.query<{ left: string }>(
+      `select format('session %s is %s in "%s"', pid, state, query) as left from pg_stat_activity
+        where usename = current_user and pid <> pg_backend_pid() and xact_start < now() - interval '1 second'`,
+    );
+    if (rows.length > 0) throw new Error(rows.map(({ left }) => left).join('; '));
+  };
+  return eventually(look, { timeoutMs: 15_000 }).then(
+    () => [],
+    (error: unknown) => [(error as Error).message],
+  );
+}
+
+/** Each payment is said once, and the outbox keeps nothing back. */
+async function judgeMessages(
+  { db, heard }: PaymentsUnderTest,
+  orders: readonly Order[],
+  messagesTaken?: () => Promise<number>,
+): Promise<string[]> {
+  const merchants = new Set(orders.map(({ merchantId }) => merchantId));
+  const created = orders.filter(({ answers }) => answers[0]?.status === 201).length;
+  const said = () => heard.created.filter(({ merchant_id: id }) => merchants.has(id)).map(({ payment_id: id }) => id);
+  const problems = await eventually(
+    async () => {
+      const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
+      const taken = messagesTaken === undefined ? said().length : await messagesTaken();
+      if (rows[0]!.waiting !== 0 || taken < created) throw new Error(`${taken} of ${created} messages were taken`);
+      return taken === created ? [] : [`${taken} messages were taken for ${created} payments`];
+    },
+    { timeoutMs: 90_000 },
+  ).catch((error: unknown) => [(error as Error).message]);
+  const twice = said().length - new Set(said()).size;
+  return twice === 0 ? problems : [...problems, `${twice} payments were heard of twice`];
+}

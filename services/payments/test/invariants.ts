@@ -1,0 +1,199 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+
+/** A message that left this service. */
+type SaidMessage = { message_id: string; name: string; body: string };
+
+/** What the rows alone cannot tell, or what narrows the check down. */
+export type Witness = {
+  /** Only these merchants' rows; without it, all. */
+  merchants?: readonly string[];
+  /** Every 201 that a creation answered, replays included. */
+  answered?: readonly { merchantId: string; idempotencyKey: string; body: string }[];
+  /** Messages that have left the outbox since, as those that hear them got them. */
+  heard?: readonly SaidMessage[];
+  /** Payments that were PAID at an earlier look. */
+  wasPaid?: readonly string[];
+  /** True where no limit was ever lowered and no package was begun, so that no count can be above its limit. */
+  limitsStood?: boolean;
+};
+
+/**
+ * Looks for what must never be, whatever was killed, repeated, reordered or raced: at any moment at which no transaction is under way.
+ * I1 one transfer, one payment · I2 one unfinished payment a slot · I3 counters are the payments, counted · I4 saved replies are whole
+ * · I5 every 201 has its payment · I6 a key has one payment · I7 PAID, and once said so · I10 PAID stays, a payment closes once.
+ * @param db on the search path of the payments schema.
+ * @returns a line for each violation; none when all is well.
+ */
+export async function findViolations(db: Queryable, witness: Witness = {}): Promise<string[]> {
+  const found: string[] = [];
+  for (const [name, text] of Object.entries(rules)) {
+    const { rows } = await db.query<{ what: string }>(text, [witness.merchants ?? null]);
+    found.push(...rows.map(({ what }) => `${name}: ${what}`));
+  }
+  if (witness.limitsStood === true) found.push(...(await findAboveLimit(db, witness)));
+  found.push(
+    ...(await findLost(db, witness)),
+    ...(await findUnpaid(db, witness)),
+    ...(await findMessages(db, witness)),
+  );
+  return found;
+}
+
+const inScope = (alias: string): string => `($1::text[] is null or ${alias}.merchant_id = any($1))`;
+
+/** Each selects what is wrong as text. */
+const rules: Record<string, string> = {
+  'I1 a payment is paid by one transfer': `
+    select format('%s is paid by %s transfers', payment_id, count(*)) as what
+      from transfer t where payment_id is not null and ${inScope('t')} group by payment_id having count(*) > 1`,
+  'I1 status and transfer agree': `
+    select format('%s is %s with %s', p.payment_id, p.status, coalesce(t.phase || ' transfer', 'no transfer')) as what
+      from payment p left join transfer t on t.payment_id = p.payment_id
+     where ${inScope('p')} and case p.status when 'PAID' then t.payment_id is null
+                                             when 'CHECKING' then t.phase is distinct from 'seen' and t.phase is distinct from 'confirmed'
+                                             else t.payment_id is not null end`,
+  'I2 a slot has one unfinished payment': `
+    select format('%s %s %s has %s', network, recipient, amount_units, string_agg(payment_id, ', ')) as what
+      from payment p where status in ('PENDING', 'CHECKING') and ${inScope('p')}
+     group by network, recipient, amount_units having count(*) > 1`,
+  'I3 counters are the payments, counted': `
+    select format('%s: %s ever and %s on %s, counted %s and %s', g.merchant_id, g.used_lifetime, g.used_today, g.used_day,
+                  p.ever, p.that_day) as what
+      from gate g
+      cross join lateral (
+        select count(*) as ever, max((created_at at time zone 'UTC')::date) as newest,
+               count(*) filter (where (created_at at time zone 'UTC')::date = g.used_day) as that_day
+          from payment where merchant_id = g.merchant_id) p
+     where ${inScope('g')}
+       and (g.used_lifetime <> p.ever or g.used_today <> p.that_day or g.used_day is distinct from p.newest)`,
+  'I3 nobody creates uncounted': `
+    select format('%s of %s, which has no gate', payment_id, merchant_id) as what
+      from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
+  'I4 a saved reply is its payment': `
+    select format('%s %s: %s', r.merchant_id, r.idempotency_key, convert_from(r.body, 'UTF8')) as what
+      from idempotent_reply r
+      cross join lateral (select convert_from(r.body, 'UTF8')::jsonb as json) b
+      left join payment p on p.payment_id = b.json ->> 'payment_id'
+     where ${inScope('r')}
+       and (p.payment_id is null or p.merchant_id <> r.merchant_id or b.json ->> 'status' <> 'PENDING'
+            or p.amount <> b.json ->> 'amount' or p.recipient <> b.json ->> 'merchant_wallet'
+            or p.network <> b.json ->> 'network' or p.description <> b.json ->> 'description'
+            or p.created_at <> (b.json ->> 'created_at')::timestamptz or p.expires_at <> (b.json ->> 'expires_at')::timestamptz
+            or right(b.json ->> 'payment_url', 44) <> '/' || p.public_token)`,
+  'I6 a key makes one payment': `
+    select format('%s %s: %s replies', merchant_id, idempotency_key, count(*)) as what
+      from (select *, lag(created_at) over (partition by merchant_id, idempotency_key order by created_at) as before
+              from idempotent_reply r where ${inScope('r')}) r
+     where created_at < before + interval '30 days' group by merchant_id, idempotency_key`,
+  'I6 a payment has one key': `
+    select format('%s: %s replies', payment_id, count(r.body)) as what
+      from payment p
+      left join (select *, convert_from(body, 'UTF8')::jsonb ->> 'payment_id' as made from idempotent_reply) r
+        on r.merchant_id = p.merchant_id and r.made = p.payment_id
+     where ${inScope('p')}
+       -- Replies are forgotten a month after the last of their month.
+       and p.created_at >= (select min(created_at) from idempotent_reply i where ${inScope('i')})
+     group by payment_id having count(r.body) <> 1`,
+};
+
+async function findAboveLimit(db: Queryable, { merchants }: Witness): Promise<string[]> {
+  const { rows } = await db.query<{ what: string }>(
+    `select format('I3 no limit is overrun: %s created %s of %s, and %s of %s on %s', merchant_id, used_lifetime - package_base,
+                   total_limit, used_today, daily_limit, used_day) as what
+       from gate g where policy_version > 0 and ${inScope('g')}
+        and (used_lifetime - package_base > total_limit or used_today > daily_limit)`,
+    [merchants ?? null],
+  );
+  return rows.map(({ what }) => what);
+}
+
+/** I4, I5: what was once answered is there, and all answers to one key are the same bytes. */
+async function findLost(db: Queryable, { answered = [] }: Witness): Promise<string[]> {
+  const idOf = (body: string): string => (JSON.parse(body) as { payment_id: string }).payment_id;
+  const { rows } = await db.query<{ payment_id: string; merchant_id: string }>(
+    'select payment_id, merchant_id from payment where payment_id = any($1)',
+    [answered.map(({ body }) => idOf(body))],
+  );
+  const ownerOf = new Map(rows.map((row) => [row.payment_id, row.merchant_id]));
+  const lost = answered
+    .filter(({ merchantId, body }) => ownerOf.get(idOf(body)) !== merchantId)
+    .map(({ merchantId, body }) => `I5 every 201 has its payment: ${merchantId} was answered ${body}`);
+
+  const byPayment = new Map<string, string>();
+  const changed = answered.filter(({ body }) => {
+    const first = byPayment.get(idOf(body)) ?? body;
+    byPayment.set(idOf(body), first);
+    return first !== body;
+  });
+  return [...lost, ...changed.map(({ body }) => `I4 a replay repeats the bytes: ${body}`)];
+}
+
+async function findUnpaid(db: Queryable, { wasPaid = [] }: Witness): Promise<string[]> {
+  const { rows } = await db.query<{ payment_id: string }>(
+    `select payment_id from payment where payment_id = any($1) and status = 'PAID'`,
+    [wasPaid],
+  );
+  const paid = new Set(rows.map((row) => row.payment_id));
+  return wasPaid.filter((id) => !paid.has(id)).map((id) => `I10 PAID is the end: ${id} is no longer PAID`);
+}
+
+type Row = {
+  payment_id: string;
+  status: string;
+  amount: string;
+  description: string;
+  transaction_id: string | null;
+  transaction_event_index: number | null;
+};
+
+type Payload = Partial<Row> & { expected_amount?: string };
+
+/** I7, I10: of each payment it was said once that it was created, once that it closed, and once that it was paid. */
+async function findMessages(db: Queryable, { merchants, heard = [] }: Witness): Promise<string[]> {
+  const { rows: waiting } = await db.query<SaidMessage>(
+    `select message_id::text, name, body from outbox o where name in ('PaymentCreated', 'PaymentClosed', 'PaymentPaid') and ${inScope('o')}`,
+    [merchants ?? null],
+  );
+  const { rows: payments } = await db.query<Row>(
+    `select p.payment_id, p.status, p.amount, p.description, t.transaction_id, t.transaction_event_index
+       from payment p left join transfer t on t.payment_id = p.payment_id where ${inScope('p')}`,
+    [merchants ?? null],
+  );
+  // The relay deletes a row after it was sent, so a message may be here and there.
+  const said = new Map([...heard, ...waiting].map((message) => [message.message_id, message]));
+  const byPayment = new Map<string, { name: string; payload: Payload }[]>();
+  for (const { name, body } of said.values()) {
+    const payload = JSON.parse(body) as Payload;
+    const id = payload.payment_id ?? '';
+    byPayment.set(id, [...(byPayment.get(id) ?? []), { name, payload }]);
+  }
+  const violations = payments.flatMap((payment) => aboutMessages(payment, byPayment.get(payment.payment_id) ?? []));
+  const known = new Set(payments.map(({ payment_id: id }) => id));
+  const invented = [...byPayment.keys()].filter((id) => !known.has(id));
+  return [...violations, ...invented.map((id) => `I5 nothing is said of a payment that is not there: ${id}`)];
+}
+
+function aboutMessages(payment: Row, messages: { name: string; payload: Payload }[]): string[] {
+  const of = (name: string): Payload[] =>
+    messages.filter((message) => message.name === name).map(({ payload }) => payload);
+  const created = of('PaymentCreated').length;
+  const closed = of('PaymentClosed').map(({ status }) => status);
+  const paid = of('PaymentPaid');
+  const isPaid = payment.status === 'PAID';
+  const isOpen = payment.status === 'PENDING' || payment.status === 'CHECKING';
+  const sound = paid.every(
+    (payload) =>
+      payload.expected_amount === payment.amount &&
+      payload.description === payment.description &&
+      payload.transaction_id === payment.transaction_id &&
+      payload.transaction_event_index === payment.transaction_event_index,
+  );
+  const closedWell = isOpen ? closed.length === 0 : closed.length === 1 && (isPaid || closed[0] === payment.status);
+  const facts: [boolean, string][] = [
+    [created === 1, `I5 a creation is said once: said ${created} times`],
+    [paid.length === (isPaid ? 1 : 0), `I7 PAID is said once: said ${paid.length} times`],
+    [sound, `I7 PaymentPaid tells of this payment: ${JSON.stringify(paid)}`],
+    [closedWell, `I10 a payment closes once: said ${closed.join(', ') || 'nothing'}`],
+  ];
+  return facts.filter(([holds]) => !holds).map(([, what]) => `${what} (${payment.payment_id}, ${payment.status})`);
+}

@@ -1,0 +1,105 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { paymentJson } from './creating.ts';
+import { done, moment, type Settings, type Step, type Surroundings, takePolicy, unavailable } from './program.ts';
+import { accessRefusal, DAY } from './rules.ts';
+import { sayClosed, takeTransfer } from './settling.ts';
+import { type Model, usageOf } from './state.ts';
+
+/*
+ * What the model expects of every call but creations, reads of payments and expiry rounds. Each takes effect in one step.
+ */
+
+/** What a consumer answers once a message took effect. */
+const taken = 'taken';
+
+export const hearingTransfer =
+  (news: TransferObserved): Step =>
+  (model) => {
+    takeTransfer(model, news);
+    return done(taken);
+  };
+
+export const hearingPolicy =
+  (policy: AccessPolicy): Step =>
+  (model) => {
+    takePolicy(model, policy);
+    return done(taken);
+  };
+
+export const hearingWebhook =
+  (merchant: string): Step =>
+  (model) => {
+    model.webhooks.add(merchant);
+    return done(taken);
+  };
+
+/** An operator takes a wallet away. The answer is the merchant that lost it. */
+export const releasing =
+  (wallet: string): Step =>
+  (model) => {
+    const owner = model.wallets.get(wallet) ?? null;
+    if (owner !== null) model.reached.push('wallet: released');
+    model.wallets.delete(wallet);
+    return done(owner);
+  };
+
+/** Only what still waits can be cancelled, and only by its merchant; everything else is one and the same 409. */
+export const cancelling =
+  (merchant: string, paymentId: string, settings: Settings): Step =>
+  (model) => {
+    const payment = model.payments.get(paymentId);
+    if (payment?.merchant !== merchant || payment.status !== 'PENDING') {
+      const whose = payment === undefined ? 'an unknown' : payment.merchant === merchant ? payment.status : 'a foreign';
+      model.reached.push(`cancel: refused for ${whose} payment`);
+      return done({ status: 409, body: { detail: 'This payment cannot be cancelled' } });
+    }
+    payment.status = 'CANCELLED';
+    payment.cancelledAt = model.now;
+    model.reached.push('payment: PENDING → CANCELLED');
+    sayClosed(model, payment, 'CANCELLED');
+    return done({ status: 200, body: paymentJson(payment, settings) });
+  };
+
+/**
+ * The creation limits record. Where a creation would be refused, quota is asked first, as a creation does; when it gives no answer,
+ * what is known counts.
+ */
+export const readingLimits =
+  (merchant: string, { down, quota }: Surroundings): Step =>
+  (model) => {
+    const known = model.policies.get(merchant);
+    const record = known === undefined ? null : limitsOf(model, known);
+    if (record !== null && record.creation_allowed) return done({ status: 200, body: record });
+    const policy = quota.get(merchant);
+    if (down.has('quota') || policy === undefined)
+      return done(record === null ? unavailable : { status: 200, body: record });
+    takePolicy(model, policy);
+    model.reached.push('limits: quota was asked');
+    return done({ status: 200, body: limitsOf(model, model.policies.get(merchant)!) });
+  };
+
+function limitsOf(model: Model, policy: AccessPolicy) {
+  const used = usageOf(model, policy.merchant_id);
+  const reason = accessRefusal(policy, used, model.now);
+  return {
+    merchant_id: policy.merchant_id,
+    access_type: policy.access_type,
+    status: policy.account_active ? 'active' : 'blocked',
+    creation_enabled: !policy.creation_paused,
+    creation_allowed: reason === null,
+    creation_block_reason: reason,
+    beta_duration_days: policy.beta_duration_days,
+    beta_started_at: policy.beta_started_at,
+    beta_expires_at: policy.beta_expires_at,
+    total_limit: policy.total_limit,
+    requests_used: used.inPackage,
+    requests_left: Math.max(0, policy.total_limit - used.inPackage),
+    lifetime_requests_used: used.lifetime,
+    daily_limit: policy.daily_limit,
+    daily_used: used.today,
+    daily_left: policy.daily_limit === null ? null : Math.max(0, policy.daily_limit - used.today),
+    daily_reset_at: moment(model.now - (model.now % DAY) + DAY),
+    server_time: moment(model.now),
+  };
+}

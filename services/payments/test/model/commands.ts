@@ -1,0 +1,163 @@
+import fc from 'fast-check';
+import {
+  amounts,
+  type BlockTime,
+  type Call,
+  type Command,
+  type Move,
+  type PolicyChange,
+  type Scanned,
+} from './plan.ts';
+
+/* What single commands are made of by chance. */
+
+export const weighted = <T>(...choices: [number, fc.Arbitrary<T>][]): fc.Arbitrary<T> =>
+  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })));
+
+export const often = <T>(weight: number, usual: T, ...others: T[]): fc.Arbitrary<T> =>
+  weighted([weight, fc.constant(usual)], [1, fc.constantFrom(...others)]);
+
+const place = weighted<number>([5, fc.constant(0)], [2, fc.constant(1)], [2, fc.nat(6)]);
+const merchant = weighted([5, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]);
+const wallet = weighted([4, fc.constant(0)], [2, fc.constant(1)], [1, fc.constant(2)]);
+export const edge = fc.constantFrom(-1, 0, 1);
+
+const blockTime: fc.Arbitrary<BlockTime> = weighted<BlockTime>(
+  [3, fc.record({ near: fc.constant('creation' as const), seconds: fc.constantFrom(-16, -15, -14, -1, 0, 1) })],
+  [3, fc.record({ near: fc.constantFrom('expiry' as const, 'cancellation' as const), seconds: edge })],
+  [4, fc.record({ near: fc.constantFrom('middle' as const, 'now' as const) })],
+);
+
+export const create: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('create' as const),
+  merchant,
+  // 0 is a key that nobody used.
+  key: weighted([4, fc.constant(0)], [1, fc.integer({ min: 1, max: 3 })]),
+  amount: fc.nat(amounts.length - 1),
+  wallet,
+  network: often<number>(6, 0, 1),
+  description: often<number>(5, 0, 1),
+});
+const repeat: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('repeat' as const),
+  place,
+  amount: fc.constantFrom('same text' as const, 'same text' as const, 'same value' as const, 'another' as const),
+  merchant: often<number | null>(6, null, 0, 1),
+});
+export const cancel: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('cancel' as const),
+  place,
+  by: often<'owner' | 'another'>(6, 'owner', 'another'),
+  unknown: often(8, false, true),
+});
+export const transfer: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('transfer' as const),
+  place,
+  amount: often<'exact' | 'under' | 'over' | 'a hair over'>(5, 'exact', 'under', 'over', 'a hair over'),
+  at: blockTime,
+  confirmed: fc.boolean(),
+  silent: often(4, false, true),
+});
+export const next: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('next' as const),
+  place,
+  phase: fc.constantFrom('seen' as const, 'confirmed' as const, 'confirmed' as const, 'retracted' as const),
+  at: weighted<BlockTime | null>([3, fc.constant(null)], [1, blockTime]),
+  under: often(6, false, true),
+  silent: often(6, false, true),
+});
+const deliver: fc.Arbitrary<Call> = fc.record({ do: fc.constant('deliver' as const), place });
+const deliverPolicy: fc.Arbitrary<Call> = fc.record({ do: fc.constant('deliver policy' as const), place });
+export const expire: fc.Arbitrary<Call> = fc.record({
+  do: fc.constant('expire' as const),
+  scanned: weighted<Scanned>(
+    [4, fc.record({ upTo: fc.constant('now' as const), milliseconds: fc.constant(0) })],
+    [2, fc.record({ upTo: fc.constant('expiry' as const), milliseconds: edge })],
+    [1, fc.constant({ upTo: 'nothing' as const })],
+  ),
+  old: often(5, false, true),
+  unknownWallet: often(8, false, true),
+});
+
+const call: fc.Arbitrary<Call> = weighted<Call>(
+  [9, create],
+  [4, repeat],
+  [3, cancel],
+  [7, transfer],
+  [5, next],
+  [2, deliver],
+  [1, deliverPolicy],
+  [3, expire],
+  [1, fc.record({ do: fc.constant('limits' as const), merchant })],
+  [1, fc.record({ do: fc.constant('public' as const), place })],
+  [1, fc.record({ do: fc.constant('release' as const), wallet })],
+);
+
+/** Calls that touch each other: creations for one slot or key, or everything that can happen to one payment. */
+const rivals: fc.Arbitrary<Call[]> = weighted<Call[]>(
+  [2, fc.array(fc.oneof(create, repeat), { minLength: 2, maxLength: 4 })],
+  [2, fc.array(fc.oneof(cancel, transfer, next, deliver), { minLength: 2, maxLength: 4 })],
+  [1, fc.array(fc.oneof(cancel, transfer, expire), { minLength: 2, maxLength: 3 })],
+  [2, fc.array(call, { minLength: 2, maxLength: 4 })],
+);
+
+const policyChange: fc.Arbitrary<PolicyChange> = weighted<PolicyChange>(
+  [
+    4,
+    fc.record({
+      change: fc.constantFrom(
+        'pause' as const,
+        'resume' as const,
+        'resume' as const,
+        'block' as const,
+        'unblock' as const,
+        'unblock' as const,
+      ),
+    }),
+  ],
+  [2, fc.record({ change: fc.constantFrom('activate' as const, 'extend' as const, 'move to beta' as const) })],
+  [
+    3,
+    fc.record({
+      change: fc.constant('limits' as const),
+      total: fc.constantFrom(0, 1, 2, 4, 50),
+      daily: fc.constantFrom(null, 1, 2, 50),
+    }),
+  ],
+);
+
+const move: fc.Arbitrary<Move> = weighted<Move>(
+  [5, fc.record({ to: fc.constant('expiry' as const), of: place, milliseconds: edge })],
+  [1, fc.record({ to: fc.constant('end of beta' as const), of: merchant, milliseconds: edge })],
+  [1, fc.record({ to: fc.constant('end of reply' as const), of: place, milliseconds: edge })],
+  [1, fc.record({ to: fc.constant('midnight' as const), of: fc.constant(0), milliseconds: edge })],
+  [3, fc.record({ by: fc.constantFrom(1, 400, 1000, 14_000, 60_000, 86_400_000) })],
+);
+
+export const command: fc.Arbitrary<Command> = weighted<Command>(
+  [18, fc.record({ do: fc.constant('one' as const), call })],
+  [
+    6,
+    fc.record({
+      do: fc.constant('race' as const),
+      calls: rivals,
+      choices: fc.array(fc.nat(7), { maxLength: 30, size: 'max' }),
+    }),
+  ],
+  [2, fc.record({ do: fc.constant('policy' as const), merchant, change: policyChange, silent: often(2, false, true) })],
+  [1, fc.record({ do: fc.constant('webhook' as const), merchant })],
+  [
+    1,
+    fc.record({
+      do: fc.constant('outage' as const),
+      who: fc.constantFrom('quota' as const, 'webhooks' as const, 'chain' as const),
+      down: often(1, false, true),
+    }),
+  ],
+  [4, fc.record({ do: fc.constant('clock' as const), move })],
+  [2, fc.record({ do: fc.constant('details' as const), place, by: often<'owner' | 'another'>(5, 'owner', 'another') })],
+  [
+    1,
+    fc.record({ do: fc.constant('list' as const), merchant, status: fc.nat(5), pageSize: fc.constantFrom(1, 2, 100) }),
+  ],
+);

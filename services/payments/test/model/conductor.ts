@@ -1,0 +1,162 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from '@quittance/postgres/pool.ts';
+
+/**
+ * Decides whose statement the database gets next while several calls are under way, so that a race is the same race every time.
+ * One statement runs at a time; one that waits for another call's lock is left waiting, and the others go on.
+ */
+export type Conductor = {
+  /**
+   * Runs the calls, each on a pool of its own, until all have ended.
+   * @param choices which of the calls that could go on does, statement after statement; when they are used up, the first.
+   */
+  play<T>(calls: readonly ((pool: Pool) => Promise<T>)[], choices: readonly number[]): Promise<Played<T>>;
+};
+
+type Played<T> = { results: PromiseSettledResult<T>[]; waitedForLocks: boolean };
+
+/** How long a statement may take before the database is asked whether it waits for a lock. Asking sooner or later changes nothing. */
+const PATIENCE_MS = 2;
+/** A race that takes longer hangs; every lock and statement has a limit far below. */
+const LIMIT_MS = 60_000;
+
+type Turn = { run: () => Promise<void>; pid: number | null };
+type Voice = { state: 'thinking' | 'waiting' | 'playing' | 'blocked' | 'done'; turns: Turn[]; pid: number | null };
+
+/** @param pools as many as there are replicas; calls get one in turn. @param monitor asks who waits for a lock. */
+export function createConductor(pools: readonly Pool[], monitor: Pool): Conductor {
+  return {
+    async play(calls, choices) {
+      const stage = createStage(monitor);
+      const results = Promise.allSettled(
+        calls.map((call, position) => stage.enter((voice) => call(stage.wrap(pools[position % pools.length]!, voice)))),
+      );
+      await stage.conduct(choices);
+      return { results: await results, waitedForLocks: stage.waitedForLocks() };
+    },
+  };
+}
+
+function createStage(monitor: Pool) {
+  const voices: Voice[] = [];
+  let waited = false;
+  let wake = (): void => undefined;
+  let changed = new Promise<void>((resolve) => (wake = resolve));
+
+  function become(voice: Voice, state: Voice['state']): void {
+    voice.state = state;
+    wake();
+    changed = new Promise((resolve) => (wake = resolve));
+  }
+
+  function restOf(voice: Voice): void {
+    if (voice.state !== 'done') become(voice, voice.turns.length > 0 ? 'waiting' : 'thinking');
+  }
+
+  /** Resolves with what `run` gives, once it was this voice's turn. */
+  function inTurn<T>(voice: Voice, pid: number | null, run: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const play = () =>
+        run()
+          .then(resolve, reject)
+          // After whoever awaits the result has had the chance to ask for the next turn.
+          .finally(() => setImmediate(() => restOf(voice)));
+      voice.turns.push({ run: play, pid });
+      if (voice.state === 'thinking') become(voice, 'waiting');
+    });
+  }
+
+  /** Marks those that wait for a lock, and those that no longer do. */
+  async function lookForLocks(): Promise<void> {
+    const busy = voices.filter(({ state }) => state === 'playing' || state === 'blocked');
+    const pids = busy.map(({ pid }) => pid).filter((pid) => pid !== null);
+    if (pids.length === 0) return;
+    const { rows } = await monitor.query<{ pid: number }>(
+      'select distinct pid from pg_locks where not granted and pid = any($1)',
+      [pids],
+    );
+    for (const voice of busy) {
+      // It may have ended meanwhile.
+      if (voice.state !== 'playing' && voice.state !== 'blocked') continue;
+      voice.state = rows.some(({ pid }) => pid === voice.pid) ? 'blocked' : 'playing';
+      waited ||= voice.state === 'blocked';
+    }
+  }
+
+  /** Until every voice waits for its turn or for a lock, or is done. */
+  async function settled(): Promise<void> {
+    const deadline = Date.now() + LIMIT_MS;
+    let stale = voices.some(({ state }) => state === 'blocked');
+    for (;;) {
+      if (stale) await lookForLocks();
+      stale = true;
+      const next = changed;
+      if (!voices.some(({ state }) => state === 'thinking' || state === 'playing')) return;
+      if (Date.now() > deadline) throw new Error(`a race hangs: ${voices.map(({ state }) => state).join(', ')}`);
+      await Promise.race([next, sleep(PATIENCE_MS)]);
+    }
+  }
+
+  return {
+    waitedForLocks: () => waited,
+    async enter<T>(call: (voice: Voice) => Promise<T>): Promise<T> {
+      const voice: Voice = { state: 'thinking', turns: [], pid: null };
+      voices.push(voice);
+      try {
+        return await call(voice);
+      } finally {
+        become(voice, 'done');
+      }
+    },
+    async conduct(choices: readonly number[]): Promise<void> {
+      for (let choice = 0; ; choice += 1) {
+        await settled();
+        const ready = voices.filter(({ state }) => state === 'waiting');
+        if (ready.length === 0) {
+          if (voices.every(({ state }) => state === 'done')) return;
+          await Promise.race([changed, sleep(PATIENCE_MS)]);
+          continue;
+        }
+        const voice = ready[(choices[choice] ?? 0) % ready.length]!;
+        const turn = voice.turns.shift()!;
+        voice.pid = turn.pid;
+        voice.state = 'playing';
+        void turn.run();
+      }
+    },
+    /** A pool whose every statement waits for its turn. */
+    wrap(pool: Pool, voice: Voice): Pool {
+      const connect = async (): Promise<Client> => {
+        const client = await inTurn(voice, null, () => pool.connect() as Promise<Client>);
+        const query: Client['query'] = (...words) =>
+          inTurn(voice, client.processID ?? null, () => client.query(...words));
+        return new Proxy(client, {
+          get(target, property) {
+            if (property === 'query') return query;
+            const value: unknown = Reflect.get(target, property);
+            return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+          },
+        });
+      };
+      const single: Client['query'] = async (...words) => {
+        const client = await connect();
+        try {
+          const result = await client.query(...words);
+          client.release();
+          return result;
+        } catch (error) {
+          client.release(true);
+          throw error;
+        }
+      };
+      return { connect, query: single } as unknown as Pool;
+    },
+  };
+}
+
+/** What our code uses of a connection, and the server process behind it, which pg's types leave out. */
+type Client = {
+  query(...words: unknown[]): Promise<unknown>;
+  release(destroy?: boolean): void;
+  processID?: number | null;
+};

@@ -1,0 +1,237 @@
+import assert from 'node:assert/strict';
+import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses } from '@quittance/contracts/payment.ts';
+import { type Command, type Move, type Plan } from './plan.ts';
+import { type Ended, explain } from './explain.ts';
+import {
+  creation,
+  type Operation,
+  operationOf,
+  type Performed,
+  policyDelivery,
+  webhookDelivery,
+} from './operations.ts';
+import { canonical, runAlone } from './program.ts';
+import { readingDetails, readingList } from './reading.ts';
+import { startReplica } from './replica.ts';
+import { DAY, REPLY_KEPT } from './rules.ts';
+import { paymentAt, type Run, setClock } from './run.ts';
+import { readSnapshot } from './snapshot.ts';
+import { copyOf, type Model, replyOf, type Snapshot, snapshotOf, usageOf } from './state.ts';
+import { changed, firstPolicy } from './surroundings.ts';
+
+/** A call that nobody could decide in time is made this often. */
+const MAX_ATTEMPTS = 5;
+/** Thrown when a race had more possible orders than are tried: the rest of the run cannot be judged. */
+export class TooManyOrders extends Error {}
+
+/** Brings each merchant as far as the plan says. */
+export async function introduce(run: Run, { merchants }: Plan): Promise<void> {
+  for (const [position, start] of merchants.entries()) {
+    const policy = firstPolicy(run.merchants[position]!, start);
+    if (start.policy !== 'nobody') {
+      run.surroundings.quota.set(policy.merchant_id, policy);
+      run.policies.push(policy);
+    }
+    if (start.policy === 'payments') await alone(run, policyDelivery(run, policy));
+    if (start.webhook === 'owner') run.surroundings.endpoints.add(policy.merchant_id);
+    if (start.webhook === 'payments') await alone(run, webhookDelivery(run, position));
+  }
+}
+
+export async function execute(run: Run, command: Command): Promise<void> {
+  switch (command.do) {
+    case 'one':
+      return alone(run, operationOf(run, command.call));
+    case 'race':
+      return race(
+        run,
+        command.calls.map((call) => operationOf(run, call)),
+        command.choices,
+      );
+    case 'policy': {
+      const merchant = run.merchants[command.merchant]!;
+      const known = run.surroundings.quota.get(merchant);
+      const first = firstPolicy(merchant, { ...newcomer });
+      const policy =
+        known === undefined ? first : changed(known, command.change, usageOf(run.model, merchant), run.model.now);
+      run.surroundings.quota.set(merchant, policy);
+      run.policies.push(policy);
+      return command.silent ? undefined : alone(run, policyDelivery(run, policy));
+    }
+    case 'webhook':
+      return alone(run, webhookDelivery(run, command.merchant));
+    case 'outage':
+      if (command.down) run.surroundings.down.add(command.who);
+      else run.surroundings.down.delete(command.who);
+      return;
+    case 'clock':
+      return setClock(run, Math.max(run.model.now, targetOf(run, command.move)));
+    case 'details':
+      return readOne(run, command.place, command.by);
+    case 'list':
+      return readList(run, run.merchants[command.merchant]!, paymentStatuses[command.status] ?? null, command.pageSize);
+  }
+}
+
+const newcomer = { beta: false, active: true, total: 4, daily: 2, policy: 'owner', webhook: 'nobody' } as const;
+
+/** Every reply is still repeated to the byte after its merchant was stopped, and a repetition counts for nothing. */
+export async function repeatAll(run: Run): Promise<void> {
+  run.surroundings.down.clear();
+  for (const [merchant, known] of run.surroundings.quota) {
+    const paused = { ...known, policy_version: known.policy_version + 1, creation_paused: true, total_limit: 0 };
+    run.surroundings.quota.set(merchant, paused);
+    await alone(run, policyDelivery(run, paused));
+  }
+  const replies = run.tried.filter(({ merchant, key }) => replyOf(run.model, merchant, key) !== undefined);
+  for (const call of replies.slice(-REPEATED)) await alone(run, creation(run, call));
+}
+
+const REPEATED = 6;
+
+async function alone(run: Run, operation: Operation | null): Promise<void> {
+  if (operation === null) return;
+  await clearClaims(run, [operation]);
+  for (let attempt = 1; ; attempt += 1) {
+    const replica = run.replicas[run.trace.length % 2]!;
+    const { answer, program, gaveUp } = await operation.perform(replica, false);
+    note(run, operation, answer);
+    const expected = copyOf(run.model);
+    const wanted = runAlone(expected, program);
+    if (gaveUp && canonical(answer) !== canonical(wanted) && attempt < MAX_ATTEMPTS) {
+      run.undecided += 1;
+      continue;
+    }
+    assert.deepEqual(JSON.parse(canonical(answer)), JSON.parse(canonical(wanted)), `the answer to ${operation.name}`);
+    run.model = expected;
+    return compare(run, `after ${operation.name}`);
+  }
+}
+
+async function compare(run: Run, when: string): Promise<void> {
+  assert.deepEqual(await look(run), snapshotOf(run.model), `the database ${when}`);
+}
+
+async function look(run: Run): Promise<Snapshot> {
+  const snapshot = await readSnapshot(run.world.db, run.scope, run.model.now);
+  for (const row of snapshot.payments) {
+    const [id, , status] = row.split(' ');
+    if (id !== undefined && status === 'PAID') run.wasPaid.add(id);
+  }
+  return snapshot;
+}
+
+/** Several calls at once, on two replicas. */
+async function race(run: Run, wanted: readonly (Operation | null)[], choices: readonly number[]): Promise<void> {
+  // Limits have a time limit of their own that a race can exceed.
+  const named = wanted.filter((operation) => operation !== null).filter(({ kind }) => kind !== 'limits');
+  const operations = withoutTies(named);
+  if (operations.length === 0) return;
+  await clearClaims(run, operations);
+  const others = operations.length > 1;
+  const calls = operations.map(
+    (operation, position) => (pool: Run['world']['db']) =>
+      operation.perform(startReplica(pool, run.parts[position % 2]!), others),
+  );
+  const { results, waitedForLocks } = await run.world.conductor.play<Performed>(calls, choices);
+  run.trace.push(`at once, choosing ${JSON.stringify(choices)}:`);
+  const ended: Ended[] = [];
+  for (const [position, result] of results.entries()) {
+    const operation = operations[position]!;
+    if (result.status === 'rejected') throw new Error(`${operation.name} broke`, { cause: result.reason });
+    note(run, operation, result.value.answer);
+    ended.push(result.value);
+  }
+  const snapshot = await look(run);
+  const before = run.model.reached.length;
+  const found = explain(run.model, ended, snapshot);
+  if ('tooMany' in found) throw new TooManyOrders();
+  if ('unexplained' in found) throw unexplained(run.model, snapshot);
+  run.model = found.model;
+  run.undecided += found.stopped;
+  if (others) noteRace(run.model, before, waitedForLocks);
+}
+
+function unexplained(model: Model, snapshot: object): Error {
+  const rows = (of: object): string => JSON.stringify(of, null, 1);
+  return new Error(
+    `no order of these calls explains their answers and what they left.\nBefore: ${rows(snapshotOf(model))}\nAfter: ${rows(snapshot)}`,
+  );
+}
+
+/**
+ * The clock stands still during a race, and two payments of a slot cannot begin in one millisecond otherwise: the first would have to
+ * be created, paid and confirmed in it. So where transfers come in, each slot gets one creation.
+ */
+function withoutTies(operations: readonly Operation[]): Operation[] {
+  const money = operations.some(({ kind }) => ['transfer', 'next', 'deliver', 'expire'].includes(kind));
+  const slots = new Set<string>();
+  return operations.filter(({ slot }) => {
+    if (slot === null || !money) return true;
+    const isFirst = !slots.has(slot);
+    slots.add(slot);
+    return isFirst;
+  });
+}
+
+/** Pauses between two questions about one payment are the loop's own affair: here, every round looks at all that is overdue. */
+async function clearClaims(run: Run, operations: readonly Operation[]): Promise<void> {
+  run.model.claimed.clear();
+  if (!operations.some(({ kind }) => kind === 'expire')) return;
+  await run.world.db.query(
+    'update payment set expiry_check_at = expires_at where merchant_id = any($1) and expiry_check_at <> expires_at',
+    [run.scope.merchants],
+  );
+}
+
+async function readOne(run: Run, place: number, by: 'owner' | 'another'): Promise<void> {
+  const payment = paymentAt(run, place);
+  if (payment === undefined) return;
+  const merchant = by === 'owner' ? payment.merchant : run.merchants.find((other) => other !== payment.merchant)!;
+  const read = await run.replicas[0].details(merchant, payment.id);
+  assert.deepEqual(read, runAlone(run.model, readingDetails(merchant, payment.id, run.settings)), 'the details');
+}
+
+async function readList(run: Run, merchant: string, status: PaymentStatus | null, pageSize: number): Promise<void> {
+  const read = await run.replicas[1].list(merchant, status, pageSize);
+  assert.deepEqual(read, runAlone(run.model, readingList(merchant, status, run.settings)), 'the list');
+}
+
+function targetOf(run: Run, move: Move): number {
+  const { now } = run.model;
+  if ('by' in move) return now + move.by;
+  const payment = paymentAt(run, move.of);
+  switch (move.to) {
+    case 'expiry':
+      return (payment?.expiresAt ?? now) + move.milliseconds;
+    case 'end of reply':
+      return (payment === undefined ? now : payment.createdAt + REPLY_KEPT) + move.milliseconds;
+    case 'end of beta': {
+      const ends = run.surroundings.quota.get(run.merchants[move.of]!)?.beta_expires_at ?? null;
+      return (ends === null ? now : Date.parse(ends)) + move.milliseconds;
+    }
+    case 'midnight':
+      return now - (now % DAY) + DAY + move.milliseconds;
+  }
+}
+
+function note(run: Run, { name }: Operation, answer: unknown): void {
+  run.trace.push(`${new Date(run.model.now).toISOString()} ${name} → ${JSON.stringify(answer)}`);
+}
+
+/** Names what a race has shown. */
+function noteRace(model: Model, before: number, waitedForLocks: boolean): void {
+  const reached = new Set(model.reached.slice(before));
+  const both = (name: string, one: string, other: string): void => {
+    if (reached.has(one) && reached.has(other)) model.reached.push(`race: ${name}`);
+  };
+  model.reached.push('race: explained');
+  if (waitedForLocks) model.reached.push('race: a call waited for the lock of another');
+  both('one key, a creation and its replay', 'creation: created', 'creation: replayed');
+  both('one slot, one creation', 'creation: created', 'creation: slot_taken');
+  both('a creation against the last of a quota', 'creation: created', 'creation: total_quota_exhausted');
+  both('a transfer before a cancellation', 'payment: PENDING → CHECKING', 'cancel: refused for CHECKING payment');
+  both('a cancellation before a transfer', 'payment: PENDING → CANCELLED', 'unmatched: after_cancel');
+  both('two transfers for one payment', 'payment: PENDING → PAID', 'unmatched: duplicate');
+}

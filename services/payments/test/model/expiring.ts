@@ -1,0 +1,134 @@
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { canonical, done, moment, type Next, type Step } from './program.ts';
+import { LAG } from './rules.ts';
+import { reviewTransfer, sayClosed } from './settling.ts';
+import type { Model, ModelPayment } from './state.ts';
+
+type AskedWindow = { recipient: string; amount: string; from: string; to: string };
+
+/** A question that an expiry round asked chain-watcher, and the answer; null when it gave none. */
+export type Question = {
+  network: string;
+  windows: AskedWindow[];
+  answer: { scannedThrough: number | null; transfers: TransferObserved[] } | null;
+};
+
+export type ExpiryRound = {
+  networks: readonly string[];
+  questions: readonly Question[];
+  /** Other calls are under way: what they have locked is left for the next round. */
+  others: boolean;
+};
+
+/**
+ * One round of the expiry loop. How far the network is scanned is asked first, by a question without windows; which payments it then
+ * claimed shows in what it asked. Each transfer in an answer is decided about, and then those payments expire of which the answer is
+ * certain: everything up to their expiry is final and scanned, and nothing in the answer is older than what is known already.
+ * The answer is true when chain-watcher could be asked each time.
+ */
+export const expiring = (round: ExpiryRound): Step => claiming(round, 0);
+
+const claiming =
+  (round: ExpiryRound, position: number): Step =>
+  (model) => {
+    const network = round.networks[position];
+    if (network === undefined) return done(round.questions.every(({ answer }) => answer !== null));
+    const after = claiming(round, position + 1);
+    const asked = round.questions.filter((question) => question.network === network);
+    const [first] = asked;
+    const overdue = overdueIn(model, network);
+    // A payment that expires at this very moment may be left for the next round.
+    const late = overdue.filter(({ expiresAt }) => expiresAt < model.now);
+    if (first === undefined) {
+      return late.length === 0 || round.others ? { next: after } : done(`nobody asked about ${namesOf(late)}`);
+    }
+    if (first.answer === null) {
+      model.reached.push('expiry: chain-watcher gave no answer');
+      return asked.length === 1 ? { next: after } : done('asked on after getting no answer');
+    }
+    const { scannedThrough } = first.answer;
+    const questions = asked.filter(({ windows }) => windows.length > 0);
+    const claimed = overdue.filter((payment) => questions[0] !== undefined && isAsked(questions[0], payment));
+    const due = late.filter(({ expiresAt }) => scannedThrough !== null && expiresAt <= scannedThrough);
+    if (due.length < late.length) model.reached.push('expiry: not certain yet');
+    if (claimed.length !== (questions[0]?.windows.length ?? 0)) return done('asked about what was not overdue');
+    const left = due.filter((payment) => !claimed.includes(payment));
+    if (left.length > 0 && !round.others) return done(`nobody asked about ${namesOf(left)}`);
+    for (const { id } of claimed) model.claimed.add(id);
+    if (questions.length > 1) model.reached.push('expiry: a group was halved');
+    return { next: asking(questions, claimed, after) };
+  };
+
+const overdueIn = (model: Model, of: string): ModelPayment[] =>
+  [...model.payments.values()].filter(
+    ({ id, network, status, expiresAt }) =>
+      network === of && status === 'PENDING' && expiresAt <= model.now && !model.claimed.has(id),
+  );
+
+/** One question after the other; a question without an answer ends the turn of its network. */
+const asking =
+  (questions: readonly Question[], claimed: readonly ModelPayment[], after: Step): Step =>
+  (model) => {
+    const [question, ...rest] = questions;
+    if (question === undefined) return { next: after };
+    if (question.answer === null) {
+      model.reached.push('expiry: chain-watcher gave no answer');
+      return rest.length === 0 ? { next: after } : done('asked on after getting no answer');
+    }
+    const group = claimed.filter((payment) => isAsked(question, payment)).map(({ id }) => id);
+    const through = question.answer.scannedThrough ?? -Infinity;
+    return reviewing(question.answer.transfers, new Set(), (contradicted) => ({
+      next: closing(group, through, contradicted, asking(rest, claimed, after)),
+    }))(model);
+  };
+
+const reviewing =
+  (
+    transfers: readonly TransferObserved[],
+    contradicted: ReadonlySet<string>,
+    then: (contradicted: ReadonlySet<string>) => Next,
+  ): Step =>
+  (model) => {
+    const [transfer, ...rest] = transfers;
+    if (transfer === undefined) return then(contradicted);
+    const before = model.reached.length;
+    const verdict = reviewTransfer(model, transfer);
+    if (model.reached.slice(before).some((reached) => reached.endsWith('→ PAID'))) {
+      model.reached.push('expiry: a payment was paid by asking');
+    }
+    const now = verdict === 'contradicted' ? new Set([...contradicted, transfer.to]) : contradicted;
+    return { next: reviewing(rest, now, then) };
+  };
+
+const closing =
+  (group: readonly string[], through: number, contradicted: ReadonlySet<string>, then: Step): Step =>
+  (model) => {
+    for (const id of group) {
+      const payment = model.payments.get(id)!;
+      if (payment.status !== 'PENDING') continue;
+      if (through < payment.expiresAt) model.reached.push('expiry: held back by a wallet');
+      else if (contradicted.has(payment.wallet)) model.reached.push('expiry: contradicted');
+      else expire(model, payment, through);
+    }
+    return then(model);
+  };
+
+function expire(model: Model, payment: ModelPayment, through: number): void {
+  payment.status = 'EXPIRED';
+  model.reached.push('payment: PENDING → EXPIRED');
+  if (through === payment.expiresAt) model.reached.push('expiry: scanned exactly as far as needed');
+  sayClosed(model, payment, 'EXPIRED');
+}
+
+const isAsked = ({ windows }: Question, payment: ModelPayment): boolean =>
+  windows.some((window) => canonical(window) === canonical(windowFor(payment)));
+
+/** All the time in which a block can be the payment's, its lag included. */
+const windowFor = (payment: ModelPayment): AskedWindow => ({
+  recipient: payment.wallet,
+  amount: payment.amount,
+  from: moment(payment.createdAt - LAG),
+  to: moment(payment.expiresAt),
+});
+
+const namesOf = (payments: readonly ModelPayment[]): string => payments.map(({ id }) => id).join(', ');

@@ -1,0 +1,221 @@
+import { sha256 } from '@quittance/contracts/ids.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { cancelling, hearingPolicy, hearingTransfer, hearingWebhook, readingLimits, releasing } from './calls.ts';
+import { amounts, type Call, descriptions, type Scanned } from './plan.ts';
+import { creating, type CreationCall } from './creating.ts';
+import { expiring, type Question } from './expiring.ts';
+import { moment, type Step } from './program.ts';
+import { readingPublic } from './reading.ts';
+import type { Replica } from './replica.ts';
+import { fromEnd, paymentAt, type Run } from './run.ts';
+import { chainIn } from './surroundings.ts';
+import { nextNews, newTransfer } from './transfers.ts';
+
+/** A call with everything in it named. */
+export type Operation = {
+  name: string;
+  kind: Call['do'];
+  /** The slot of a creation. */
+  slot: string | null;
+  /** Makes the call. @returns the answer, and what the model expects of such a call. */
+  perform(replica: Replica, others: boolean): Promise<Performed>;
+};
+
+export type Performed = {
+  answer: unknown;
+  program: Step;
+  /** The answer means that nothing was decided, and that the same call may be made again. */
+  gaveUp: boolean;
+};
+
+/** @returns null for a call about something that does not exist (yet). */
+export function operationOf(run: Run, call: Call): Operation | null {
+  switch (call.do) {
+    case 'create':
+      return creation(run, newCreation(run, call));
+    case 'repeat':
+      return repetition(run, call);
+    case 'cancel':
+      return cancellation(run, call);
+    case 'transfer':
+      return announcement(call, newTransfer(run, call));
+    case 'next':
+      return announcement(call, nextNews(run, call));
+    case 'deliver': {
+      const message = fromEnd(run.transfers, call.place);
+      return message === undefined ? null : delivery(call.do, message);
+    }
+    case 'deliver policy': {
+      const policy = fromEnd(run.policies, call.place);
+      return policy === undefined ? null : policyDelivery(run, policy);
+    }
+    case 'deliver webhook':
+      return webhookDelivery(run, call.merchant);
+    case 'expire':
+      return expiry(run, call);
+    case 'limits':
+      return limits(run, run.merchants[call.merchant]!);
+    case 'public':
+      return publicStatus(run, call.place);
+    case 'release':
+      return release(run.wallets[call.wallet]!);
+  }
+}
+
+function newCreation(run: Run, call: Call & { do: 'create' }): CreationCall {
+  const created: CreationCall = {
+    merchant: run.merchants[call.merchant]!,
+    key: call.key === 0 ? `order-${run.tried.length}` : `key-${call.key}`,
+    amount: amounts[call.amount]!,
+    wallet: run.wallets[call.wallet]!,
+    network: run.networks[call.network]!.id,
+    description: descriptions[call.description]!,
+  };
+  run.tried.push(created);
+  return created;
+}
+
+/** A key that was used before: with the very request, with the same values in other words, or with others; by whoever. */
+function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat' }): Operation | null {
+  const before = fromEnd(run.tried, place);
+  if (before === undefined) return null;
+  const units = parseAmount(before.amount)!;
+  const equal = amounts.find((text) => parseAmount(text) === units && text !== before.amount) ?? before.amount;
+  const other = amounts.find((text) => parseAmount(text) !== units)!;
+  return creation(run, {
+    ...before,
+    amount: { 'same text': before.amount, 'same value': equal, another: other }[amount],
+    merchant: merchant === null ? before.merchant : run.merchants[merchant]!,
+  });
+}
+
+export const creation = ({ settings, surroundings, answered: answers }: Run, call: CreationCall): Operation => ({
+  name: `create ${JSON.stringify(call)}`,
+  kind: 'create',
+  slot: [call.network, call.wallet, parseAmount(call.amount)].join(' '),
+  async perform(replica) {
+    const answered = await replica.create(call);
+    if (answered.status === 201) {
+      answers.push({ merchantId: call.merchant, idempotencyKey: call.key, body: answered.text });
+    }
+    const body = answered.status === 201 ? answered.text : (JSON.parse(answered.text) as { detail: unknown });
+    const answer =
+      typeof body === 'string'
+        ? { status: answered.status, body, replayed: answered.replayed }
+        : answered.status === 403
+          ? { status: 403, code: (body.detail as { code: string }).code }
+          : { status: answered.status, body };
+    return {
+      answer,
+      program: creating({ call, settings, surroundings, answered }),
+      gaveUp: answered.status === 503,
+    };
+  },
+});
+
+function cancellation(run: Run, { place, by, unknown }: Call & { do: 'cancel' }): Operation | null {
+  const payment = paymentAt(run, place);
+  if (payment === undefined) return null;
+  const id = unknown ? `pay_${'0'.repeat(32)}` : payment.id;
+  const merchant = by === 'owner' ? payment.merchant : run.merchants.find((other) => other !== payment.merchant)!;
+  return {
+    ...operation('cancel', `cancel ${id} for ${merchant}`),
+    perform: async (replica) => {
+      const { status, text } = await replica.cancel(merchant, id);
+      return {
+        answer: { status, body: JSON.parse(text) as unknown },
+        program: cancelling(merchant, id, run.settings),
+        gaveUp: status === 503,
+      };
+    },
+  };
+}
+
+function announcement(call: Call & { silent: boolean }, message: TransferObserved | null): Operation | null {
+  return message === null || call.silent ? null : delivery(call.do, message);
+}
+
+const delivery = (kind: Call['do'], message: TransferObserved): Operation => ({
+  ...operation(kind, `hear ${JSON.stringify(message)}`),
+  perform: async (replica) => heard(await replica.hearTransfer(message), hearingTransfer(message)),
+});
+
+export const policyDelivery = (run: Run, policy: Run['policies'][number]): Operation => ({
+  ...operation('deliver policy', `hear ${JSON.stringify(policy)}`),
+  perform: async (replica) =>
+    heard(await replica.hearPolicy({ ...policy, changed_at: moment(run.model.now) }), hearingPolicy(policy)),
+});
+
+/** An endpoint is there for good once it was configured. */
+export function webhookDelivery(run: Run, position: number): Operation {
+  const merchant = run.merchants[position]!;
+  run.surroundings.endpoints.add(merchant);
+  return {
+    ...operation('deliver webhook', `hear of the endpoint of ${merchant}`),
+    perform: async (replica) =>
+      heard(
+        await replica.hearWebhook({ merchant_id: merchant, configured_at: moment(run.model.now) }),
+        hearingWebhook(merchant),
+      ),
+  };
+}
+
+const heard = (answer: string, program: Step): Performed => ({ answer, program, gaveUp: answer !== 'taken' });
+
+function expiry(run: Run, { scanned, old, unknownWallet }: Call & { do: 'expire' }): Operation {
+  const chain = chainIn(run.surroundings, {
+    scannedThrough: scannedThrough(run, scanned),
+    old,
+    unknownWallet: unknownWallet ? (paymentAt(run, 0)?.wallet ?? null) : null,
+  });
+  const networks = run.networks.map(({ id }) => id);
+  return {
+    ...operation('expire', `expire, the chain being scanned ${JSON.stringify({ scanned, old, unknownWallet })}`),
+    async perform(replica, others) {
+      const questions: Question[] = [];
+      const answer = await replica.expire(chain, questions);
+      return { answer, program: expiring({ networks, questions, others }), gaveUp: answer === 'to be repeated' };
+    },
+  };
+}
+
+function scannedThrough(run: Run, scanned: Scanned): number | null {
+  if (scanned.upTo === 'nothing') return null;
+  const pending = [...run.model.payments.values()].filter(({ status }) => status === 'PENDING');
+  const ends = scanned.upTo === 'expiry' ? pending.map(({ expiresAt }) => expiresAt) : [];
+  return Math.min(run.model.now, ...ends) + scanned.milliseconds;
+}
+
+const limits = (run: Run, merchant: string): Operation => ({
+  ...operation('limits', `limits of ${merchant}`),
+  perform: async (replica) => {
+    const { status, text } = await replica.limits(merchant);
+    return {
+      answer: { status, body: JSON.parse(text) as unknown },
+      program: readingLimits(merchant, run.surroundings),
+      // When quota takes too long, which is up to the machine here, the record says what was known without it.
+      gaveUp: true,
+    };
+  },
+});
+
+function publicStatus(run: Run, place: number): Operation | null {
+  const payment = paymentAt(run, place);
+  if (payment === undefined) return null;
+  return {
+    ...operation('public', `public status of ${payment.id}`),
+    perform: async (replica) => ({
+      answer: await replica.publicStatus(sha256(payment.token).toString('hex')),
+      program: readingPublic(payment.id),
+      gaveUp: false,
+    }),
+  };
+}
+
+const release = (wallet: string): Operation => ({
+  ...operation('release', `release ${wallet}`),
+  perform: async (replica) => ({ answer: await replica.release(wallet), program: releasing(wallet), gaveUp: false }),
+});
+
+const operation = (kind: Call['do'], name: string) => ({ kind, name, slot: null });

@@ -1,0 +1,67 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { type Model, usageOf } from './state.ts';
+
+/**
+ * What one call does to the model: one step for each database transaction, so that steps of calls under way at the same time can be
+ * put in any order. A step changes the model it is given and says what comes next, or what the caller is answered.
+ */
+export type Step = (model: Model) => Next;
+export type Next = { next: Step } | { answer: unknown };
+
+/** What the caller was answered, where the model cannot know it: ids and tokens are random. */
+export type Answered = { status: number; text: string; replayed: boolean };
+
+/** What the services around payments know. It does not change while a call is under way. */
+export type Surroundings = {
+  /** quota: the policy in force of each merchant. */
+  quota: Map<string, AccessPolicy>;
+  /** webhook-dispatcher: who has an endpoint. */
+  endpoints: Set<string>;
+  /** Who gives no answer. */
+  down: Set<'quota' | 'webhooks' | 'chain'>;
+  /** chain-watcher: everything it ever said of each transfer, oldest first. */
+  chain: Map<string, TransferObserved[]>;
+};
+
+export type Settings = { ttlSeconds: number; walletBinding: boolean; publicBaseUrl: string };
+
+export const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable' } };
+
+export const done = (answer: unknown): Next => ({ answer });
+
+/** Runs a program alone, to its end. @returns what it answers. */
+export function runAlone(model: Model, program: Step): unknown {
+  let next: Next = { next: program };
+  while ('next' in next) next = next.next(model);
+  return next.answer;
+}
+
+export const moment = (milliseconds: number): string => new Date(milliseconds).toISOString();
+
+/** JSON with its members in alphabetical order: what an object says, whatever the order it says it in. */
+export const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, part: unknown) =>
+    typeof part === 'object' && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+
+export function say(model: Model, name: string, body: object): void {
+  model.said.push(`${name} ${canonical(body)}`);
+}
+
+/** Takes over a policy that is newer than the one known; a new package counts from here. */
+export function takePolicy(model: Model, policy: AccessPolicy): void {
+  const known = model.policies.get(policy.merchant_id);
+  if (known !== undefined && known.policy_version >= policy.policy_version) {
+    if (known.policy_version > policy.policy_version) model.reached.push('policy: an older version was ignored');
+    return;
+  }
+  const used = usageOf(model, policy.merchant_id).lifetime;
+  if (known !== undefined && policy.package_number > known.package_number) {
+    model.packageBases.set(policy.merchant_id, used);
+    if (used > 0) model.reached.push('policy: a new package began after payments');
+  }
+  model.policies.set(policy.merchant_id, policy);
+}

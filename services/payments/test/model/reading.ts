@@ -1,0 +1,100 @@
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import { sha256 } from '@quittance/contracts/ids.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { paymentJson } from './creating.ts';
+import { done, moment, type Settings, type Step } from './program.ts';
+import { windowOf } from './rules.ts';
+import { isExact, otherAmount } from './settling.ts';
+import { type Model, type ModelPayment, type ModelTransfer } from './state.ts';
+
+/* What merchants and customers read of payments. */
+
+/** A merchant's list, all pages of it, newest first. */
+export const readingList =
+  (merchant: string, status: PaymentStatus | null, settings: Settings): Step =>
+  (model) =>
+    done(
+      [...model.payments.values()]
+        .filter((payment) => payment.merchant === merchant && (status === null || payment.status === status))
+        .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1))
+        .map((payment) => shown(model, payment, settings)),
+    );
+
+/** GET …/details, or null where it is 404. */
+export const readingDetails =
+  (merchant: string, paymentId: string, settings: Settings): Step =>
+  (model) => {
+    const payment = model.payments.get(paymentId);
+    if (payment?.merchant !== merchant) return done(null);
+    return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment) });
+  };
+
+/** What the public token shows. */
+export const readingPublic =
+  (paymentId: string): Step =>
+  (model) => {
+    const payment = model.payments.get(paymentId)!;
+    const transfer = payment.status === 'PAID' ? transferOf(model, payment) : undefined;
+    return done({
+      token_sha256: sha256(payment.token).toString('hex'),
+      payment: {
+        status: payment.status,
+        amount: payment.amount,
+        currency: 'USDT',
+        network: payment.network,
+        merchant_wallet: payment.wallet,
+        description: payment.description,
+        expires_at: moment(payment.expiresAt),
+        ...(transfer !== undefined && { transaction_id: transfer.id }),
+      },
+    });
+  };
+
+function shown(model: Model, payment: ModelPayment, settings: Settings): object {
+  const transfer = transferOf(model, payment);
+  return {
+    ...paymentJson(payment, settings),
+    transaction:
+      transfer === undefined
+        ? null
+        : {
+            transaction_id: transfer.id,
+            transaction_event_index: transfer.index,
+            block_number: transfer.blockNumber,
+            confirmations: transfer.confirmations,
+            confirmations_required: transfer.confirmationsRequired,
+          },
+  };
+}
+
+const transferOf = (model: Model, payment: ModelPayment): ModelTransfer | undefined =>
+  [...model.ledger.values()].find(({ pays }) => pays === payment.id);
+
+/** Those meant for it, and those of other amounts that reached its wallet while it waited; newest first. */
+function unmatchedOf(model: Model, payment: ModelPayment): object[] {
+  const reasonFor = (transfer: ModelTransfer): UnmatchedReason | null => {
+    if (transfer.meantFor === payment.id) return transfer.reason;
+    const { from, to } = windowOf(payment);
+    const here = transfer.network === payment.network && transfer.wallet === payment.wallet;
+    const inTime = from <= transfer.blockTime && transfer.blockTime < to;
+    return here && inTime && !isExact(payment, transfer) ? otherAmount(payment, transfer) : null;
+  };
+  return [...model.ledger.values()]
+    .filter(({ pays, phase }) => pays === null && phase !== 'retracted')
+    .sort((one, other) => other.blockTime - one.blockTime || compare(one.id, other.id) || one.index - other.index)
+    .flatMap((transfer) => {
+      const reason = reasonFor(transfer);
+      if (reason === null) return [];
+      return [
+        {
+          transaction_id: transfer.id,
+          transaction_event_index: transfer.index,
+          amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+          block_timestamp: moment(transfer.blockTime),
+          reason,
+        },
+      ];
+    });
+}
+
+const compare = (one: string, other: string): number => Number(one > other) - Number(one < other);

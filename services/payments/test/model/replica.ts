@@ -1,0 +1,148 @@
+import type { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import type { Route, RouteRequest } from '@quittance/http/route.ts';
+import type { Handler } from '@quittance/messaging/handler.ts';
+import { newMessageId } from '@quittance/messaging/message-id.ts';
+import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { createAnnouncer } from '../../src/announcer.ts';
+import { createAskOwner } from '../../src/ask-owner.ts';
+import type { Chain, Owners } from '../../src/clients.ts';
+import { createPayment } from '../../src/creation.ts';
+import { accessChanged } from '../../src/handlers/access-changed.ts';
+import { transferObserved } from '../../src/handlers/transfer-observed.ts';
+import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
+import type { Queries } from '../../src/queries/payments.ts';
+import { readDetails, readPublicPayments } from '../../src/queries/single-payments.ts';
+import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
+import { createPaymentRoute } from '../../src/routes/create-payment.ts';
+import { limitsRoutes } from '../../src/routes/limits.ts';
+import { releaseWallet } from '../../src/store/wallet.ts';
+import { DEADLINE_MS, LOCK_TIMEOUT_MS } from '../../src/time-limits.ts';
+import type { CreationCall } from './creating.ts';
+import { expireOnce } from './expire-once.ts';
+import type { Question } from './expiring.ts';
+import type { Answered, Settings } from './program.ts';
+
+/** What a replica is made of besides its database. */
+export type Parts = {
+  outbox: Outbox;
+  queries: Queries;
+  owners: Owners;
+  networks: readonly Network[];
+  settings: Settings;
+};
+
+/** One process of the service, put together as main.ts does, without the ports in front of it. */
+export type Replica = ReturnType<typeof startReplica>;
+
+type Reply = { status: number; text: string; headers: Record<string, string> };
+
+export function startReplica(pool: Pool, { outbox, queries, owners, networks, settings }: Parts) {
+  const announcer = createAnnouncer({ outbox, metrics: testMetrics });
+  const askOwner = createAskOwner({ owners, db: pool });
+  const { publicBaseUrl } = settings;
+  const creation = {
+    pool,
+    transact: <T>(run: (tx: Transaction) => Promise<T>) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
+    announcer,
+    askOwner,
+    ...settings,
+  };
+  const routes = {
+    create: createPaymentRoute({
+      create: (request) => createPayment(creation, request),
+      networks,
+      metrics: testMetrics,
+    }),
+    cancel: cancelPaymentRoute({
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: DEADLINE_MS }),
+      announcer,
+      publicBaseUrl,
+    }),
+    limits: limitsRoutes({ db: pool, askOwner }).find(({ path }) => path.endsWith('/limits'))!,
+  };
+  const hear = (handler: Handler, message: unknown) => take(pool, handler, message);
+
+  return {
+    async create({ merchant, key, amount, wallet, network, description }: CreationCall): Promise<Answered> {
+      const body = { idempotency_key: key, amount, merchant_wallet: wallet, network, description };
+      const { status, text, headers } = await serve(routes.create, { merchant_id: merchant }, body);
+      return { status, text, replayed: headers['idempotency-replayed'] === 'true' };
+    },
+    cancel: (merchant: string, paymentId: string) =>
+      serve(routes.cancel, { merchant_id: merchant, payment_id: paymentId }),
+    limits: (merchant: string) => serve(routes.limits, { merchant_id: merchant }),
+    details: async (merchant: string, paymentId: string) => {
+      const found = await readDetails(pool, [{ merchant_id: merchant, payment_id: paymentId }], publicBaseUrl);
+      return found[0]?.payment ?? null;
+    },
+    publicStatus: async (tokenSha256: string) => (await readPublicPayments(pool, [tokenSha256]))[0] ?? null,
+    /** All pages of the list. @param pageSize small, so that there are several. */
+    async list(merchant: string, status: PaymentStatus | null, pageSize: number): Promise<unknown[]> {
+      const filter = { status, createdFrom: null, createdTo: null, limit: pageSize };
+      let page = await queries.list(merchant, { ...filter, after: null });
+      const all = [...page.payments];
+      while (page.next !== null) {
+        page = await queries.list(merchant, { ...filter, after: page.next });
+        all.push(...page.payments);
+      }
+      return all;
+    },
+    hearTransfer: (message: TransferObserved) => hear(transferObserved(announcer), message),
+    hearPolicy: (message: AccessChanged) => hear(accessChanged(), message),
+    hearWebhook: (message: WebhookConfigured) => hear(webhookConfigured(), message),
+    release: (wallet: string) => releaseWallet(pool, wallet, { actor: 'model', reason: 'the shop was sold' }),
+    expire: (chain: Chain, questions: Question[]) => expireOnce({ pool, announcer, chain, networks, questions }),
+  };
+}
+
+/** As the consumer does it, but for the inbox: what comes again must be held off by versions alone. */
+async function take(pool: Pool, handler: Handler, message: unknown): Promise<string> {
+  const messageId = newMessageId();
+  handler.message.parse(message);
+  try {
+    await transaction(pool, (tx) =>
+      handler.handle(message, { tx, messageId, requestId: messageId, logger: testLogger }),
+    );
+    return 'taken';
+  } catch (error) {
+    if (isUnavailable(error)) return 'to be delivered again';
+    throw error;
+  }
+}
+
+/** What createApp() makes of a request. What it would answer with 500 is thrown. */
+async function serve(route: Route, params: Record<string, string>, body?: object): Promise<Reply> {
+  const bytes = Buffer.from(body === undefined ? '' : JSON.stringify(body));
+  const request: RouteRequest = {
+    method: route.method,
+    path: route.path,
+    params,
+    query: new URLSearchParams(),
+    headers: { 'content-type': 'application/json' },
+    rawHeaders: [],
+    requestId: newMessageId(),
+    readBody: () => Promise.resolve({ bytes, tooLarge: false }),
+  };
+  try {
+    const reply = await route.handle(request);
+    const text = Buffer.isBuffer(reply.body) ? reply.body.toString('utf8') : JSON.stringify(reply.body);
+    return { status: reply.status, text, headers: reply.headers ?? {} };
+  } catch (error) {
+    if (error instanceof HttpError) {
+      return { status: error.status, text: JSON.stringify({ detail: error.detail }), headers: error.headers };
+    }
+    if (isUnavailable(error)) {
+      return { status: 503, text: '{"detail":"Service temporarily unavailable"}', headers: {} };
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+import { randomBytes } from 'node:crypto';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { keepReplyPartitions } from '../../src/store/reply.ts';
+import { type Plan, WALLETS } from './plan.ts';
+import type { CreationCall } from './creating.ts';
+import type { Settings, Surroundings } from './program.ts';
+import { startReplica, type Parts, type Replica } from './replica.ts';
+import type { Scope } from './snapshot.ts';
+import { emptyModel, type Model, type ModelPayment } from './state.ts';
+import { ownersIn } from './surroundings.ts';
+import type { World } from './world.ts';
+
+/** One run: its share of the database, what surrounds the service in it, and the model of what must have come of it. */
+export type Run = {
+  world: World;
+  settings: Settings;
+  merchants: readonly string[];
+  wallets: readonly string[];
+  networks: readonly Network[];
+  scope: Scope;
+  surroundings: Surroundings;
+  parts: readonly [Parts, Parts];
+  replicas: readonly [Replica, Replica];
+  model: Model;
+  /** Creations that were tried, newest last. */
+  tried: CreationCall[];
+  /** What chain-watcher and quota have said, delivered or not, newest last. */
+  transfers: TransferObserved[];
+  policies: AccessPolicy[];
+  /** Every 201 of a creation. */
+  answered: { merchantId: string; idempotencyKey: string; body: string }[];
+  /** Payments that the database has shown as PAID. */
+  wasPaid: Set<string>;
+  /** What was done and answered, for whoever has to find out why a run failed. */
+  trace: string[];
+  /** How often something could not be decided in time, which a busy machine may cause. */
+  undecided: number;
+};
+
+export async function beginRun(world: World, plan: Plan): Promise<Run> {
+  const { ttlSeconds, walletBinding } = plan;
+  const settings: Settings = { ttlSeconds, walletBinding, publicBaseUrl: world.publicBaseUrl };
+  const surroundings: Surroundings = { quota: new Map(), endpoints: new Set(), down: new Set(), chain: new Map() };
+  const tag = randomBytes(5).toString('hex');
+  const networks = [networkNamed(`six-${tag}`, 6), networkNamed(`eighteen-${tag}`, 18)];
+  const merchants = plan.merchants.map(() => newId('mer'));
+  const wallets = Array.from({ length: WALLETS }, () => newWallet());
+  const partsOf = (replica: 0 | 1): Parts => ({
+    outbox: world.outbox,
+    queries: world.queries[replica],
+    owners: ownersIn(surroundings),
+    networks,
+    settings,
+  });
+  const parts = [partsOf(0), partsOf(1)] as const;
+  const run: Run = {
+    ...{ world, settings, merchants, wallets, networks, surroundings, parts },
+    scope: { merchants, wallets, networks: networks.map(({ id }) => id) },
+    replicas: [startReplica(world.pools[0], parts[0]), startReplica(world.pools[1], parts[1])],
+    model: emptyModel(Date.parse(plan.startsAt)),
+    tried: [],
+    answered: [],
+    wasPaid: new Set(),
+    transfers: [],
+    policies: [],
+    trace: [],
+    undecided: 0,
+  };
+  await setClock(run, run.model.now);
+  await keepReplyPartitions(world.db);
+  return run;
+}
+
+/** The clock goes on, and what depends on nothing but time is done, as a loop of the service does it. */
+export async function setClock(run: Run, moment: number): Promise<void> {
+  const month = (time: number): string => new Date(time).toISOString().slice(0, 7);
+  const before = run.model.now;
+  run.model.now = moment;
+  await run.world.clock.set(moment);
+  if (month(before) !== month(moment)) await keepReplyPartitions(run.world.db);
+}
+
+/** Messages are read again after every step, so those of earlier runs must not pile up. */
+export async function endRun({ world, scope }: Run): Promise<void> {
+  await world.db.query('delete from outbox where merchant_id = any($1)', [scope.merchants]);
+}
+
+/** The one that many places from the newest, or the oldest there is. */
+export const fromEnd = <T>(things: readonly T[], place: number): T | undefined => things.at(-1 - place) ?? things[0];
+
+export const paymentAt = (run: Run, place: number): ModelPayment | undefined =>
+  fromEnd([...run.model.payments.values()], place);
+
+const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20).toString('hex')}`);
+
+const networkNamed = (id: string, decimals: number): Network => ({
+  id,
+  family: 'evm',
+  chain_id: 31337,
+  rpc_urls: ['http://127.0.0.1:1'],
+  usdt_contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7',
+  decimals,
+  confirmations: 2,
+  finality: 'confirmations',
+  poll_interval_ms: 100,
+  explorer_transaction_url: null,
+});

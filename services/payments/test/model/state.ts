@@ -1,0 +1,204 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import { dayOf, REPLY_KEPT, type Usage } from './rules.ts';
+
+/** A payment as the model has it. Moments are milliseconds since 1970. */
+export type ModelPayment = {
+  id: string;
+  token: string;
+  merchant: string;
+  network: string;
+  wallet: string;
+  amount: string;
+  /** Millionths of a USDT. */
+  units: bigint;
+  description: string;
+  status: PaymentStatus;
+  createdAt: number;
+  expiresAt: number;
+  paidAt: number | null;
+  cancelledAt: number | null;
+};
+
+/** A transfer as it was last heard of, and what it means. */
+export type ModelTransfer = {
+  network: string;
+  id: string;
+  index: number;
+  version: number;
+  phase: 'seen' | 'confirmed' | 'retracted';
+  merchant: string;
+  wallet: string;
+  blockNumber: number;
+  blockTime: number;
+  /** Base units of the token. */
+  tokenUnits: bigint;
+  decimals: number;
+  confirmations: number;
+  confirmationsRequired: number;
+  /** The payment it pays, or is about to. */
+  pays: string | null;
+  /** Else the payment it was meant for, and why it does not pay it; null while it only has to be confirmed. */
+  meantFor: string | null;
+  reason: UnmatchedReason | null;
+};
+
+export type ModelReply = { merchant: string; key: string; at: number; request: string; body: string };
+
+/** Everything that payments has to remember. Counters are not in it: they are the payments, counted. */
+export type Model = {
+  now: number;
+  policies: Map<string, AccessPolicy>;
+  /** How many payments a merchant had when its package began. */
+  packageBases: Map<string, number>;
+  webhooks: Set<string>;
+  /** Address to merchant. */
+  wallets: Map<string, string>;
+  payments: Map<string, ModelPayment>;
+  replies: ModelReply[];
+  ledger: Map<string, ModelTransfer>;
+  /** Every message that left, as `name body`. */
+  said: string[];
+  /** Paid payments whose transfer went away. */
+  incidents: Set<string>;
+  /** Overdue payments that an expiry round has claimed at this moment. */
+  claimed: Set<string>;
+  /** What happened since this was last emptied, for the report of what the runs have reached. */
+  reached: string[];
+};
+
+export function emptyModel(now: number): Model {
+  return {
+    now,
+    policies: new Map(),
+    packageBases: new Map(),
+    webhooks: new Set(),
+    wallets: new Map(),
+    payments: new Map(),
+    replies: [],
+    ledger: new Map(),
+    said: [],
+    incidents: new Set(),
+    claimed: new Set(),
+    reached: [],
+  };
+}
+
+/** A copy that can be changed without changing the original. */
+export function copyOf(model: Model): Model {
+  const records = <T extends object>(map: Map<string, T>): Map<string, T> =>
+    new Map([...map].map(([key, record]) => [key, { ...record }]));
+  return {
+    now: model.now,
+    // Policies and replies are replaced, never changed.
+    policies: new Map(model.policies),
+    packageBases: new Map(model.packageBases),
+    webhooks: new Set(model.webhooks),
+    wallets: new Map(model.wallets),
+    payments: records(model.payments),
+    replies: [...model.replies],
+    ledger: records(model.ledger),
+    said: [...model.said],
+    incidents: new Set(model.incidents),
+    claimed: new Set(model.claimed),
+    reached: [...model.reached],
+  };
+}
+
+export const transferKey = (transfer: { network: string; id: string; index: number }): string =>
+  `${transfer.network} ${transfer.id} ${transfer.index}`;
+
+export const slotOf = (model: Model, slot: { network: string; wallet: string; units: bigint }): ModelPayment[] =>
+  [...model.payments.values()]
+    .filter(({ network, wallet, units }) => network === slot.network && wallet === slot.wallet && units === slot.units)
+    .sort((one, other) => one.createdAt - other.createdAt);
+
+export const isUnfinished = ({ status }: ModelPayment): boolean => status === 'PENDING' || status === 'CHECKING';
+
+const paymentsOf = (model: Model, merchant: string): ModelPayment[] =>
+  [...model.payments.values()].filter((payment) => payment.merchant === merchant);
+
+/** A merchant's payments, counted: ever, in its package, on the day of `now`. */
+export function usageOf(model: Model, merchant: string): Usage & { lifetime: number } {
+  const own = paymentsOf(model, merchant);
+  return {
+    lifetime: own.length,
+    inPackage: own.length - (model.packageBases.get(merchant) ?? 0),
+    today: own.filter(({ createdAt }) => dayOf(createdAt) === dayOf(model.now)).length,
+  };
+}
+
+/** The newest reply that is still to be repeated. */
+export const replyOf = (model: Model, merchant: string, key: string): ModelReply | undefined =>
+  model.replies.findLast(
+    (reply) => reply.merchant === merchant && reply.key === key && reply.at > model.now - REPLY_KEPT,
+  );
+
+/** The rows that the service must have by now, in the words of readSnapshot(). */
+export function snapshotOf(model: Model): Snapshot {
+  const merchants = [...new Set([...model.policies.keys(), ...model.webhooks])];
+  return {
+    payments: [...model.payments.values()].map(paymentRow).sort(),
+    transfers: [...model.ledger.values()].map(transferRow).sort(),
+    gates: merchants.map((merchant) => gateRow(model, merchant)).sort(),
+    wallets: [...model.wallets].map(([address, merchant]) => `${address} ${merchant}`).sort(),
+    replies: model.replies
+      .filter(({ at }) => at > model.now - REPLY_KEPT)
+      .map(({ merchant, key, at, body }) => [merchant, key, at, body].join(' '))
+      .sort(),
+    messages: [...model.said].sort(),
+    incidents: [...model.incidents].sort(),
+  };
+}
+
+/** Rows as sorted lines of text: equal when the lines are, and a difference can be read. */
+export type Snapshot = Record<
+  'payments' | 'transfers' | 'gates' | 'wallets' | 'replies' | 'messages' | 'incidents',
+  string[]
+>;
+
+const line = (...fields: (string | number | bigint | boolean | null)[]): string =>
+  fields.map((field) => (field === null ? '-' : String(field))).join(' ');
+
+const paymentRow = (payment: ModelPayment): string =>
+  line(
+    payment.id,
+    payment.merchant,
+    payment.status,
+    payment.network,
+    payment.wallet,
+    payment.amount,
+    payment.units,
+    payment.createdAt,
+    payment.expiresAt,
+    payment.paidAt,
+    payment.cancelledAt,
+    payment.description,
+  );
+
+const transferRow = (transfer: ModelTransfer): string =>
+  line(
+    transferKey(transfer),
+    transfer.version,
+    transfer.phase,
+    transfer.blockNumber,
+    transfer.blockTime,
+    transfer.tokenUnits,
+    transfer.pays,
+    transfer.meantFor,
+    transfer.reason,
+  );
+
+function gateRow(model: Model, merchant: string): string {
+  const own = paymentsOf(model, merchant);
+  const day = own.length === 0 ? null : dayOf(Math.max(...own.map(({ createdAt }) => createdAt)));
+  return line(
+    merchant,
+    model.policies.get(merchant)?.policy_version ?? 0,
+    model.webhooks.has(merchant),
+    own.length,
+    model.packageBases.get(merchant) ?? 0,
+    day,
+    own.filter(({ createdAt }) => dayOf(createdAt) === day).length,
+  );
+}

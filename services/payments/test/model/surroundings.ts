@@ -1,0 +1,123 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { ServiceUnavailable } from '@quittance/http/client.ts';
+import type { Chain, Owners } from '../../src/clients.ts';
+import type { MerchantStart, PolicyChange } from './plan.ts';
+import { moment, type Surroundings } from './program.ts';
+import { DAY, type Usage } from './rules.ts';
+
+/* The services around payments: what they know is set by the run. */
+
+export const ownersIn = ({ quota, endpoints, down }: Surroundings): Owners => ({
+  async policy(merchantId) {
+    if (down.has('quota')) throw new ServiceUnavailable('quota');
+    return quota.get(merchantId) ?? null;
+  },
+  async hasWebhook(merchantId) {
+    if (down.has('webhooks')) throw new ServiceUnavailable('webhook-dispatcher');
+    return endpoints.has(merchantId);
+  },
+});
+
+export type ChainAnswer = {
+  /** Everything before this is final and scanned; null while nothing is. */
+  scannedThrough: number | null;
+  /** Of each transfer what was said before the last time: an endpoint that lags. */
+  old: boolean;
+  /** Nothing can be said of questions that name this wallet. */
+  unknownWallet: string | null;
+};
+
+export const chainIn = ({ chain, down }: Surroundings, { scannedThrough, old, unknownWallet }: ChainAnswer): Chain => ({
+  async transfersIn(network, windows) {
+    if (down.has('chain')) throw new ServiceUnavailable('chain-watcher');
+    const known = scannedThrough !== null && !windows.some(({ recipient }) => recipient === unknownWallet);
+    const transfers = [...chain.values()].flatMap((versions) => versions.at(old ? -2 : -1) ?? versions.at(-1) ?? []);
+    return {
+      scannedThrough: known ? new Date(scannedThrough) : null,
+      transfers: transfers.filter(
+        (transfer) =>
+          transfer.network === network &&
+          transfer.phase !== 'retracted' &&
+          windows.some((window) => isIn(transfer, window)),
+      ),
+    };
+  },
+});
+
+type Windows = Parameters<Chain['transfersIn']>[1];
+
+function isIn(transfer: TransferObserved, { recipient, amount, from, to }: Windows[number]): boolean {
+  const units = parseAmount(amount);
+  const blockTime = Date.parse(transfer.block_timestamp);
+  return (
+    transfer.to === recipient &&
+    units !== null &&
+    BigInt(transfer.amount_units) === toTokenUnits(units, transfer.decimals) &&
+    from.getTime() <= blockTime &&
+    blockTime < to.getTime()
+  );
+}
+
+const BETA_DAYS = 2;
+
+export const firstPolicy = (merchant: string, { beta, active, total, daily }: MerchantStart): AccessPolicy => ({
+  merchant_id: merchant,
+  policy_version: 1,
+  access_type: beta ? 'beta' : 'legacy',
+  account_active: active,
+  creation_paused: false,
+  beta_duration_days: beta ? BETA_DAYS : null,
+  beta_started_at: null,
+  beta_expires_at: null,
+  total_limit: total,
+  daily_limit: daily,
+  package_number: 1,
+});
+
+/** What an operator makes of a policy, as quota's next version; what makes no sense changes nothing but the version. */
+export function changed(policy: AccessPolicy, change: PolicyChange, used: Usage, now: number): AccessPolicy {
+  const next = { ...policy, policy_version: policy.policy_version + 1 };
+  const days = policy.beta_duration_days;
+  switch (change.change) {
+    case 'pause':
+      return { ...next, creation_paused: true };
+    case 'resume':
+      return { ...next, creation_paused: false };
+    case 'block':
+      return { ...next, account_active: false };
+    case 'unblock':
+      return { ...next, account_active: true };
+    case 'limits':
+      return { ...next, total_limit: change.total, daily_limit: change.daily };
+    case 'one more':
+      return {
+        ...next,
+        account_active: true,
+        creation_paused: false,
+        total_limit: used.inPackage + 1,
+        daily_limit: null,
+      };
+    case 'activate':
+      if (days === null || policy.beta_started_at !== null) return next;
+      return { ...next, beta_started_at: moment(now), beta_expires_at: moment(now + days * DAY) };
+    case 'extend':
+      if (days === null || policy.beta_started_at === null) return next;
+      return {
+        ...next,
+        beta_duration_days: days + 1,
+        beta_expires_at: moment(Date.parse(policy.beta_started_at) + (days + 1) * DAY),
+      };
+    case 'move to beta':
+      if (policy.access_type === 'beta') return next;
+      return {
+        ...next,
+        access_type: 'beta',
+        beta_duration_days: BETA_DAYS,
+        total_limit: 3,
+        daily_limit: 2,
+        package_number: policy.package_number + 1,
+      };
+  }
+}

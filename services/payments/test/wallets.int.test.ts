@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+import { create, newMerchant, newWallet } from './shop.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+});
+afterAll(() => payments.close());
+
+type Wallet = { address: string; merchant_id: string | null; bound_at: string | null; releases: object[] };
+const show = async (address: string) => (await payments.call<Wallet>('GET', `/wallets/${address}`)).json;
+const author = { actor: 'olga', reason: 'the shop was sold' };
+const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown as string;
+
+test('a wallet shows whose it is, since when, and from whom it was taken by whom and why', async () => {
+  const wallet = newWallet();
+  expect(await show(wallet)).toEqual({ address: wallet, merchant_id: null, bound_at: null, releases: [] });
+  const [first, second] = [await newMerchant(payments), await newMerchant(payments)];
+  const before = Date.now();
+  expect((await create(payments, first, { wallet, amount: '1' })).status).toBe(201);
+  const bound = await show(wallet);
+  expect(bound).toEqual({ address: wallet, merchant_id: first, bound_at: time, releases: [] });
+  expect(Date.parse(bound.bound_at!)).toBeGreaterThanOrEqual(before - 1);
+  expect((await create(payments, second, { wallet, amount: '2' })).status).toBe(409);
+
+  const released = await payments.call('POST', `/wallets/${wallet}/release`, author);
+  expect(released).toMatchObject({ status: 200, json: { address: wallet, merchant_id: first } });
+  expect(await show(wallet)).toEqual({
+    ...{ address: wallet, merchant_id: null, bound_at: null },
+    releases: [{ merchant_id: first, ...author, released_at: time }],
+  });
+  expect((await create(payments, second, { wallet, amount: '2' })).status).toBe(201);
+  expect(await show(wallet)).toMatchObject({ merchant_id: second, releases: [{ merchant_id: first }] });
+
+  const audit = await payments.call<{ releases: { released_at: string }[] }>(
+    'GET',
+    `/merchants/${first}/wallet-releases`,
+  );
+  expect(audit.json.releases).toEqual([{ address: wallet, merchant_id: first, ...author, released_at: time }]);
+  const [{ released_at }] = audit.json.releases as [{ released_at: string }];
+  const earlier = await payments.call('GET', `/merchants/${first}/wallet-releases?before=${released_at}`);
+  expect(earlier.json).toEqual({ releases: [] });
+  expect((await payments.call('GET', `/merchants/${second}/wallet-releases`)).json).toEqual({ releases: [] });
+});
+
+test('one of two releases at once takes it, and the other finds nobody', async () => {
+  const wallet = newWallet();
+  const merchantId = await newMerchant(payments);
+  expect((await create(payments, merchantId, { wallet })).status).toBe(201);
+  const releases = await Promise.all([1, 2].map(() => payments.call('POST', `/wallets/${wallet}/release`, author)));
+  expect(releases.map(({ status }) => status).sort()).toEqual([200, 404]);
+  expect((await show(wallet)).releases).toHaveLength(1);
+});
+
+test('any spelling of an address is the same wallet, and a text that is no address is 422', async () => {
+  const wallet = newWallet();
+  const merchantId = await newMerchant(payments);
+  expect((await create(payments, merchantId, { wallet })).status).toBe(201);
+  expect(await show(wallet.toLowerCase())).toMatchObject({ address: wallet, merchant_id: merchantId });
+  for (const path of ['/wallets/0x12', '/wallets/%2e%2e%2f']) {
+    expect(await payments.call('GET', path)).toMatchObject({ status: 422, json: { detail: [{ field: 'address' }] } });
+  }
+  const unsaid = await payments.call('POST', `/wallets/${wallet}/release`, { actor: 'olga' });
+  expect(unsaid).toMatchObject({ status: 422, json: { detail: [{ field: 'reason' }] } });
+  const wrong = await payments.call('GET', `/merchants/${newId('mer')}/wallet-releases?before=x`);
+  expect(wrong).toMatchObject({ status: 422, json: { detail: [{ field: 'before' }] } });
+});
