@@ -96,14 +96,9 @@ async function decide(context: CreationContext, creation: Creation, deadlineMs: 
     return written;
   });
   faultPoint('creation-committed');
-  switch (result.outcome) {
-    case 'created':
-    case 'replayed':
-    case 'unknown_merchant':
-      return result;
-    default:
-      return { outcome: 'refused', refusal: result.outcome };
-  }
+  const { outcome } = result;
+  if (outcome === 'created' || outcome === 'replayed' || outcome === 'unknown_merchant') return result;
+  return { outcome: 'refused', refusal: outcome };
 }
 
 function newPayment(
