@@ -1,4 +1,8 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath, URL } from 'node:url';
+
+// Hundreds of processes are started from the same sources, and compiling these is a third of what a start costs. Workers inherit it.
+process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.local/compile-cache', import.meta.url));
 
 /**
  * Three projects, so that a unit test never waits for a database:

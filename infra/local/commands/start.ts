@@ -54,6 +54,7 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
     try {
       if (flags.demo) await showDemo(stack, flags);
       sayInConfidence(await summaryWithLink(stack));
+      if (!process.connected) say('Ctrl-C stops it; data is kept. `npm run reset` forgets it.');
       tellParent({ ready: true });
       const reason = await Promise.race([stack.failed, aborted(stopping)]);
       if (reason !== null) throw new StackError(`${reason}. The stack has stopped; its data is kept.`);
@@ -61,7 +62,7 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
       say('Stopping …');
       await stack.stop();
     }
-    say('Stopped. Data is kept in .local; `npm start` goes on from there, `npm run reset` forgets it.');
+    say('Stopped. Data is kept; `npm start` goes on from there, `npm run reset` forgets it.');
   } finally {
     await releaseStack(directory);
   }
@@ -143,5 +144,5 @@ async function startDetached(directory: StackDirectory): Promise<void> {
   });
   child.disconnect();
   child.unref();
-  console.log('It runs in the background; `npm stop` ends it.');
+  console.log('It runs in the background. `npm stop` ends it; data is kept. `npm run reset` forgets it.');
 }

@@ -1,5 +1,6 @@
-import { dirname, join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { DemoResult } from './demo.ts';
+import { repositoryRoot } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 
 /** What the demo's payments came to, with the time from the confirming block to the webhook. */
@@ -18,6 +19,8 @@ The payment is finished: ${first.payment_id}
 /** What a person can do with the running stack. */
 export function stackSummary(stack: StackFile, openPaymentUrl: string): string {
   const { merchant } = stack;
+  // Short inside the checkout, and a path that leads there from anywhere for data that is kept elsewhere.
+  const logs = stack.logs.startsWith('..') ? resolve(repositoryRoot, stack.logs) : stack.logs;
   return `
 Quittance is running.
   checkout      ${openPaymentUrl}
@@ -30,6 +33,5 @@ Quittance is running.
   webhooks      ${stack.receiver.events_url}   (what the merchant's endpoint received)
   RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}
   PostgreSQL    ${stack.postgres_url}
-  all of it     ${join(dirname(stack.logs), 'stack.json')}, logs in ${stack.logs}
-Ctrl-C stops it; data is kept. \`npm run reset\` forgets it.`;
+  all of it     ${join(logs, '..', 'stack.json')}, logs in ${logs}`;
 }

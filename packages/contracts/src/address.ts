@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { decodeBase58, encodeBase58, getAddress, toBeHex } from 'ethers';
+// Not from 'ethers' itself, which brings providers and wallets along into every process.
+import { getAddress } from 'ethers/address';
+import { decodeBase58, encodeBase58, toBeHex } from 'ethers/utils';
 
 export type AddressFamily = 'evm' | 'tron';
 

@@ -141,6 +141,7 @@ function wasNeverSent(error: Error): boolean {
 /** The innermost cause is the one that names the network's complaint. */
 function reasonOf(error: Error): string {
   const innermost = chainOf(error).at(-1) ?? error;
+  if (innermost.name === 'TimeoutError') return `waited ${TIMEOUT_MS / 1000} s for it`;
   return innermost.message || innermost.name;
 }
 

@@ -8,7 +8,8 @@ import { Failure } from './failure.ts';
 const localDirectory = fileURLToPath(new URL('../../../.local', import.meta.url));
 
 /** Written by `npm start` in a checkout, where LOCAL_DIRECTORY moves it. Environment settings go before what it says. */
-const stackFileOf = (env: NodeJS.ProcessEnv): string => join(env['LOCAL_DIRECTORY'] ?? localDirectory, 'stack.json');
+const stackFileOf = (env: NodeJS.ProcessEnv): string =>
+  join(given(env)['LOCAL_DIRECTORY'] ?? localDirectory, 'stack.json');
 
 /** The services this command line talks to, and the setting that says where each is. */
 export const serviceSettings = {

@@ -33,11 +33,11 @@ export function sections(parts: readonly (readonly [title: string, text: string]
 /** A cell as it is printed: missing values are a dash, times are short and say that they are UTC. */
 export function cellText(value: Cell): string {
   if (value === null || value === undefined) return '-';
-  return oneLine(typeof value === 'string' ? time(value) : String(value));
+  return oneLine(typeof value === 'string' ? shortTime(value) : String(value));
 }
 
 /** `2026-01-31T12:00:00.000Z` as `2026-01-31 12:00:00Z`; any other text stays as it is. */
-const time = (text: string): string =>
+export const shortTime = (text: string): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 19)}Z` : text;
 
 /**

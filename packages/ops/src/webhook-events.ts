@@ -13,7 +13,8 @@ export type Retried = {
   delivery: DeliveryRecord | null;
 };
 
-const PAGE = 100;
+/** A page that is this long may not be the last. */
+export const PAGE = 100;
 /** The most that is retried at once, so that a command ends. */
 export const RETRY_MAX = 10_000;
 /** The dispatcher does each in a transaction of its own; more at once would only wait for its pool. */

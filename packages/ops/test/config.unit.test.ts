@@ -40,6 +40,17 @@ describe('settings', () => {
     expect(config.internalToken).toBe('token of the stack');
   });
 
+  test('LOCAL_DIRECTORY says where the stack is, and an empty one says nothing', () => {
+    expect(readConfig({ LOCAL_DIRECTORY: directory }).internalToken).toBe('token of the stack');
+    const before = process.cwd();
+    process.chdir(directory);
+    try {
+      expect(readConfig({ LOCAL_DIRECTORY: '' }).internalToken).not.toBe('token of the stack');
+    } finally {
+      process.chdir(before);
+    }
+  });
+
   test('without a stack only the environment counts', () => {
     const config = readConfig({ PAYMENTS_URL: 'https://payments.internal' }, join(directory, 'none.json'));
     expect(config.urls).toMatchObject({ payments: 'https://payments.internal', quota: '' });

@@ -36,6 +36,16 @@ describe('incident list', () => {
     expect(services.calls).toEqual([{ method: 'GET', path: '/incidents', query, body: null }]);
   });
 
+  test.each([
+    [99, ''],
+    [100, `There may be older ones: incident list --all --before ${id}\n`],
+  ])('of %s says how to go on, to a person only', async (many, hint) => {
+    const incidents = Array.from({ length: many }, () => open);
+    await using services = await startServices({ 'GET /incidents': () => ({ status: 200, body: { incidents } }) });
+    expect((await runOps(['incident', 'list', '--all'], services.env)).stderr).toBe(hint);
+    expect((await runOps(['incident', 'list', '--all', '--json'], services.env)).stderr).toBe('');
+  });
+
   test('is a table for people', async () => {
     const incidents = [open, resolved];
     await using services = await startServices({ 'GET /incidents': () => ({ status: 200, body: { incidents } }) });

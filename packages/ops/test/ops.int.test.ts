@@ -183,13 +183,22 @@ describe('each command asks the service that owns the answer', () => {
     ['activate', [], {}],
     ['extend', ['--days', '7'], { days: 7 }],
     ['resume', [], {}],
-  ])('merchant %s goes to quota, and ends well although payments never hears of it', async (word, options, fields) => {
+  ])('merchant %s goes to quota', async (word, options, fields) => {
     await using services = await startServices({
       [`POST /merchants/:id/${word}`]: () => ({ status: 200, body: policy }),
+      'GET /merchants/:id/gate': () => ({ status: 200, body: policy }),
     });
     const result = await runOps(['merchant', word, merchant, ...options, '--json'], services.env);
     expect(result).toEqual({ code: 0, stderr: '', stdout: `${JSON.stringify(policy, null, 2)}\n` });
     expect(services.calls[0]).toMatchObject({ method: 'POST', body: { ...author, ...fields } });
+  });
+
+  test('a permission ends well although payments never hears of it', async () => {
+    await using services = await startServices({
+      'POST /merchants/:id/resume': () => ({ status: 200, body: policy }),
+    });
+    const result = await runOps(['merchant', 'resume', merchant, '--json'], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
   });
 
   test('merchant move-to-beta sends the conditions that are given, and asks at a terminal only', async () => {
@@ -226,6 +235,19 @@ describe('each command asks the service that owns the answer', () => {
       ].join('\n'),
     });
   });
+});
+
+test('merchant show says of a blocked merchant once that it is, even when only quota answers', async () => {
+  const blocked = { ...policy, account_active: false };
+  await using services = await startServices({
+    'GET /merchants/:id': () => ({ status: 200, body: { ...account, status: 'blocked' } }),
+    'GET /merchants/:id/policy': () => ({ status: 200, body: blocked }),
+  });
+  const accountLines = async (env: Record<string, string>) =>
+    (await runOps(['merchant', 'show', merchant], env)).stdout.split('\n').filter((line) => /^account /.test(line));
+  expect(await accountLines(services.env)).toEqual(['account         blocked, registered 2026-01-31']);
+  const env = { ...services.env, API_GATEWAY_URL: 'http://127.0.0.1:1' };
+  expect(await accountLines(env)).toEqual(['account         blocked']);
 });
 
 describe('merchant show, while a service is away', () => {

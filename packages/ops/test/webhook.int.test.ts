@@ -45,6 +45,11 @@ describe('webhook failed', () => {
       `status=failed&after=${idOf(99)}`,
     ]);
   });
+
+  test('says nothing of going on at the end', async () => {
+    await using services = await startServices(dispatcherOf(130));
+    expect((await runOps(['webhook', 'failed', '--after', idOf(99)], services.env)).stderr).toBe('');
+  });
 });
 
 describe('webhook retry', () => {

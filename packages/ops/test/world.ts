@@ -7,6 +7,7 @@ import { readJson } from '@quittance/http/body.ts';
 import { route } from '@quittance/http/route.ts';
 import type { Method, Reply, RouteRequest } from '@quittance/http/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { processEnvironment } from '@quittance/testkit/service-process.ts';
 
 const internalToken = 'a-token-for-tests-of-the-operator-commands';
 
@@ -65,7 +66,11 @@ export async function runOps(
   options: { cwd?: string; uid?: number } = {},
 ) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], ...options });
+  const child = spawn(process.execPath, [main, ...words], {
+    env: { ...processEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
+  });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { INTERNAL_TOKEN } from './watcher.ts';
 import type { World } from './world.ts';
 
@@ -35,7 +36,7 @@ export async function replicasOf(world: World, networks: unknown): Promise<Repli
     async start(settings = {}) {
       const child = spawn(process.execPath, [mainFile], {
         env: {
-          ...{ PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', INTERNAL_TOKEN },
+          ...{ ...processEnvironment(), PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'info', INTERNAL_TOKEN },
           ...{ DATABASE_URL: world.database.url, AMQP_URL: world.broker.url, ...settings },
           NETWORKS_FILE: join(directory, 'networks.json'),
         },

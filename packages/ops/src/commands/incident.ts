@@ -2,8 +2,11 @@ import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
 import { authorOf, changes, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops } from '../command.ts';
-import { printResult } from '../output.ts';
+import { note, printResult } from '../output.ts';
 import { incidentsView, incidentView, type Incident } from '../views/incident.ts';
+
+/** A list that is this long may go on. */
+const PAGE = 100;
 
 type ListOptions = JsonOption & { all?: boolean; before?: string };
 
@@ -19,8 +22,13 @@ export function incidentCommands(program: Command, { api, config }: Ops): void {
         status: options.all ? 'all' : 'open',
         ...(options.before !== undefined && { before: options.before }),
       };
-      const found = await api.call('payments', { method: 'GET', path: '/incidents', query });
-      printResult(found as { incidents: Incident[] }, options, incidentsView);
+      const request = { method: 'GET', path: '/incidents', query } as const;
+      const page = (await api.call('payments', request)) as { incidents: Incident[] };
+      printResult(page, options, incidentsView);
+      const last = page.incidents.at(PAGE - 1);
+      const all = options.all ? ' --all' : '';
+      if (last !== undefined)
+        note(`There may be older ones: incident list${all} --before ${last.incident_id}`, options);
     });
   changes(incident.command('resolve'))
     .description('say that somebody has dealt with it; nothing else changes')

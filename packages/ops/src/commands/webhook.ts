@@ -4,7 +4,7 @@ import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
-import { allFailed, readFailed, RETRY_MAX, retryEvents, type Retried } from '../webhook-events.ts';
+import { allFailed, PAGE, readFailed, RETRY_MAX, retryEvents, type Retried } from '../webhook-events.ts';
 import { failedView, retriedView } from '../views/webhook.ts';
 
 const eventId = idArgument('evt');
@@ -27,11 +27,10 @@ function failed(webhook: Command, { api }: Ops): void {
     .action(async (options: FailedOptions) => {
       const page = await readFailed(api, options);
       printResult(page, options, failedView);
-      const last = page.events.at(-1);
-      const shown = page.events.length;
-      if (last === undefined || (options.after === undefined && shown === page.total)) return;
+      const last = page.events.at(PAGE - 1);
+      if (last === undefined || page.total === PAGE) return;
       const only = options.merchant === undefined ? '' : ` --merchant ${options.merchant}`;
-      note(`${shown} of ${page.total}. Go on with: webhook failed${only} --after ${last.event_id}`, options);
+      note(`${PAGE} of ${page.total}. Go on with: webhook failed${only} --after ${last.event_id}`, options);
     });
 }
 

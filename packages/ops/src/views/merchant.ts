@@ -47,7 +47,11 @@ export const credentialsView = (created: { merchant_id: string; api_key: string;
   ]);
 
 export const policyView = (policy: AccessPolicy): string =>
-  record([['merchant', policy.merchant_id], ...accessLines(policy)]);
+  record([
+    ['merchant', policy.merchant_id],
+    ...(policy.account_active ? [] : [['account', 'blocked'] as const]),
+    ...accessLines(policy),
+  ]);
 
 export const usageView = ({ days }: { days: readonly { day: string; payments_created: number }[] }): string =>
   table(days, [
@@ -62,7 +66,7 @@ export function wholeMerchantView({ merchant, policy, gate, limits }: WholeMerch
     lines.push(['merchant', merchant.merchant_id], ['name', merchant.name]);
     lines.push(['account', `${merchant.status}, registered ${day(merchant.created_at)}`]);
     lines.push(['last request', merchant.last_request_at ?? 'none yet']);
-  }
+  } else if (policy?.account_active === false) lines.push(['account', 'blocked']);
   if (policy === null) lines.push(['access', 'quota has not heard of this merchant yet']);
   else if (policy !== undefined) lines.push(...accessLines(policy));
   if (gate === null) lines.push(['enforced', 'payments has not heard of this merchant yet']);
@@ -81,7 +85,6 @@ function accessLines(policy: AccessPolicy): [string, string][] {
     ['access', accessText(policy)],
     ['creation', policy.creation_paused ? 'paused' : 'not paused'],
     ['limits', `${policy.total_limit} in total, ${daily}`],
-    ...(policy.account_active ? [] : ([['account', 'blocked']] as [string, string][])),
     ['policy version', String(policy.policy_version)],
   ];
 }

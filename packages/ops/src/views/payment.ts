@@ -1,6 +1,6 @@
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { humanText } from '../output.ts';
-import { record, sections, table } from '../text.ts';
+import { record, sections, shortTime, table } from '../text.ts';
+import type { Incident } from './incident.ts';
 import type { Acceptance } from './transfer.ts';
 
 type LedgerEntry = {
@@ -19,7 +19,7 @@ type LedgerEntry = {
 export type OperatorsPayment = Payment & {
   merchant_id: string;
   transfers: LedgerEntry[];
-  incidents: object[];
+  incidents: Incident[];
   acceptance: Acceptance | null;
 };
 
@@ -38,12 +38,12 @@ export function paymentView(payment: OperatorsPayment): string {
     ...(payment.cancelled_at === null ? [] : [['cancelled', payment.cancelled_at] as const]),
     ...(acceptance === null
       ? []
-      : [['accepted', `${acceptance.accepted_at} by ${acceptance.actor}: ${acceptance.reason}`] as const]),
+      : [['accepted', `${shortTime(acceptance.accepted_at)} by ${acceptance.actor}: ${acceptance.reason}`] as const]),
     ['link', payment.payment_url],
   ]);
   const parts: (readonly [string, string])[] = [
     ['transfers', transfersText(transfers, payment.payment_id)],
-    ...(incidents.length === 0 ? [] : [['incidents', humanText(incidents)] as const]),
+    ...(incidents.length === 0 ? [] : [['incidents', incidentsText(incidents)] as const]),
   ];
   return `${lines}\n\n${sections(parts)}`;
 }
@@ -56,5 +56,23 @@ const transfersText = (transfers: readonly LedgerEntry[], paymentId: string): st
     ['amount', (transfer) => transfer.amount],
     ['phase', (transfer) => transfer.phase],
     ['confirmations', ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`],
-    ['pays', (transfer) => (transfer.payment_id === paymentId ? 'this payment' : (transfer.reason ?? 'nothing'))],
+    ['pays', (transfer) => paysText(transfer, paymentId)],
+  ]);
+
+function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
+  if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
+  return reason === null ? 'nothing' : `nothing: ${reason}`;
+}
+
+/** Which payment and merchant each is about stands above it already. */
+const incidentsText = (incidents: readonly Incident[]): string =>
+  table(incidents, [
+    ['incident', (incident) => incident.incident_id],
+    ['kind', (incident) => incident.kind],
+    ['transaction', (incident) => incident.transaction_id],
+    ['index', (incident) => incident.transaction_event_index],
+    ['opened', (incident) => incident.opened_at],
+    ['resolved', (incident) => incident.resolved_at],
+    ['by', (incident) => incident.resolved_by],
+    ['why', (incident) => incident.resolved_reason],
   ]);

@@ -1,4 +1,4 @@
-import { record } from '../text.ts';
+import { record, shortTime } from '../text.ts';
 
 /** A transfer of the ledger beside the payment that it may be accepted for. */
 export type Candidate = {
@@ -25,7 +25,8 @@ export type Acceptance = Candidate & {
 /** Both amounts and the reason stand in it, so that whoever says yes has seen them. */
 export function acceptQuestion(candidate: Candidate): string {
   const { payment_id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
-  const transfer = `the transfer of ${amount} USDT (${unmatched_reason ?? 'no reason against it'}, ${block_timestamp})`;
+  const reason = unmatched_reason ?? 'no reason against it';
+  const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;
   return `Accept ${transfer} for ${payment_id}, which is ${status} and asks for ${expected_amount} USDT? It becomes PAID for good.`;
 }
 

@@ -4,7 +4,7 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from '../access.ts';
 
 /** What a merchant may create and what it has created. */
-export type Gate = {
+type Gate = {
   /** Null until quota was heard. */
   policy: AccessPolicy | null;
   usage: Usage;

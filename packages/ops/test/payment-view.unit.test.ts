@@ -1,0 +1,78 @@
+import { expect, test } from '@jest/globals';
+import type { Incident } from '../src/views/incident.ts';
+import { paymentView, type OperatorsPayment } from '../src/views/payment.ts';
+
+const paymentId = `pay_${'b'.repeat(32)}`;
+const transfer: OperatorsPayment['transfers'][number] = {
+  transaction_id: 'c'.repeat(64),
+  transaction_event_index: 0,
+  phase: 'confirmed',
+  amount: '9.5',
+  sender: '0x0',
+  block_timestamp: '2026-01-31T12:00:00.000Z',
+  confirmations: 2,
+  confirmations_required: 2,
+  payment_id: null,
+  reason: 'underpaid',
+};
+const payment: OperatorsPayment = {
+  payment_id: paymentId,
+  payment_url: 'https://pay.example/pay/token',
+  status: 'PAID',
+  amount: '10.50',
+  currency: 'USDT',
+  network: 'local',
+  merchant_wallet: '0x0',
+  description: 'Tea',
+  created_at: '2026-01-31T11:59:00.000Z',
+  expires_at: '2026-01-31T12:29:00.000Z',
+  paid_at: '2026-01-31T12:00:05.000Z',
+  cancelled_at: null,
+  transaction: null,
+  merchant_id: `mer_${'a'.repeat(32)}`,
+  transfers: [transfer],
+  incidents: [],
+  acceptance: null,
+};
+
+test('a transfer says which payment it pays, or that it pays nothing and why', () => {
+  const other = `pay_${'d'.repeat(32)}`;
+  const transfers = [
+    transfer,
+    { ...transfer, reason: null },
+    { ...transfer, payment_id: paymentId, reason: null },
+    { ...transfer, payment_id: other, reason: null },
+  ];
+  const lines = paymentView({ ...payment, transfers })
+    .split('\n')
+    .slice(-4);
+  for (const [at, pays] of ['nothing: underpaid', 'nothing', 'this payment', other].entries())
+    expect(lines[at]?.endsWith(`2 of 2         ${pays}`)).toBe(true);
+});
+
+test('an acceptance has its time as everything else has', () => {
+  const acceptance = { accepted_at: '2026-01-31T12:30:00.000Z', actor: 'olga', reason: 'agreed' };
+  const text = paymentView({ ...payment, acceptance: acceptance as OperatorsPayment['acceptance'] });
+  expect(text).toContain('accepted     2026-01-31 12:30:00Z by olga: agreed\n');
+});
+
+test('an incident says what is gone and who has dealt with it, and repeats nothing that stands above it', () => {
+  const incident: Incident = {
+    incident_id: '5f0c7a7e-3f4e-4c1e-9a57-0d6f0c9b1f2a',
+    kind: 'paid_transfer_gone',
+    payment_id: paymentId,
+    merchant_id: payment.merchant_id,
+    network: 'local',
+    transaction_id: transfer.transaction_id,
+    transaction_event_index: 0,
+    opened_at: '2026-01-31T12:40:00.000Z',
+    resolved_at: '2026-01-31T13:00:00.000Z',
+    resolved_by: 'olga',
+    resolved_reason: 'paid again',
+  };
+  const [, incidents = ''] = paymentView({ ...payment, incidents: [incident] }).split('\n\nincidents\n');
+  for (const shown of [incident.incident_id, transfer.transaction_id, '2026-01-31 12:40:00Z', 'olga', 'paid again'])
+    expect(incidents).toContain(shown);
+  expect(incidents).not.toContain(paymentId);
+  expect(incidents).not.toContain(payment.merchant_id);
+});
