@@ -36,6 +36,7 @@ describe("an operator's body", () => {
     ['actor', { ...author, actor: 'a'.repeat(201) }],
     ['reason', { ...author, reason: 'a'.repeat(1001) }],
     ['reason', { ...author, reason: 'a\u0000b' }],
+    ['reason', { ...author, reason: 'a\ud800b' }],
     ['reason', { actor: 'olga' }],
     ['note', { ...author, note: 'unknown' }],
   ])('is refused when %s is wrong, missing or unknown', async (field, body) => {

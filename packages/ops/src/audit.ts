@@ -20,17 +20,17 @@ type Source = { service: Service; path: string; read: (answer: never) => AuditEn
 
 const PAGE = 100;
 
-type AccountAudit = { entries: Omit<AuditEntry, 'service'>[] };
+/** Of the account in api-gateway, and of wallets, transfers and incidents in payments. */
+type OwnAudit = { entries: Omit<AuditEntry, 'service'>[] };
 type PolicyAudit = { changes: (Omit<AuditEntry, 'service' | 'at'> & { changed_at: string })[] };
 type WebhookAudit = { entries: (Omit<AuditEntry, 'service' | 'before' | 'after'> & { event_id: string | null })[] };
-type ReleaseAudit = { releases: { address: string; actor: string; reason: string; released_at: string }[] };
 
 /** Four services keep one each, because an audit row belongs in the transaction of what it tells of. */
 const sources: Source[] = [
   {
     service: 'api-gateway',
     path: 'audit',
-    read: ({ entries }: AccountAudit) => entries.map((entry) => ({ ...entry, service: 'api-gateway' })),
+    read: ({ entries }: OwnAudit) => entries.map((entry) => ({ ...entry, service: 'api-gateway' })),
   },
   {
     service: 'quota',
@@ -50,12 +50,8 @@ const sources: Source[] = [
   },
   {
     service: 'payments',
-    path: 'wallet-releases',
-    read: ({ releases }: ReleaseAudit) =>
-      releases.map(({ address, actor, reason, released_at }) => ({
-        ...{ at: released_at, service: 'payments', action: 'release_wallet', actor, reason },
-        ...{ before: { wallet: address }, after: { wallet: null } },
-      })),
+    path: 'audit',
+    read: ({ entries }: OwnAudit) => entries.map((entry) => ({ ...entry, service: 'payments' })),
   },
 ];
 

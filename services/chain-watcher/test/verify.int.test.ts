@@ -115,6 +115,16 @@ describe('a transfer that is asked about', () => {
     expect(await verify(hash)).toEqual(absent('no_receipt'));
   });
 
+  test('is not taken for final on the word of one node when another has its block no more', async () => {
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
+    const hash = await finalTransfer();
+    const fork = { blockHash: `0x${'ab'.repeat(32)}` };
+    node.spoil(onReceipt((receipt) => ({ ...receipt, ...fork, logs: [{ ...receipt.logs[0], ...fork }] })));
+    expect((await verify(hash)).body).toMatchObject({ finding: 'absent', reason: 'orphaned' });
+    expect(await verify(hash, { at })).toEqual(unavailable);
+    await at.close();
+  });
+
   test('is absent when no such transaction was ever made', async () => {
     expect(await verify(`0x${'ab'.repeat(32)}`)).toEqual(absent('no_receipt'));
   });

@@ -22,6 +22,7 @@ import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
 import { anything, createQueries } from './queries/payments.ts';
+import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
 import { incidentRoutes } from './routes/incidents.ts';
@@ -38,7 +39,7 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { internalToken, networks, publicBaseUrl } = config;
+    const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
@@ -59,14 +60,13 @@ await startService({
     const handlers = [transferObserved(announcer), accessChanged(), webhookConfigured()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
-    const expiry = startExpireLoop({ db: pool, transact, chain, announcer, networks, logger, metrics });
-    lifecycle.onStop('expire', () => expiry.close());
-    const incidents = startCountIncidentsLoop({ db: pool, logger, metrics });
-    lifecycle.onStop('count-incidents', () => incidents.close());
-    const replies = startKeepRepliesLoop({ db: pool, logger, metrics });
-    lifecycle.onStop('keep-replies', () => replies.close());
+    const loops = [
+      startExpireLoop({ db: pool, transact, chain, announcer, networks, logger, metrics }),
+      startCountIncidentsLoop({ db: pool, logger, metrics }),
+      startKeepRepliesLoop({ db: pool, logger, metrics }),
+    ];
+    lifecycle.onStop('loops', () => Promise.all(loops.map((loop) => loop.close())).then(() => undefined));
 
-    const { paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const creation: CreationContext = {
       transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
       announcer,
@@ -90,6 +90,7 @@ await startService({
       ...operatorRoutes({ acceptance: { db: pool, transact, verifier, announcer, logger }, queries }),
       ...incidentRoutes(pool),
       ...walletRoutes(pool),
+      auditRoute(pool),
     ];
     // The broker is no part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     const app = createApp({

@@ -10,10 +10,10 @@ import {
   assignTransfer,
   type Assignment,
   findNeighbours,
-  findRivals,
-  findTransfer,
   lockPayment,
+  lockRivals,
   lockSlotPayments,
+  lockTransfer,
   lockWallet,
   recordTransfer,
   type TransferRow,
@@ -43,7 +43,7 @@ export async function reviewTransfer(
 ): Promise<'taken' | 'contradicted'> {
   await lockWallet(context.tx, message.network, message.to);
   const news = await recordTransfer(context.tx, message);
-  const transfer = news ?? (await findTransfer(context.tx, message));
+  const transfer = news ?? (await lockTransfer(context.tx, message));
   if (transfer === null) throw new Error('a transfer that was not recorded is in the ledger');
   if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
   if (news !== null || transfer.payment_id === null) await settle(context, transfer);
@@ -147,7 +147,7 @@ async function move(
 
 /** A payment that lost its transfer may have been paid by another one, which until now counted as a duplicate. */
 async function giveToRival(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
-  for (const rival of await findRivals(context.tx, payment, tokenUnitsOf(payment, transfer)))
+  for (const rival of await lockRivals(context.tx, payment, tokenUnitsOf(payment, transfer)))
     await settle(context, rival);
 }
 

@@ -66,6 +66,22 @@ describe('accepting a transfer', () => {
       ...author,
       accepted_at: expect.stringMatching(/Z$/),
     });
+    expect((await payments.call('GET', `/merchants/${one.merchantId}/audit`)).json).toEqual({
+      entries: [
+        {
+          at: answer.json.accepted_at,
+          action: 'accept_transfer',
+          ...author,
+          before: { status: 'PENDING' },
+          after: {
+            payment_id: one.payment.payment_id,
+            status: 'PAID',
+            transaction_id: transfer.transaction_id,
+            transaction_event_index: 3,
+          },
+        },
+      ],
+    });
     expect(await announcements(payments, one)).toBe(1);
     expect(said(payments, one)).toEqual({
       paid: [

@@ -16,6 +16,7 @@ beforeEach(() => payments.db.query('delete from incident'));
 
 type Incident = {
   incident_id: string;
+  merchant_id: string;
   payment_id: string;
   opened_at: string;
   resolved_at: string | null;
@@ -77,6 +78,9 @@ describe('incidents', () => {
 
     const resolved = await resolve(opened!.incident_id);
     expect(resolved.status).toBe(200);
+    expect((await payments.call('GET', `/merchants/${opened!.merchant_id}/audit`)).json).toMatchObject({
+      entries: [{ action: 'resolve_incident', ...author, after: { incident_id: opened!.incident_id, resolved: true } }],
+    });
     expect(resolved.json).toEqual({
       ...opened,
       resolved_at: expect.stringMatching(/Z$/),

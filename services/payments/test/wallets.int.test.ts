@@ -37,15 +37,14 @@ test('a wallet shows whose it is, since when, and from whom it was taken by whom
   expect((await create(payments, second, { wallet, amount: '2' })).status).toBe(201);
   expect(await show(wallet)).toMatchObject({ merchant_id: second, releases: [{ merchant_id: first }] });
 
-  const audit = await payments.call<{ releases: { released_at: string }[] }>(
-    'GET',
-    `/merchants/${first}/wallet-releases`,
-  );
-  expect(audit.json.releases).toEqual([{ address: wallet, merchant_id: first, ...author, released_at: time }]);
-  const [{ released_at }] = audit.json.releases as [{ released_at: string }];
-  const earlier = await payments.call('GET', `/merchants/${first}/wallet-releases?before=${released_at}`);
-  expect(earlier.json).toEqual({ releases: [] });
-  expect((await payments.call('GET', `/merchants/${second}/wallet-releases`)).json).toEqual({ releases: [] });
+  const audit = await payments.call<{ entries: { at: string }[] }>('GET', `/merchants/${first}/audit`);
+  const [entry] = audit.json.entries;
+  expect(audit.json.entries).toEqual([
+    { at: time, action: 'release_wallet', ...author, before: { wallet }, after: { wallet: null } },
+  ]);
+  const earlier = await payments.call('GET', `/merchants/${first}/audit?before=${entry!.at}`);
+  expect(earlier.json).toEqual({ entries: [] });
+  expect((await payments.call('GET', `/merchants/${second}/audit`)).json).toEqual({ entries: [] });
 });
 
 test('one of two releases at once takes it, and the other finds nobody', async () => {
@@ -67,6 +66,6 @@ test('any spelling of an address is the same wallet, and a text that is no addre
   }
   const unsaid = await payments.call('POST', `/wallets/${wallet}/release`, { actor: 'olga' });
   expect(unsaid).toMatchObject({ status: 422, json: { detail: [{ field: 'reason' }] } });
-  const wrong = await payments.call('GET', `/merchants/${newId('mer')}/wallet-releases?before=x`);
+  const wrong = await payments.call('GET', `/merchants/${newId('mer')}/audit?before=x`);
   expect(wrong).toMatchObject({ status: 422, json: { detail: [{ field: 'before' }] } });
 });

@@ -43,11 +43,15 @@ export function verifyTransferRoute({ pool, networks }: { pool: Pool; networks: 
   });
 }
 
-/** The best of what the endpoints say. @throws HttpError 503 when none of them says anything in time. */
+/**
+ * The best of what the endpoints say.
+ * @throws HttpError 503 when none of them says anything in time, or when they follow different chains.
+ */
 async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Promise<Evidence> {
   try {
     const asking = endpoints.askUntil((rpc) => gatherEvidence(rpc, network, event), isConclusive);
     const said = await within(DEADLINE_MS, asking);
+    if (contradicts(said)) throw unavailable(new Error('one endpoint has the transfer, another has its block no more'));
     const best = said.find(isConclusive) ?? said.find(({ kind }) => kind === 'present') ?? said[0];
     if (best === undefined) throw new Error('endpoints give at least one answer or fail');
     return best;
@@ -55,6 +59,11 @@ async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Prom
     throw error instanceof RpcError || error instanceof OutOfTime ? unavailable(error) : error;
   }
 }
+
+/** An endpoint that lags does not know a transaction yet; one that knows it, in a block that it no longer has, follows another chain. */
+const contradicts = (said: readonly Evidence[]): boolean =>
+  said.some(({ kind }) => kind === 'present') &&
+  said.some((evidence) => evidence.kind === 'absent' && evidence.reason === 'orphaned');
 
 const undecided = (reason: 'network_unknown' | 'network_halted') => ({
   status: 200,

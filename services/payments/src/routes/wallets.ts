@@ -1,15 +1,14 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { operatorBody } from '@quittance/http/operator-body.ts';
-import { queryMoment } from '@quittance/http/query-moment.ts';
 import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { readReleasesOf, readWallet, releaseWallet } from '../store/wallet.ts';
+import { readWallet, releaseWallet } from '../store/wallet.ts';
 
 const readRelease = operatorBody({});
 
-/** Whose a wallet is, for the operator: a look at it, its release, and what was released from a merchant. */
+/** Whose a wallet is, for the operator, and its release. */
 export const walletRoutes = (db: Queryable): Route[] => [
   route({
     method: 'GET',
@@ -37,16 +36,6 @@ export const walletRoutes = (db: Queryable): Route[] => [
       const merchantId = await releaseWallet(db, address, author);
       if (merchantId === null) throw new HttpError(404, 'This wallet belongs to no merchant');
       return { status: 200, body: { address, merchant_id: merchantId } };
-    },
-  }),
-  // The newest hundred; `before`, a moment, asks for older ones. Empty for an unknown merchant: who exists is api-gateway's to say.
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id/wallet-releases',
-    handle: async ({ params, query }) => {
-      const before = queryMoment(query, 'before');
-      const releases = await readReleasesOf(db, pathParameter(params, 'merchant_id'), before);
-      return { status: 200, body: { releases: releases.map(withTime) } };
     },
   }),
 ];

@@ -77,10 +77,11 @@ export async function recordTransfer(tx: Transaction, message: TransferObserved)
   return rows[0] ?? null;
 }
 
-/** @returns the transfer as the ledger has it. */
-export async function findTransfer(tx: Transaction, message: TransferObserved): Promise<TransferRow | null> {
+/** Locks a transfer. @returns it as the ledger has it, perhaps to another wallet than the message says. */
+export async function lockTransfer(tx: Transaction, message: TransferObserved): Promise<TransferRow | null> {
   const { rows } = await tx.query<TransferRow>(
-    `select ${transferColumns} from transfer where network = $1 and transaction_id = $2 and transaction_event_index = $3`,
+    `select ${transferColumns} from transfer where network = $1 and transaction_id = $2 and transaction_event_index = $3
+        for update`,
     [message.network, message.transaction_id, message.transaction_event_index],
   );
   return rows[0] ?? null;
@@ -157,17 +158,19 @@ export async function findNeighbours(db: Queryable, transfer: TransferRow): Prom
 }
 
 /**
- * Transfers that could pay a payment which is waiting again: of its exact amount, still in the chain, paying nothing.
+ * Locks the transfers that could pay a payment which is waiting again: of its exact amount, still in the chain, paying nothing.
+ * The wallet's lock is not enough: it may be another wallet's, to which a reorganisation has moved the transfer that is gone.
  * @param amountUnits of the payment in base units of the token.
  * @returns at most ten, confirmed ones first, then in the chain's order.
  */
-export async function findRivals(tx: Transaction, payment: PaymentRow, amountUnits: bigint): Promise<TransferRow[]> {
+export async function lockRivals(tx: Transaction, payment: PaymentRow, amountUnits: bigint): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
     `select ${transferColumns} from transfer
       where network = $1 and recipient = $2 and amount_units = $3 and payment_id is null and phase <> 'retracted'
         and block_timestamp > $4 and block_timestamp < $5
       order by phase = 'seen', block_number, transaction_event_index
-      limit 10`,
+      limit 10
+        for update`,
     [
       payment.network,
       payment.recipient,

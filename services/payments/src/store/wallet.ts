@@ -2,7 +2,7 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /** Who took a wallet from which merchant, and why. */
-export type WalletRelease = Author & { address: string; merchant_id: string; released_at: Date };
+type WalletRelease = Author & { address: string; merchant_id: string; released_at: Date };
 
 /** A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to nobody; releases are the newest hundred. */
 export type Wallet = {
@@ -42,15 +42,4 @@ export async function readWallet(db: Queryable, address: string): Promise<Wallet
     [address],
   );
   return { merchant_id: owners[0]?.merchant_id ?? null, bound_at: owners[0]?.bound_at ?? null, releases };
-}
-
-/** Wallets that were taken from a merchant, newest first. @param before only earlier ones; null for the newest of all. */
-export async function readReleasesOf(db: Queryable, merchantId: string, before: Date | null): Promise<WalletRelease[]> {
-  const { rows } = await db.query<WalletRelease>(
-    `select address, merchant_id, actor, reason, released_at from wallet_release
-     where merchant_id = $1 and ($2::timestamptz is null or released_at < $2)
-     order by released_at desc, release_id limit ${RELEASES_MAX}`,
-    [merchantId, before],
-  );
-  return rows;
 }

@@ -1,0 +1,36 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+
+/** What an operator did to a merchant's wallets and payments. `before` and `after` name the fields that it changed. */
+export type AuditRow = {
+  at: Date;
+  action: 'release_wallet' | 'accept_transfer' | 'resolve_incident';
+  actor: string;
+  reason: string;
+  before: Record<string, unknown>;
+  after: Record<string, unknown>;
+};
+
+const ROWS_MAX = 100;
+
+/** @param before only what was done before this moment; null for the newest. @returns at most a hundred, newest first. */
+export async function readAudit(db: Queryable, merchantId: string, before: Date | null): Promise<AuditRow[]> {
+  const newest = (at: string): string =>
+    `merchant_id = $1 and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${ROWS_MAX}`;
+  const { rows } = await db.query<AuditRow>(
+    `(select released_at as at, 'release_wallet' as action, actor, reason,
+             jsonb_build_object('wallet', address) as before, jsonb_build_object('wallet', null) as after
+        from wallet_release where ${newest('released_at')})
+     union all
+     (select accepted_at, 'accept_transfer', actor, reason, jsonb_build_object('status', status_before),
+             jsonb_build_object('payment_id', payment_id, 'status', 'PAID', 'transaction_id', transaction_id,
+                                'transaction_event_index', transaction_event_index)
+        from transfer_acceptance where ${newest('accepted_at')})
+     union all
+     (select resolved_at, 'resolve_incident', resolved_by, resolved_reason, jsonb_build_object('resolved', false),
+             jsonb_build_object('incident_id', incident_id, 'payment_id', payment_id, 'resolved', true)
+        from incident where resolved_at is not null and ${newest('resolved_at')})
+     order by at desc limit ${ROWS_MAX}`,
+    [merchantId, before],
+  );
+  return rows;
+}
