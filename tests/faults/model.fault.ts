@@ -29,9 +29,11 @@ export const fault: Fault = {
       };
     }
     const isWhole = path === null && total >= RUNS_THAT_REACH_ALL;
+    const missed = isWhole ? outcome.missed.map((name) => `no run has reached "${name}"`) : [];
+    const deadlocks = outcome.deadlocks > 0n ? [`PostgreSQL had to resolve ${outcome.deadlocks} deadlocks`] : [];
     return {
-      broken: isWhole ? outcome.missed.map((name) => `no run has reached "${name}"`) : [],
-      lines: [...reached(outcome), summary(outcome, total, seconds)],
+      broken: [...missed, ...deadlocks],
+      lines: [...reached(outcome), summary(outcome, seconds)],
     };
   },
 };
@@ -39,11 +41,10 @@ export const fault: Fault = {
 const reached = ({ reached: counts }: Outcome): string[] =>
   [...counts].map(([name, count]) => `  ${String(count).padStart(8)}  ${name}`);
 
-function summary({ commands, undecided, unjudged, deadlocks }: Outcome, runs: number, seconds: number): string {
+function summary({ runs, commands, undecided, unjudged }: Outcome, seconds: number): string {
   const rate = (count: number): string => (count / seconds).toFixed(count / seconds < 10 ? 1 : 0);
   return [
     `\n${runs} runs of ${commands} commands in ${seconds.toFixed(0)} s: ${rate(runs)} runs and ${rate(commands)} commands a second.`,
-    `${undecided} calls were not decided in time and made again, ${unjudged} runs had a race with too many orders to judge,`,
-    `PostgreSQL resolved ${deadlocks} deadlocks.`,
+    `${undecided} calls were not decided in time and made again, ${unjudged} runs had a race with too many orders to judge.`,
   ].join('\n');
 }

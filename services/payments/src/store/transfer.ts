@@ -105,7 +105,8 @@ export async function assignTransfer(tx: Transaction, transfer: TransferRow, ass
 
 /**
  * Locks the payments of a slot that a block of this time can concern: the last one begun by then, and the first one created within
- * the allowance after it. Older ones ended where a newer one began. Two index look-ups, however many payments the slot has had.
+ * the allowance after it. Older ones ended where a newer one began. Two index look-ups, however many payments the slot has had;
+ * as an array, because after waiting for a lock PostgreSQL looks at joined rows once more, one by one, and would drop a candidate.
  * @returns at most two, oldest first.
  */
 export async function lockSlotPayments(tx: Transaction, slot: Slot, blockTime: Date): Promise<PaymentRow[]> {
@@ -114,13 +115,13 @@ export async function lockSlotPayments(tx: Transaction, slot: Slot, blockTime: D
     name: 'lock-slot-payments',
     text: `
       select ${paymentColumns} from payment
-       where payment_id in (
+       where payment_id = any(array(
          (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
            order by created_at desc limit 1)
          union all
          (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3
                                            and created_at >= $4 and created_at < $5
-           order by created_at limit 1))
+           order by created_at limit 1)))
        order by created_at, payment_id
        for update`,
     values: [slot.network, slot.recipient, slot.amountUnits, next, new Date(blockTime.getTime() + LAG_ALLOWANCE_MS)],

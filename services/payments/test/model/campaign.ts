@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { findViolations } from '../invariants.ts';
 import type { Plan } from './plan.ts';
 import { wanted } from './coverage.ts';
-import { execute, introduce, repeatAll, TooManyOrders } from './execute.ts';
+import { execute, introduce, readAll, repeatAll, TooManyOrders } from './execute.ts';
 import { beginRun, endRun, type Run, setClock } from './run.ts';
 import { plan } from './stories.ts';
 import type { World } from './world.ts';
@@ -20,6 +20,7 @@ export type Outcome = {
   /** How often each thing was reached; those wanted but not reached have 0. */
   reached: Map<string, number>;
   missed: string[];
+  runs: number;
   commands: number;
   /** Answers of 503 that only a slow machine explains. */
   undecided: number;
@@ -35,6 +36,8 @@ export async function runCampaign(world: World, { runs, seed, path, onRun }: Cam
   const reached = new Map(wanted.map((name) => [name, 0]));
   const totals = { done: 0, commands: 0, undecided: 0, unjudged: 0 };
   const property = fc.asyncProperty(plan, async (one) => {
+    // Given a path, fast-check goes on with every neighbour of the run that it names.
+    if (path !== undefined && totals.done > 0) return;
     const run = await beginRun(world, one);
     try {
       if ((await drive(run, one)) === 'unjudged') totals.unjudged += 1;
@@ -45,15 +48,15 @@ export async function runCampaign(world: World, { runs, seed, path, onRun }: Cam
       totals.commands += one.stories.flatMap(({ commands }) => commands).length;
       totals.undecided += run.undecided;
       for (const name of run.model.reached) reached.set(name, (reached.get(name) ?? 0) + 1);
+      totals.done += 1;
+      onRun?.(totals.done);
       await endRun(run);
-      onRun?.((totals.done += 1));
     }
   });
-  const extent = path === undefined ? { numRuns: runs } : { numRuns: 1, path };
-  const details = await fc.check(property, { seed, ...extent });
-  const { commands, undecided, unjudged } = totals;
+  const details = await fc.check(property, { numRuns: runs, seed, ...(path !== undefined && { path }) });
+  const { done, commands, undecided, unjudged } = totals;
   return {
-    ...{ commands, undecided, unjudged },
+    ...{ runs: done, commands, undecided, unjudged },
     reached,
     missed: wanted.filter((name) => reached.get(name) === 0),
     deadlocks: await world.deadlocks(),
@@ -82,6 +85,7 @@ async function drive(run: Run, one: Plan): Promise<'judged' | 'unjudged'> {
       }
     }
     await repeatAll(run);
+    await readAll(run);
     return 'judged';
   } catch (error) {
     if (error instanceof TooManyOrders) return 'unjudged';

@@ -88,6 +88,11 @@ export async function repeatAll(run: Run): Promise<void> {
   for (const call of replies.slice(-REPEATED)) await alone(run, creation(run, call));
 }
 
+/** Every merchant sees all its payments, on pages so small that there are many, some of them of one millisecond. */
+export async function readAll(run: Run): Promise<void> {
+  for (const merchant of run.merchants) await readList(run, merchant, null, 2);
+}
+
 const REPEATED = 6;
 
 async function alone(run: Run, operation: Operation | null): Promise<void> {

@@ -16,5 +16,6 @@ describe('payments, held against a model of their rules', () => {
     const outcome = await runCampaign(world, { runs: 100, seed: 7 });
     expect(outcome.failure?.message).toBeUndefined();
     expect(outcome.missed).toEqual([]);
+    expect(outcome.deadlocks).toBe(0n);
   });
 });

@@ -1,208 +1,187 @@
 import fc from 'fast-check';
 import { cancel, command, create, edge, expire, next, often, transfer, weighted } from './commands.ts';
-import type { Call, Command, MerchantStart, Plan } from './plan.ts';
+import type { BlockTime, Call, Command, MerchantStart, Plan, PolicyChange } from './plan.ts';
 
 /* Whole runs: commands by chance, and between them stories that chance alone would seldom tell. */
 
-const one = (of: fc.Arbitrary<Call>): fc.Arbitrary<Command> => fc.record({ do: fc.constant('one' as const), call: of });
-const always = <T>(command: T): fc.Arbitrary<T> => fc.constant(command);
-const pastExpiry = always<Command>({ do: 'clock', move: { to: 'expiry', of: 0, milliseconds: 1 } });
-const newOne = (wallet: number): fc.Arbitrary<Command> =>
-  always({
-    do: 'one',
-    call: { do: 'create', merchant: 0, key: 0, amount: 2, wallet, network: 0, description: 0 },
+const one = (call: fc.Arbitrary<Call>): fc.Arbitrary<Command> => fc.record({ do: fc.constant('one' as const), call });
+const exactly = (call: Call): fc.Arbitrary<Command> => fc.constant({ do: 'one', call });
+const race = (...calls: fc.Arbitrary<Call>[]): fc.Arbitrary<Command> =>
+  fc.record({
+    do: fc.constant('race' as const),
+    calls: fc.tuple(...calls),
+    choices: fc.array(fc.nat(7), { maxLength: 24, size: 'max' }),
   });
-const expireNow = (old: boolean): fc.Arbitrary<Command> =>
-  always({ do: 'one', call: { do: 'expire', scanned: { upTo: 'now', milliseconds: 0 }, old, unknownWallet: false } });
-const exact = (confirmed: boolean): Call => ({
-  ...{ do: 'transfer', place: 0, amount: 'exact', at: { near: 'now' }, confirmed, silent: false },
+
+const newPayment = (wallet: number) =>
+  exactly({ do: 'create', merchant: 0, key: 0, amount: 2, wallet, network: 0, description: 0 });
+const pay = (confirmed: boolean, at: BlockTime = { near: 'now' }, silent = false): Call => ({
+  ...{ do: 'transfer', place: 0, amount: 'exact', at, confirmed, silent },
 });
+const becomes = (place: number, phase: 'confirmed' | 'retracted'): Call => ({
+  ...{ do: 'next', place, phase, at: null, under: false, silent: false },
+});
+const cancelIt: Call = { do: 'cancel', place: 0, by: 'owner', unknown: false };
+const expireAll = (old: boolean, unknownWallet = false): Call => ({
+  ...{ do: 'expire', scanned: { upTo: 'now', milliseconds: 0 }, old, unknownWallet },
+});
+const policy = (change: PolicyChange, silent = false): fc.Arbitrary<Command> =>
+  fc.constant({ do: 'policy', merchant: 0, change, silent });
+const outage = (who: 'quota' | 'chain', down: boolean): fc.Arbitrary<Command> =>
+  fc.constant({ do: 'outage', who, down });
+const wait = (milliseconds: number): fc.Arbitrary<Command> => fc.constant({ do: 'clock', move: { by: milliseconds } });
+const clockTo = (to: 'expiry' | 'end of reply' | 'end of beta', milliseconds: fc.Arbitrary<number>) =>
+  fc.record({
+    do: fc.constant('clock' as const),
+    move: fc.record({ to: fc.constant(to), of: fc.constant(0), milliseconds }),
+  });
+const pastExpiry = clockTo('expiry', fc.constant(1));
+
+const ofFirstMerchant = (call: Call): Call => (call.do === 'create' ? { ...call, merchant: 0 } : call);
+const forQuota = create.map(ofFirstMerchant);
+
+/** How often each is told, beside single commands; what it is about; and the story. */
+const stories: [weight: number, about: string, steps: fc.Arbitrary<Command>[]][] = [
+  [
+    2,
+    'two payments, two wallets, one question of the expiry loop',
+    [newPayment(1), newPayment(2), pastExpiry, one(fc.boolean().map((unknown) => expireAll(false, unknown)))],
+  ],
+  [
+    2,
+    'a slot is paid, used again and paid again',
+    [newPayment(1), one(fc.boolean().map((confirmed) => pay(confirmed))), newPayment(1), one(transfer)],
+  ],
+  [
+    2,
+    'a slot is cancelled, used again in the same second and paid at once',
+    [
+      newPayment(0),
+      exactly(cancelIt),
+      newPayment(0),
+      one(fc.constantFrom(-1, 0).map((seconds) => pay(true, { near: 'creation', seconds }))),
+    ],
+  ],
+  [
+    2,
+    'money from a moment before the second payment of a slot, while that one is being cancelled',
+    [
+      newPayment(0),
+      exactly(cancelIt),
+      wait(14_000),
+      newPayment(0),
+      race(
+        fc.boolean().map((confirmed) => pay(confirmed, { near: 'creation', seconds: -1 })),
+        cancel,
+      ),
+    ],
+  ],
+  [
+    2,
+    'several creations for the last of a quota',
+    [policy({ change: 'one more' }), race(forQuota, forQuota, forQuota)],
+  ],
+  [
+    2,
+    'the customer pays while the merchant cancels',
+    [
+      newPayment(1),
+      race(
+        fc.boolean().map((confirmed) => pay(confirmed)),
+        cancel,
+      ),
+    ],
+  ],
+  [1, 'a customer pays twice', [newPayment(1), race(fc.constant(pay(true)), fc.constant(pay(true)))]],
+  [3, 'a transfer is seen, and becomes what it becomes', [newPayment(1), exactly(pay(false)), one(next), one(next)]],
+  [
+    1,
+    'of several that wanted to pay, the first is retracted',
+    [
+      newPayment(2),
+      ...[false, false, true].map((confirmed) => exactly(pay(confirmed))),
+      exactly(becomes(2, 'retracted')),
+    ],
+  ],
+  [
+    1,
+    'the first is retracted while the second is confirmed',
+    [
+      newPayment(2),
+      exactly(pay(false)),
+      exactly(pay(false)),
+      race(fc.constant(becomes(1, 'retracted')), fc.constant(becomes(0, 'confirmed'))),
+    ],
+  ],
+  [
+    1,
+    'chain-watcher repeats what a reorganisation has undone',
+    [newPayment(0), exactly(pay(false)), exactly(becomes(0, 'retracted')), pastExpiry, exactly(expireAll(true))],
+  ],
+  [
+    1,
+    'a message was lost, and asking finds the money',
+    [newPayment(0), exactly(pay(true, { near: 'now' }, true)), pastExpiry, one(expire)],
+  ],
+  [
+    1,
+    'the chain is scanned exactly as far as is needed, or a millisecond less',
+    [
+      newPayment(0),
+      pastExpiry,
+      one(
+        fc.constantFrom(-1, 0).map((milliseconds): Call => ({
+          ...{ do: 'expire', scanned: { upTo: 'expiry', milliseconds }, old: false, unknownWallet: false },
+        })),
+      ),
+    ],
+  ],
+  [
+    1,
+    'the chain cannot be asked',
+    [newPayment(2), outage('chain', true), pastExpiry, one(expire), outage('chain', false)],
+  ],
+  [
+    1,
+    'a key is used again when its reply is forgotten, or about to be',
+    [
+      newPayment(0),
+      clockTo('end of reply', fc.constantFrom(-3, -2, -1)),
+      exactly(expireAll(false)),
+      exactly({ do: 'repeat', place: 0, amount: 'same text', merchant: null }),
+    ],
+  ],
+  [1, 'a pause', [policy({ change: 'pause' }), one(create), policy({ change: 'resume' })]],
+  [
+    1,
+    'quota gives no answer where it would have to be asked, and then permits before its message comes',
+    [
+      policy({ change: 'pause' }),
+      outage('quota', true),
+      one(create),
+      outage('quota', false),
+      policy({ change: 'resume' }, true),
+      one(create),
+    ],
+  ],
+  [
+    2,
+    'a legacy account becomes a beta, which is activated and ends',
+    [
+      one(create),
+      policy({ change: 'move to beta' }),
+      policy({ change: 'activate' }),
+      one(create),
+      clockTo('end of beta', edge),
+      one(create),
+      policy({ change: 'extend' }),
+    ],
+  ],
+];
 
 const story: fc.Arbitrary<Command[]> = weighted<Command[]>(
   [60, fc.tuple(command)],
-  // Two payments, two wallets, one question.
-  [
-    2,
-    fc.tuple(
-      newOne(1),
-      newOne(2),
-      pastExpiry,
-      fc.boolean().map((unknownWallet): Command => ({
-        do: 'one',
-        call: { do: 'expire', scanned: { upTo: 'now', milliseconds: 0 }, old: false, unknownWallet },
-      })),
-    ),
-  ],
-  // A slot is paid, used again and paid again; or cancelled, used again in the same second and paid at once.
-  [
-    2,
-    fc.tuple(
-      newOne(1),
-      fc.boolean().map((confirmed): Command => ({ do: 'one', call: exact(confirmed) })),
-      newOne(1),
-      one(transfer),
-    ),
-  ],
-  [
-    2,
-    fc.tuple(
-      newOne(0),
-      always<Command>({ do: 'one', call: { do: 'cancel', place: 0, by: 'owner', unknown: false } }),
-      newOne(0),
-      fc.constantFrom(-1, 0).map((seconds): Command => ({
-        do: 'one',
-        call: { ...exact(true), at: { near: 'creation', seconds } } as Call,
-      })),
-    ),
-  ],
-  // The same, with the money of a moment before the second payment, while that is being cancelled.
-  [
-    2,
-    fc.tuple(
-      newOne(0),
-      always<Command>({ do: 'one', call: { do: 'cancel', place: 0, by: 'owner', unknown: false } }),
-      always<Command>({ do: 'clock', move: { by: 14_000 } }),
-      newOne(0),
-      fc.record({
-        do: fc.constant('race' as const),
-        calls: fc.tuple(
-          fc
-            .boolean()
-            .map((confirmed): Call => ({ ...exact(confirmed), at: { near: 'creation', seconds: -1 } }) as Call),
-          cancel,
-        ),
-        choices: fc.array(fc.nat(7), { maxLength: 12, size: 'max' }),
-      }),
-    ),
-  ],
-  // Several creations for the last of a quota.
-  [
-    2,
-    fc.tuple(
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'one more' }, silent: false }),
-      fc.record({
-        do: fc.constant('race' as const),
-        calls: fc
-          .tuple(create, create, create)
-          .map((calls) => calls.map((call): Call => ({ ...call, merchant: 0 }) as Call)),
-        choices: fc.array(fc.nat(7), { maxLength: 12, size: 'max' }),
-      }),
-    ),
-  ],
-  // chain-watcher repeats what a reorganisation has undone.
-  [
-    1,
-    fc.tuple(
-      newOne(0),
-      always<Command>({ do: 'one', call: exact(false) }),
-      always<Command>({
-        do: 'one',
-        call: { do: 'next', place: 0, phase: 'retracted', at: null, under: false, silent: false },
-      }),
-      pastExpiry,
-      expireNow(true),
-    ),
-  ],
-  // A transfer is seen, and then becomes whatever it becomes.
-  [3, fc.tuple(newOne(1), always<Command>({ do: 'one', call: exact(false) }), one(next), one(next))],
-  // A key is used again when its reply is forgotten, or about to be.
-  [
-    1,
-    fc.tuple(
-      newOne(0),
-      fc.record({
-        do: fc.constant('clock' as const),
-        move: fc.record({
-          to: fc.constant('end of reply' as const),
-          of: fc.constant(0),
-          milliseconds: fc.constantFrom(-3, -2, -1),
-        }),
-      }),
-      expireNow(false),
-      always<Command>({ do: 'one', call: { do: 'repeat', place: 0, amount: 'same text', merchant: null } }),
-    ),
-  ],
-  // A message was lost, and asking finds the money.
-  [
-    1,
-    fc.tuple(
-      newOne(0),
-      always<Command>({ do: 'one', call: { ...exact(true), silent: true } as Call }),
-      pastExpiry,
-      one(expire),
-    ),
-  ],
-  [
-    1,
-    fc.tuple(
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'pause' }, silent: false }),
-      one(create),
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'resume' }, silent: false }),
-    ),
-  ],
-  // The chain is scanned exactly as far as is needed, or a millisecond less.
-  [
-    1,
-    fc.tuple(
-      newOne(0),
-      pastExpiry,
-      fc.constantFrom(-1, 0).map((milliseconds): Command => ({
-        do: 'one',
-        call: { do: 'expire', scanned: { upTo: 'expiry', milliseconds }, old: false, unknownWallet: false },
-      })),
-    ),
-  ],
-  // What quota, or webhook-dispatcher, would have to be asked, while it gives no answer.
-  [
-    1,
-    fc.tuple(
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'pause' }, silent: false }),
-      always<Command>({ do: 'outage', who: 'quota', down: true }),
-      one(create),
-      always<Command>({ do: 'outage', who: 'quota', down: false }),
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'resume' }, silent: true }),
-      one(create),
-    ),
-  ],
-  // A legacy account becomes a beta, which is activated and ends.
-  [
-    2,
-    fc.tuple(
-      one(create),
-      ...(['move to beta', 'activate'] as const).map((change) =>
-        always<Command>({ do: 'policy', merchant: 0, change: { change }, silent: false }),
-      ),
-      one(create),
-      fc.record({
-        do: fc.constant('clock' as const),
-        move: fc.record({ to: fc.constant('end of beta' as const), of: fc.constant(0), milliseconds: edge }),
-      }),
-      one(create),
-      always<Command>({ do: 'policy', merchant: 0, change: { change: 'extend' }, silent: false }),
-    ),
-  ],
-  [
-    1,
-    fc.tuple(
-      newOne(2),
-      always<Command>({ do: 'outage', who: 'chain', down: true }),
-      pastExpiry,
-      one(expire),
-      always<Command>({ do: 'outage', who: 'chain', down: false }),
-    ),
-  ],
-  // The customer pays while the merchant cancels.
-  [
-    2,
-    fc.tuple(
-      newOne(1),
-      fc.record({
-        do: fc.constant('race' as const),
-        calls: fc.tuple(fc.boolean().map(exact), cancel),
-        choices: fc.array(fc.nat(7), { maxLength: 12, size: 'max' }),
-      }),
-    ),
-  ],
+  ...stories.map(([weight, , steps]): [number, fc.Arbitrary<Command[]>] => [weight, fc.tuple(...steps)]),
 );
 
 const merchantStart = (rarely: number): fc.Arbitrary<MerchantStart> =>
