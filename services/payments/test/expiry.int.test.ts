@@ -113,6 +113,24 @@ describe('an overdue payment', () => {
     );
   });
 
+  test('is paid when only the message that confirmed its transfer was lost', async () => {
+    const one = await newPayment(payments);
+    const seen = await one.observe();
+    await eventually(async () => expect(await statusOf(one)).toBe('CHECKING'));
+    payments.peers.chain.transfers = [seen];
+    payments.peers.chain.scannedThrough = minutesAgo(0);
+    await one.age(40);
+    // Seen is not enough, however certain it is that no other money came.
+    payments.peers.chain.transfers = [{ ...seen, block_timestamp: wholeSecond(minutesAgo(39), 0) }];
+    await askedAgain(one);
+    expect(await statusOf(one)).toBe('CHECKING');
+    payments.peers.chain.transfers = [
+      { ...seen, phase: 'confirmed', version: 2, block_timestamp: wholeSecond(minutesAgo(39), 0) },
+    ];
+    await dueAgain(one);
+    await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
+  });
+
   test('is paid by a transfer that was known before the payment existed', async () => {
     const one = await newPayment(payments);
     // Said and decided while the payment was ten minutes younger than it is made below.

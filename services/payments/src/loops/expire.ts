@@ -39,7 +39,8 @@ type Round = ExpiryContext & { network: string; signal: AbortSignal };
 
 /**
  * Expires payments, but only those of which the chain says for certain that no money came: every block up to their expiry is final
- * and scanned. Transfers that turn up while asking are settled first, so a lost message cannot expire a paid payment.
+ * and scanned. Transfers that turn up while asking are settled first, so a lost message cannot expire a paid payment, nor leave
+ * one CHECKING for ever.
  */
 export function startExpireLoop(context: ExpiryContext): Loop {
   const { db, networks, logger, metrics } = context;
@@ -104,15 +105,16 @@ async function settleGroup(round: Round, group: PaymentRow[]): Promise<number> {
   const contradicted = await review(round, transfers);
 
   const through = scannedThrough?.getTime() ?? -Infinity;
+  const isCovered = (payment: PaymentRow) => payment.expires_at.getTime() <= through;
+  // One that was CHECKING is settled by the answer, or its transfer's news are still to come.
   const isCertain = (payment: PaymentRow) =>
-    payment.expires_at.getTime() <= through && !contradicted.has(payment.recipient);
+    payment.status === 'PENDING' && isCovered(payment) && !contradicted.has(payment.recipient);
   const certain = group.filter(isCertain);
   const uncertain = group.filter((payment) => !isCertain(payment));
   if (certain.length > 0) await expire(round, certain);
   if (uncertain.length === 0) return 0;
 
-  const isHeldBack = uncertain.some((payment) => !contradicted.has(payment.recipient));
-  if (isHeldBack && uncertain.length > 1) {
+  if (!uncertain.every(isCovered) && uncertain.length > 1) {
     const half = Math.ceil(uncertain.length / 2);
     const left = await settleGroup(round, uncertain.slice(0, half));
     return left + (await settleGroup(round, uncertain.slice(half)));

@@ -4,7 +4,7 @@ import { statusesBefore } from '../state.ts';
 import { paymentColumns, type PaymentRow } from './payment.ts';
 
 /**
- * Claims payments of a network that are past their expiry and still wait, the longest overdue first. Until the lease is over, no
+ * Claims unfinished payments of a network that are past their expiry, the longest overdue first. Until the lease is over, no
  * other replica gets them; one that dies lets them go by itself.
  * @param claim.expiredBy leaves alone what expires after this moment.
  */
@@ -17,7 +17,7 @@ export async function claimOverdue(
     `update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
       where payment_id in (
         select payment_id from payment
-         where network = $1 and status = 'PENDING' and expires_at <= least(now(), $4) and expiry_check_at <= now()
+         where network = $1 and status in ('PENDING', 'CHECKING') and expires_at <= least(now(), $4) and expiry_check_at <= now()
          order by expires_at limit $2
            for update skip locked)
       returning ${paymentColumns}`,
@@ -29,7 +29,7 @@ export async function claimOverdue(
 /** Ends the lease of payments about which the chain knows too little yet; they are due again after the pause. */
 export async function postponeExpiry(db: Queryable, paymentIds: readonly string[], pauseMs: number): Promise<void> {
   await db.query(
-    `update payment set expiry_check_at = now() + $2 * interval '1 millisecond' where payment_id = any($1) and status = 'PENDING'`,
+    `update payment set expiry_check_at = now() + $2 * interval '1 millisecond' where payment_id = any($1) and status in ('PENDING', 'CHECKING')`,
     [paymentIds, pauseMs],
   );
 }
@@ -48,11 +48,11 @@ export async function expirePayments(
   return rows;
 }
 
-/** @returns for how long the longest overdue payment of a network has been waiting past its expiry, in seconds; 0 without one. */
+/** @returns for how long the longest overdue unfinished payment of a network has been waiting past its expiry, in seconds; 0 without one. */
 export async function measureExpiryLag(db: Queryable, network: string): Promise<number> {
   const { rows } = await db.query<{ lag: number }>(
     `select coalesce(greatest(0, extract(epoch from now() - min(expires_at))), 0)::float8 as lag
-       from payment where network = $1 and status = 'PENDING'`,
+       from payment where network = $1 and status in ('PENDING', 'CHECKING')`,
     [network],
   );
   return rows[0]?.lag ?? 0;

@@ -59,6 +59,7 @@ export const wanted: readonly string[] = [
   'expiry: chain-watcher gave no answer',
   'expiry: a group was halved',
   'expiry: a payment was paid by asking',
+  'expiry: still CHECKING after asking',
   'expiry: scanned exactly as far as needed',
   'race: explained',
   'race: a call waited for the lock of another',

@@ -62,7 +62,10 @@ const claiming =
 const overdueIn = (model: Model, of: string): ModelPayment[] =>
   [...model.payments.values()].filter(
     ({ id, network, status, expiresAt }) =>
-      network === of && status === 'PENDING' && expiresAt <= model.now && !model.claimed.has(id),
+      network === of &&
+      (status === 'PENDING' || status === 'CHECKING') &&
+      expiresAt <= model.now &&
+      !model.claimed.has(id),
   );
 
 /** One question after the other; a question without an answer ends the turn of its network. */
@@ -105,6 +108,7 @@ const closing =
   (model) => {
     for (const id of group) {
       const payment = model.payments.get(id)!;
+      if (payment.status === 'CHECKING') model.reached.push('expiry: still CHECKING after asking');
       if (payment.status !== 'PENDING') continue;
       if (through < payment.expiresAt) model.reached.push('expiry: held back by a wallet');
       else if (contradicted.has(payment.wallet)) model.reached.push('expiry: contradicted');
