@@ -13,6 +13,8 @@ import { EXCHANGE } from './topology.ts';
 const BATCH_SIZE = 500;
 /** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + delete (7 s). A dead relay's rows wait this long. */
 const LEASE_SECONDS = 30;
+/** Between two looks at everything, only what was written this recently is looked for. */
+const RECENT_SECONDS = 2;
 /** Counting the backlog costs a scan of it, so it is not done at every poll. */
 const BACKLOG_INTERVAL_MS = 5_000;
 
@@ -30,6 +32,21 @@ export function startRelay(options: {
 }): Loop {
   const { pool, broker, logger, metrics } = options;
   const relayId = randomUUID();
+  let allSeenAt = -Infinity;
+
+  /** Everything once in a poll's time, and as long as there is a backlog; in between, what a wake is about. */
+  async function claim(): Promise<OutboxRow[]> {
+    const now = performance.now();
+    const all = now - allSeenAt >= options.pollMs;
+    const rows = await claimMessages(pool, {
+      relayId,
+      leaseSeconds: LEASE_SECONDS,
+      limit: BATCH_SIZE,
+      writtenWithin: all ? null : RECENT_SECONDS,
+    });
+    if (all && rows.length < BATCH_SIZE) allSeenAt = now;
+    return rows;
+  }
 
   const relay = startLoop({
     name: 'outbox-relay',
@@ -39,7 +56,7 @@ export function startRelay(options: {
     run: async () => {
       // Claiming now would only keep the rows from a relay that does reach RabbitMQ.
       if (!broker.canPublish()) return { more: false };
-      const rows = await claimMessages(pool, { relayId, leaseSeconds: LEASE_SECONDS, limit: BATCH_SIZE });
+      const rows = await claim();
       if (rows.length === 0) return { more: false };
       const outcomes = await broker.publish(rows.map(toOutgoing));
       faultPoint('outbox-published');

@@ -102,6 +102,22 @@ test('a row whose lease runs is left to its relay', async () => {
   await eventually(async () => expect(await outboxSize(world)).toBe(1));
 });
 
+test('a row that was written long ago, and committed only now, is found while new ones keep the relay awake', async () => {
+  const outbox = world.outbox();
+  await say(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  const { rows } = await world.pool.query<{ message_id: string }>(
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id, created_at)
+     values (gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r', now() - interval '1 hour') returning message_id`,
+  );
+  await eventually(async () => {
+    await say(world, outbox);
+    expect((await world.pool.query('select from outbox where message_id = $1', [rows[0]!.message_id])).rows).toEqual(
+      [],
+    );
+  });
+});
+
 test('two relays on one outbox publish each row once', async () => {
   const second = world.connect(world.brokerUrl);
   await connected(second);
