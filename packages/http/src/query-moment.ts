@@ -1,7 +1,5 @@
+import { parseRfc3339 } from '@quittance/runtime/time.ts';
 import { invalid } from './errors.ts';
-
-/** RFC 3339 in UTC with a `Z`, as every service writes it. */
-const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 
 /**
  * A moment in a query, such as the one before which a page of older entries begins.
@@ -11,7 +9,7 @@ const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/;
 export function queryMoment(query: URLSearchParams, name: string): Date | null {
   const text = query.get(name);
   if (text === null) return null;
-  const moment = new Date(text);
-  if (MOMENT.test(text) && !Number.isNaN(moment.getTime())) return moment;
+  const moment = parseRfc3339(text);
+  if (moment !== null) return moment;
   throw invalid({ field: name, reason: 'must be a time such as 2026-01-31T12:00:00.000Z' });
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { IdPrefix } from '@quittance/contracts/ids.ts';
+import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
 import type { Api } from './api.ts';
 import type { Config } from './config.ts';
 import { Failure } from './failure.ts';
@@ -62,14 +63,13 @@ export const addressArgument = (text: string): string => {
 
 /** A moment in UTC, as the tables and the JSON write it. @returns RFC 3339. */
 export const momentArgument = (text: string): string => {
-  const moment = new Date(text.replace(' ', 'T'));
-  if (/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{1,3})?Z$/.test(text) && !Number.isNaN(moment.getTime()))
-    return moment.toISOString();
+  const moment = parseRfc3339(text.replace(' ', 'T'));
+  if (moment !== null) return rfc3339(moment);
   throw new InvalidArgumentError('expected a time in UTC such as 2026-01-31T12:00:00.000Z.');
 };
 
 export const dayArgument = (text: string): string => {
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (parseRfc3339(`${text}T00:00:00Z`) !== null) return text;
   throw new InvalidArgumentError('expected a day such as 2026-01-31.');
 };
 

@@ -31,6 +31,7 @@ import { operatorRoutes } from './routes/operator.ts';
 import { readPaymentsRoutes } from './routes/read-payments.ts';
 import { viewPaymentsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
+import { keepReplyPartitions } from './store/reply.ts';
 import { DEADLINE_MS, LOCK_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './time-limits.ts';
 
 const name = 'payments';
@@ -76,7 +77,8 @@ await startService({
       publicBaseUrl,
     };
     const queries = createQueries({ pool, schema, publicBaseUrl });
-    await warmUp(logger, [() => queries.list('nobody', anything)]);
+    // The first creation needs a partition for its reply, and a service that was away for months has none.
+    await warmUp(logger, [() => queries.list('nobody', anything), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({

@@ -2,6 +2,7 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { queryMoment } from '@quittance/http/query-moment.ts';
 import { pathParameter, route } from '@quittance/http/route.ts';
 import type { Route, RouteRequest } from '@quittance/http/route.ts';
+import { parseRfc3339 } from '@quittance/runtime/time.ts';
 import type { Queries } from '../queries.ts';
 
 const path = '/internal/v1/merchants/:merchant_id';
@@ -62,7 +63,7 @@ async function refuseUnknown(queries: Queries, { params }: RouteRequest): Promis
 function dayOf({ query }: RouteRequest): Date | null {
   const text = query.get('before');
   if (text === null) return null;
-  const day = new Date(text);
-  if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(day.getTime())) return day;
+  const day = parseRfc3339(`${text}T00:00:00Z`);
+  if (day !== null) return day;
   throw invalid({ field: 'before', reason: 'must be a day such as 2026-01-31' });
 }
