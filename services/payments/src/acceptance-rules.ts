@@ -1,6 +1,7 @@
 import type { Finding } from './clients.ts';
-import type { LedgerTransfer, Proof } from './store/acceptance.ts';
+import type { Proof } from './store/acceptance.ts';
 import type { PaymentRow } from './store/payment.ts';
+import type { LedgerTransfer } from './store/transfer.ts';
 
 /** @returns why this transfer cannot be accepted as what pays this payment, in a sentence for the operator; null when it can. */
 export function refusalOf(payment: PaymentRow, transfer: LedgerTransfer): string | null {

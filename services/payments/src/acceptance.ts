@@ -8,18 +8,9 @@ import { proofOf, refusalOf } from './acceptance-rules.ts';
 import type { Announcer } from './announcer.ts';
 import type { Finding, TransferVerifier } from './clients.ts';
 import { pay } from './settlement.ts';
-import {
-  type AcceptanceRow,
-  findAcceptance,
-  findLedgerTransfer,
-  findPayment,
-  insertAcceptance,
-  type LedgerTransfer,
-  type Proof,
-  type TransferId,
-} from './store/acceptance.ts';
+import { type AcceptanceRow, findAcceptance, findPayment, insertAcceptance, type Proof } from './store/acceptance.ts';
 import type { PaymentRow } from './store/payment.ts';
-import { lockPayment, lockWallet } from './store/transfer.ts';
+import { findLedgerTransfer, type LedgerTransfer, lockPayment, lockWallet, type TransferId } from './store/transfer.ts';
 import { unmatchedReasonFor } from './unmatched.ts';
 
 export type AcceptanceContext = {

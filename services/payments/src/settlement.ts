@@ -9,11 +9,11 @@ import { movePayment, type PaymentRow, type Slot } from './store/payment.ts';
 import {
   assignTransfer,
   type Assignment,
+  findLedgerTransfer,
   findNeighbours,
   lockPayment,
   lockRivals,
   lockSlotPayments,
-  lockTransfer,
   lockWallet,
   recordTransfer,
   type TransferRow,
@@ -43,7 +43,7 @@ export async function reviewTransfer(
 ): Promise<'taken' | 'contradicted'> {
   await lockWallet(context.tx, message.network, message.to);
   const news = await recordTransfer(context.tx, message);
-  const transfer = news ?? (await lockTransfer(context.tx, message));
+  const transfer = news ?? (await findLedgerTransfer(context.tx, message, 'for update'));
   if (transfer === null) throw new Error('a transfer that was not recorded is in the ledger');
   if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
   if (news !== null || transfer.payment_id === null) await settle(context, transfer);

@@ -3,17 +3,7 @@ import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/paymen
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { paymentColumns, type PaymentRow } from './payment.ts';
-import { transferColumns, type TransferRow } from './transfer.ts';
-
-export type TransferId = Pick<TransferRow, 'network' | 'transaction_id' | 'transaction_event_index'>;
-
-/** A row of the ledger with all that tells whether the transfer may be accepted. */
-export type LedgerTransfer = TransferRow & {
-  /** Canonical address. */
-  sender: string;
-  related_payment_id: string | null;
-  reason: UnmatchedReason | null;
-};
+import type { LedgerTransfer, TransferId, TransferRow } from './transfer.ts';
 
 /** What the chain said of a transfer when it was accepted. */
 export type Proof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
@@ -46,20 +36,6 @@ export async function findPayment(db: Queryable, paymentId: string): Promise<Pay
   const { rows } = await db.query<PaymentRow>(`select ${paymentColumns} from payment where payment_id = $1`, [
     paymentId,
   ]);
-  return rows[0] ?? null;
-}
-
-/** @param lock keeps the row as it is until the transaction ends. The wallet's lock must be held before. */
-export async function findLedgerTransfer(
-  db: Queryable,
-  id: TransferId,
-  lock: 'for update' | '' = '',
-): Promise<LedgerTransfer | null> {
-  const { rows } = await db.query<LedgerTransfer>(
-    `select ${transferColumns}, sender, related_payment_id, reason from transfer
-      where network = $1 and transaction_id = $2 and transaction_event_index = $3 ${lock}`,
-    [id.network, id.transaction_id, id.transaction_event_index],
-  );
   return rows[0] ?? null;
 }
 

@@ -23,11 +23,21 @@ export type TransferRow = {
   payment_id: string | null;
 };
 
+export type TransferId = Pick<TransferRow, 'network' | 'transaction_id' | 'transaction_event_index'>;
+
+/** A row of the ledger with all that tells whether the transfer may be accepted. */
+export type LedgerTransfer = TransferRow & {
+  /** Canonical address. */
+  sender: string;
+  related_payment_id: string | null;
+  reason: UnmatchedReason | null;
+};
+
 /** What a transfer means: the payment it pays; or the payment it was meant for and why it does not pay it (null: not yet). */
 export type Assignment =
   { payment_id: string } | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
 
-export const transferColumns = `network, transaction_id, transaction_event_index, phase, merchant_id, block_hash, block_timestamp, recipient,
+const transferColumns = `network, transaction_id, transaction_event_index, phase, merchant_id, block_hash, block_timestamp, recipient,
   amount_units, decimals, payment_id`;
 
 /**
@@ -77,12 +87,19 @@ export async function recordTransfer(tx: Transaction, message: TransferObserved)
   return rows[0] ?? null;
 }
 
-/** Locks a transfer. @returns it as the ledger has it, perhaps to another wallet than the message says. */
-export async function lockTransfer(tx: Transaction, message: TransferObserved): Promise<TransferRow | null> {
-  const { rows } = await tx.query<TransferRow>(
-    `select ${transferColumns} from transfer where network = $1 and transaction_id = $2 and transaction_event_index = $3
-        for update`,
-    [message.network, message.transaction_id, message.transaction_event_index],
+/**
+ * @param lock keeps the row as it is until the transaction ends. A wallet's lock must be held before; it may be another wallet's than
+ *   the ledger names, to which a reorganisation has moved the transfer.
+ */
+export async function findLedgerTransfer(
+  db: Queryable,
+  id: TransferId,
+  lock: 'for update' | '' = '',
+): Promise<LedgerTransfer | null> {
+  const { rows } = await db.query<LedgerTransfer>(
+    `select ${transferColumns}, sender, related_payment_id, reason from transfer
+      where network = $1 and transaction_id = $2 and transaction_event_index = $3 ${lock}`,
+    [id.network, id.transaction_id, id.transaction_event_index],
   );
   return rows[0] ?? null;
 }

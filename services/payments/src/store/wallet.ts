@@ -2,13 +2,13 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /** Who took a wallet from which merchant, and why. */
-type WalletRelease = Author & { address: string; merchant_id: string; released_at: Date };
+type WalletRelease = Author & { merchant_id: string; released_at: Date };
 
 /** A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to nobody; releases are the newest hundred. */
 export type Wallet = {
   merchant_id: string | null;
   bound_at: Date | null;
-  releases: Omit<WalletRelease, 'address'>[];
+  releases: WalletRelease[];
 };
 
 const RELEASES_MAX = 100;
@@ -36,7 +36,7 @@ export async function readWallet(db: Queryable, address: string): Promise<Wallet
     'select merchant_id, bound_at from wallet where address = $1',
     [address],
   );
-  const { rows: releases } = await db.query<Omit<WalletRelease, 'address'>>(
+  const { rows: releases } = await db.query<WalletRelease>(
     `select merchant_id, actor, reason, released_at from wallet_release
      where address = $1 order by released_at desc, release_id limit ${RELEASES_MAX}`,
     [address],
