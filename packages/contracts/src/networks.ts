@@ -1,6 +1,15 @@
 import { parseAddress, type AddressFamily } from './address.ts';
-import { AMOUNT_DECIMALS } from './amount.ts';
+import { AMOUNT_DECIMALS, AMOUNT_PATTERN } from './amount.ts';
 import { compileSchema, describeErrors } from './schema.ts';
+
+/** A node that answers Ethereum JSON-RPC. `${NAME}` in a URL stands for an environment variable, which only chain-watcher fills in. */
+export type RpcEndpoint = {
+  url: string;
+  /** WebSocket of the same provider (ws or wss): tells of new blocks at once, and nothing that it says is believed. */
+  ws_url?: string;
+  /** Questions a second that the plan allows; one batch counts as many as it holds. Without it, only the provider's refusals limit. */
+  requests_per_second?: number;
+};
 
 /** One blockchain on which payments can be received, as written in the networks file. */
 export type Network = {
@@ -8,8 +17,8 @@ export type Network = {
   id: string;
   family: AddressFamily;
   chain_id: number;
-  /** Ethereum JSON-RPC endpoints, best first. `${NAME}` stands for an environment variable, which only chain-watcher fills in. */
-  rpc_urls: string[];
+  /** Where the chain is read, best first; a text is an endpoint with nothing but a URL. None: the network is switched off. */
+  rpc_urls: (string | RpcEndpoint)[];
   /** Canonical address of the USDT contract. */
   usdt_contract: string;
   /** Decimals of that contract: 6 nearly everywhere, 18 on BNB Chain. */
@@ -18,12 +27,31 @@ export type Network = {
   confirmations: number;
   /** `finalized` also waits until the chain itself calls the block final. */
   finality: 'confirmations' | 'finalized';
+  /** A transfer of more than this (decimal text, USDT) also waits until the chain calls its block final, where `finality` alone would not. */
+  finalized_above_amount?: string;
+  /** A transfer of more than this (decimal text, USDT) is only confirmed once two endpoints show it at the same place. */
+  agreement_above_amount?: string;
+  /** What stands in for the chain's own word on nodes that know no `finalized` tag: a block this deep counts as final. Default 128. */
+  confirmations_without_finalized?: number;
+  /** Most blocks that one eth_getLogs may ask for. Default 2000. */
+  max_block_range?: number;
   /** Milliseconds between two looks at the head. */
   poll_interval_ms: number;
   /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
   explorer_transaction_url: string | null;
   /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
   default_evm?: boolean;
+};
+
+const endpointSchema = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['url'],
+  properties: {
+    url: { type: 'string', minLength: 1 },
+    ws_url: { type: 'string', minLength: 1 },
+    requests_per_second: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
+  },
 };
 
 const schema = {
@@ -49,11 +77,15 @@ const schema = {
       id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
       family: { enum: ['evm', 'tron'] },
       chain_id: { type: 'integer', minimum: 1 },
-      rpc_urls: { type: 'array', maxItems: 16, items: { type: 'string', minLength: 1 } },
+      rpc_urls: { type: 'array', maxItems: 16, items: { anyOf: [{ type: 'string', minLength: 1 }, endpointSchema] } },
       usdt_contract: { type: 'string' },
       decimals: { type: 'integer', minimum: AMOUNT_DECIMALS, maximum: 36 },
       confirmations: { type: 'integer', minimum: 1, maximum: 100_000 },
       finality: { enum: ['confirmations', 'finalized'] },
+      finalized_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+      agreement_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+      confirmations_without_finalized: { type: 'integer', minimum: 1, maximum: 100_000 },
+      max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
       default_evm: { type: 'boolean' },
@@ -69,8 +101,8 @@ const validate = compileSchema<Network[]>(schema);
  */
 export function parseNetworks(json: unknown): Network[] {
   if (!validate(json)) throw new Error(`networks: ${describeErrors(validate.errors)}`);
-  const problems = [...addressProblems(json), ...duplicates(json)];
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
+  const problems = [...addressProblems(json), ...duplicates(json), ...agreementProblems(enabled)];
   const defaults = enabled.filter((network) => network.default_evm === true);
   if (defaults.length > 1)
     problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
@@ -91,6 +123,13 @@ function addressProblems(networks: readonly Network[]): string[] {
   return networks
     .filter((network) => parseAddress(network.usdt_contract)?.family !== network.family)
     .map((network) => `${network.id}: usdt_contract is no ${network.family} address`);
+}
+
+/** An endpoint cannot agree with itself, so that no large payment would ever be confirmed. */
+function agreementProblems(networks: readonly Network[]): string[] {
+  return networks
+    .filter((network) => network.agreement_above_amount !== undefined && network.rpc_urls.length < 2)
+    .map((network) => `${network.id}: agreement_above_amount needs a second endpoint in rpc_urls`);
 }
 
 function duplicates(networks: readonly Network[]): string[] {

@@ -1,14 +1,24 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
-import { parseNetworks, type Network } from '@quittance/contracts/networks.ts';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
 import { bloomTest } from './chain/bloom.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
 
+/** A node to ask. Its URLs may hold keys: they are never logged nor shown. */
+export type Endpoint = { url: string; wsUrl: string | null; requestsPerSecond: number | null };
+
 /** A network as the scanning sees it: the file's entry and what follows from it. */
-export type ChainNetwork = Network & {
+export type ChainNetwork = Omit<Network, 'rpc_urls'> & {
+  /** Best first, in the order of `rpc_urls`. */
+  endpoints: Endpoint[];
   /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
   token: string;
   /** Whether a block may hold a transfer of the token, by its header's Bloom filter. Null where headers carry none. */
   mayHoldTransfer: ((bloom: string) => boolean) | null;
+  /** `finalized_above_amount` in base units of the token; null for no such limit. */
+  finalizedAbove: bigint | null;
+  /** `agreement_above_amount` in base units of the token; null for no such limit. */
+  agreementAbove: bigint | null;
 };
 
 /**
@@ -18,16 +28,27 @@ export type ChainNetwork = Network & {
 export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwork[] {
   const networks = parseNetworks(json);
   const problems: string[] = [];
-  const enabled = networks.map((network): ChainNetwork => {
-    const rpcUrls = network.rpc_urls.map((template, position) => {
-      const url = substitute(template, env, (name) => problems.push(`${network.id}: ${name} is not set`));
-      if (!isHttpUrl(url)) problems.push(`${network.id}: rpc_urls[${String(position)}] is no http(s) URL`);
-      return url;
+  const enabled = networks.map(({ rpc_urls: entries, ...network }): ChainNetwork => {
+    const fill = (template: string) =>
+      substitute(template, env, (name) => problems.push(`${network.id}: ${name} is not set`));
+    const endpoints = entries.map((entry, position) => {
+      const endpoint = readEndpoint(entry, fill);
+      const place = `${network.id}: rpc_urls[${String(position)}]`;
+      if (!hasProtocol(endpoint.url, 'http:', 'https:')) problems.push(`${place} is no http(s) URL`);
+      if (endpoint.wsUrl !== null && !hasProtocol(endpoint.wsUrl, 'ws:', 'wss:'))
+        problems.push(`${place}.ws_url is no ws(s) URL`);
+      return endpoint;
     });
     const token = parseAddress(network.usdt_contract)?.hex ?? '';
     // Tron's headers carry an empty filter whatever the block holds.
     const mayHoldTransfer = network.family === 'tron' ? null : bloomTest(token, TRANSFER_TOPIC);
-    return { ...network, rpc_urls: rpcUrls, token, mayHoldTransfer };
+    const threshold = (amount: string | undefined) =>
+      amount === undefined ? null : toTokenUnits(parseAmount(amount) ?? 0n, network.decimals);
+    return {
+      ...{ ...network, endpoints, token, mayHoldTransfer },
+      finalizedAbove: threshold(network.finalized_above_amount),
+      agreementAbove: threshold(network.agreement_above_amount),
+    };
   });
   if (problems.length > 0) throw new Error(problems.join('; '));
   return enabled;
@@ -41,7 +62,17 @@ function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: str
   });
 }
 
-function isHttpUrl(text: string): boolean {
+function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => string): Endpoint {
+  if (typeof entry === 'string') return { url: fill(entry), wsUrl: null, requestsPerSecond: null };
+  const { url, ws_url: wsUrl, requests_per_second: requestsPerSecond } = entry;
+  return {
+    url: fill(url),
+    wsUrl: wsUrl === undefined ? null : fill(wsUrl),
+    requestsPerSecond: requestsPerSecond ?? null,
+  };
+}
+
+function hasProtocol(text: string, ...protocols: string[]): boolean {
   const url = URL.parse(text);
-  return url !== null && (url.protocol === 'http:' || url.protocol === 'https:');
+  return url !== null && protocols.includes(url.protocol);
 }

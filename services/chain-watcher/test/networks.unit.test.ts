@@ -48,7 +48,7 @@ describe('keys in URLs', () => {
 
   test('are filled in from the environment', () => {
     const [ethereum] = readNetworks(networks, { ETHEREUM_KEY: 'abc' });
-    expect(ethereum?.rpc_urls).toEqual(['https://rpc.example/abc', 'https://other.example']);
+    expect(ethereum?.endpoints.map(({ url }) => url)).toEqual(['https://rpc.example/abc', 'https://other.example']);
   });
 
   test('that are missing stop the start and are named', () => {

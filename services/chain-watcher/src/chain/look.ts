@@ -6,7 +6,8 @@ import { readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
 import type { Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
 import type { LocalChain } from './local-chain.ts';
-import { matchTransfers, readLogsByHash, readRange, requireBlocks, type BlockLogs } from './read-blocks.ts';
+import { matchTransfers, readLogsByHash, requireBlocks, type BlockLogs } from './read-blocks.ts';
+import { readRange } from './read-range.ts';
 import { findFork, type Fork } from './fork.ts';
 
 /** What one look at a node's chain has brought. Nothing in it is stored yet. */
@@ -17,9 +18,7 @@ export type Look =
       head: number;
       /** Height of the node's finalized block; null when it knows no such tag. */
       finalized: number | null;
-      /** The blocks right above our tip, ascending and linked to it. */
-      blocks: Block[];
-      /** Of `blocks`, those to remember: all near the head, only the last of a final range. */
+      /** Of the blocks right above our tip, those to remember, ascending: all near the head, only the last of a final range. */
       remember: Block[];
       transfers: Transfer[];
     }
@@ -74,16 +73,9 @@ async function lookNearHead(rpc: RpcProvider, from: LookFrom, head: Block): Prom
 async function lookFarBack(rpc: RpcProvider, from: LookFrom, head: Block, finalized: Block): Promise<Look> {
   const tip = from.chain.tip();
   const to = Math.min(finalized.number, tip.number + from.maxBlocks);
-  const entries = await readRange(rpc, from.network, tip.number + 1, to);
-  if (entries[0]?.block.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
-  return toLook(
-    rpc,
-    from,
-    head,
-    finalized,
-    entries,
-    entries.slice(-1).map(({ block }) => block),
-  );
+  const { first, last, entries } = await readRange(rpc, from.network, tip.number + 1, to, null);
+  if (first.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
+  return toLook(rpc, from, head, finalized, entries, [last]);
 }
 
 async function toLook(
@@ -98,7 +90,6 @@ async function toLook(
     kind: 'blocks',
     head: head.number,
     finalized: finalized?.number ?? null,
-    blocks: entries.map(({ block }) => block),
     remember,
     transfers: await matchTransfers(rpc, from.network, entries, from.watches),
   };

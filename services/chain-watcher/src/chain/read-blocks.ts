@@ -2,7 +2,7 @@ import type { ChainNetwork } from '../networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlocksAt, readLogsOfBlock, readLogsOfRange, readReceipt } from '../rpc/reads.ts';
+import { readLogsOfBlock, readReceipt } from '../rpc/reads.ts';
 import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, transferTopics, type Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
 import { coversBloom } from './bloom.ts';
@@ -20,28 +20,6 @@ export async function readLogsByHash(rpc: RpcProvider, network: ChainNetwork, bl
     blocks.map(async (block) => ({ block, logs: await readLogsOfBlock(rpc, block.hash, filter) })),
   );
   return Promise.all(read.map((entry) => ensureComplete(rpc, network, entry)));
-}
-
-/**
- * Headers and the token's events of the blocks `from` to `to`, in one batch. For final blocks: a range is read by height.
- * @throws RpcError when the node lacks one of the blocks, or shows an event of a block that is not on its own chain.
- */
-export async function readRange(
-  rpc: RpcProvider,
-  network: ChainNetwork,
-  from: number,
-  to: number,
-): Promise<BlockLogs[]> {
-  const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
-  const filter = { address: network.token, topics: transferTopics(null) };
-  const [found, logs] = await Promise.all([readBlocksAt(rpc, numbers), readLogsOfRange(rpc, from, to, filter)]);
-  const blocks = requireBlocks(found);
-  const byHash = Map.groupBy(logs, (log) => log.blockHash);
-  const entries = blocks.map((block) => ({ block, logs: byHash.get(block.hash) ?? [] }));
-  if (entries.reduce((count, entry) => count + entry.logs.length, 0) !== logs.length) {
-    throw new RpcError('invalid_answer', 'a log of a block outside the chain');
-  }
-  return Promise.all(entries.map((entry) => ensureComplete(rpc, network, entry)));
 }
 
 /** @throws RpcError when a block is missing or two neighbours are not linked: the node's view changed while it answered. */
@@ -81,7 +59,7 @@ export async function matchTransfers(
  * An empty answer for a block whose header says there may be transfers is not believed: all events of the block are read,
  * and they must account for the whole header.
  */
-async function ensureComplete(rpc: RpcProvider, network: ChainNetwork, entry: BlockLogs): Promise<BlockLogs> {
+export async function ensureComplete(rpc: RpcProvider, network: ChainNetwork, entry: BlockLogs): Promise<BlockLogs> {
   const { block, logs } = entry;
   if (logs.length > 0 || !network.mayHoldTransfer?.(block.logsBloom)) return entry;
   const all = await readLogsOfBlock(rpc, block.hash, null);

@@ -49,7 +49,10 @@ export function verifyTransferRoute({ pool, networks }: { pool: Pool; networks: 
  */
 async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Promise<Evidence> {
   try {
-    const asking = endpoints.askUntil((rpc) => gatherEvidence(rpc, network, event), isConclusive);
+    const asking = endpoints.askUntil(
+      (rpc) => gatherEvidence(rpc, network, event),
+      (answers) => answers.some(isConclusive),
+    );
     const said = await within(DEADLINE_MS, asking);
     if (contradicts(said)) throw unavailable(new Error('one endpoint has the transfer, another has its block no more'));
     const best = said.find(isConclusive) ?? said.find(({ kind }) => kind === 'present') ?? said[0];

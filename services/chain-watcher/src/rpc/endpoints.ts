@@ -1,6 +1,7 @@
 import CircuitBreaker from 'opossum';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { ChainNetwork } from '../networks.ts';
 import { RpcError } from './errors.ts';
 import { RpcProvider } from './provider.ts';
 import { readChainId } from './reads.ts';
@@ -17,10 +18,12 @@ export type Endpoints = {
   ask<T>(read: (rpc: RpcProvider) => Promise<T>): Promise<T>;
   /**
    * As ask(), but what one endpoint says need not be the last word, such as that it does not know something: the next ones are asked
-   * as well, until an answer is `enough`.
+   * as well, until what was answered so far is `enough`.
    * @returns every answer given, in the order of the endpoints; at least one.
    */
-  askUntil<T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answer: T) => boolean): Promise<T[]>;
+  askUntil<T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
+  /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
+  askAnother<T>(read: (rpc: RpcProvider) => Promise<T>, than: number): Promise<T | null>;
   states(): EndpointState[];
   close(): void;
 };
@@ -48,15 +51,16 @@ const BREAKER = {
 } as const;
 
 export function createEndpoints(options: {
-  network: { id: string; chain_id: number; rpc_urls: readonly string[] };
+  network: Pick<ChainNetwork, 'id' | 'chain_id' | 'endpoints'>;
   timeoutMs: number;
   logger: Logger;
   metrics: Metrics;
 }): Endpoints {
   const { network, logger } = options;
   const duration = requestDuration(options.metrics);
-  const endpoints = network.rpc_urls.map((url, index): Endpoint => {
+  const endpoints = network.endpoints.map(({ url }, index): Endpoint => {
     const rpc = new RpcProvider({
+      endpoint: index,
       url,
       chainId: network.chain_id,
       timeoutMs: options.timeoutMs,
@@ -84,8 +88,14 @@ export function createEndpoints(options: {
       const [answer] = await askInTurn(endpoints, read, () => true);
       return answer as T;
     },
-    askUntil: <T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answer: T) => boolean) =>
-      askInTurn(endpoints, read, (answer) => enough(answer as T)) as Promise<T[]>,
+    askUntil: <T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answers: readonly T[]) => boolean) =>
+      askInTurn(endpoints, read, (answers) => enough(answers as T[])) as Promise<T[]>,
+    askAnother: async <T>(read: (rpc: RpcProvider) => Promise<T>, than: number) => {
+      const others = endpoints.filter(({ index }) => index !== than);
+      if (others.length === 0) return null;
+      const [answer] = await askInTurn(others, read, () => true);
+      return answer as T;
+    },
     states: () => endpoints.map(describe),
     close() {
       for (const { breaker, rpc } of endpoints) {
@@ -96,11 +106,11 @@ export function createEndpoints(options: {
   };
 }
 
-/** @returns at least one answer, of which only the last one may be enough. */
+/** @returns at least one answer. */
 async function askInTurn(
   endpoints: readonly Endpoint[],
   read: Read,
-  enough: (answer: unknown) => boolean,
+  enough: (answers: readonly unknown[]) => boolean,
 ): Promise<unknown[]> {
   let failure = new RpcError('unreachable', 'every endpoint has been set aside');
   const answers: unknown[] = [];
@@ -109,7 +119,7 @@ async function askInTurn(
       const answer = await endpoint.breaker.fire(read);
       endpoint.lastError = null;
       answers.push(answer);
-      if (enough(answer)) break;
+      if (enough(answers)) break;
     } catch (error) {
       if (CircuitBreaker.isOurError(error as Error)) continue;
       if (!isEndpointFault(error)) throw error;

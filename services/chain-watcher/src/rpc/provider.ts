@@ -10,6 +10,8 @@ const MAX_BATCH_BYTES = 1024 * 1024;
 const MIN_SECRET_CHARACTERS = 6;
 
 export type RpcProviderOptions = {
+  /** Position of the endpoint in the networks file, from 0. */
+  endpoint: number;
   /** The endpoint, http(s), possibly with a key in its path, query or user info. Never logged. */
   url: string;
   chainId: number;
@@ -26,6 +28,8 @@ export type RpcProviderOptions = {
  * Every error it rejects with is an RpcError.
  */
 export class RpcProvider extends JsonRpcApiProvider {
+  /** Position in the networks file, from 0. */
+  readonly endpoint: number;
   readonly #options: RpcProviderOptions;
   readonly #pool: Pool;
   readonly #path: string;
@@ -42,6 +46,7 @@ export class RpcProvider extends JsonRpcApiProvider {
       batchMaxSize: MAX_BATCH_BYTES,
     });
     const url = new URL(options.url);
+    this.endpoint = options.endpoint;
     this.#options = options;
     this.#path = url.pathname + url.search;
     this.#headers = { 'content-type': 'application/json', ...authorization(url) };

@@ -74,7 +74,7 @@ async function storeBlocks(
   seen: Extract<Look, { kind: 'blocks' }>,
 ): Promise<{ more: boolean }> {
   const { network, pool } = context;
-  const tip = seen.blocks.at(-1);
+  const tip = seen.remember.at(-1);
   if (tip === undefined) return { more: false };
   const state = stateAfter(context, session, chain, seen, tip);
   const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(chain.tip().number / PRUNE_EVERY_BLOCKS);
@@ -91,11 +91,12 @@ async function storeBlocks(
     return [...found, ...confirmed];
   });
   faultPoint('blocks-committed');
+  const scannedBefore = chain.tip().number;
   chain.append(seen.remember);
   if (prune) chain.prune(keepFrom);
   const maxBlocks = Math.min(MAX_BLOCKS, session.maxBlocks + Math.ceil(session.maxBlocks / GROWTH_DIVISOR));
   Object.assign(session, state, { maxBlocks });
-  context.metrics.blocksScanned.inc({ network: network.id }, seen.blocks.length);
+  context.metrics.blocksScanned.inc({ network: network.id }, tip.number - scannedBefore);
   recordTransfers(context, rows);
   return { more: tip.number < seen.head };
 }
