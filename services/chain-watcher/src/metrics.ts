@@ -14,6 +14,11 @@ export function createChainMetrics(metrics: Metrics) {
     blocksScanned: metrics.counter('chain_blocks_scanned_total', 'Blocks scanned and committed', network),
     backFilledBlocks: metrics.counter('chain_backfilled_blocks_total', 'Blocks read again for late watches', network),
     transfers: metrics.counter('chain_transfers_total', 'What was said of transfers', ['network', 'phase']),
+    awaitingAgreement: metrics.gauge(
+      'chain_transfers_awaiting_agreement',
+      'Large transfers, final but for a second endpoint that shows them',
+      network,
+    ),
     incidents: metrics.counter('chain_incidents_total', 'Incidents raised', ['network', 'kind']),
     reorgDepth: metrics.histogram(
       'chain_reorg_depth_blocks',

@@ -1,9 +1,20 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { confirmationsOf, confirmingTip, finalHeight } from '../src/chain/finality.ts';
+import {
+  confirmationsOf,
+  confirmingTip,
+  finalHeightOf,
+  finalHeights,
+  finalizedWithoutTag,
+  type Heights,
+} from '../src/chain/finality.ts';
 
-const twelve = { confirmations: 12, finality: 'confirmations' } as const;
-const finalized = { confirmations: 15, finality: 'finalized' } as const;
+const twelve = { confirmations: 12, finality: 'confirmations', finalizedAbove: null } as const;
+const finalized = { confirmations: 15, finality: 'finalized', finalizedAbove: null } as const;
+const capped = { ...twelve, finalizedAbove: 1_000n };
+
+const finalHeight = (policy: typeof twelve | typeof finalized, heights: Heights) =>
+  finalHeights(policy, heights).finalHeight;
 
 describe('the height that may be confirmed', () => {
   test('a block is confirmed by itself and by each block on top of it', () => {
@@ -32,12 +43,30 @@ describe('the height that may be confirmed', () => {
     expect(finalHeight(twelve, { tip: 100, head: 100, finalized: 97 })).toBe(97);
   });
 
-  test('is never above the tip, for any policy', () => {
+  test("a transfer above the cap also waits for the chain's word, one of exactly the cap does not", () => {
+    const heights = finalHeights(capped, { tip: 111, head: 111, finalized: 50 });
+    expect(finalHeightOf(capped, heights, 1_000n)).toBe(100);
+    expect(finalHeightOf(capped, heights, 1_001n)).toBe(50);
+    expect(finalHeightOf(twelve, finalHeights(twelve, { tip: 111, head: 111, finalized: 50 }), 10n ** 30n)).toBe(100);
+  });
+
+  test('what the chain calls final is final for a transfer above the cap, however shallow', () => {
+    const heights = finalHeights(capped, { tip: 100, head: 100, finalized: 97 });
+    expect(finalHeightOf(capped, heights, 1_001n)).toBe(97);
+  });
+
+  test('is never above the tip, for any policy, and never higher for large transfers', () => {
     const height = fc.integer({ min: 0, max: 1_000 });
     fc.assert(
-      fc.property(height, height, height, fc.constantFrom(twelve, finalized), (tip, head, final, policy) => {
-        return finalHeight(policy, { tip, head, finalized: final }) <= tip;
+      fc.property(height, height, height, fc.constantFrom(twelve, finalized, capped), (tip, head, final, policy) => {
+        const heights = finalHeights(policy, { tip, head, finalized: final });
+        return heights.finalHeight <= tip && heights.largeFinalHeight <= heights.finalHeight;
       }),
     );
   });
+});
+
+test('where a node knows no final block, one with as many confirmations as the network says counts as final', () => {
+  expect(confirmationsOf(finalizedWithoutTag({ confirmations_without_finalized: 27 }, 1_000), 1_000)).toBe(27);
+  expect(confirmationsOf(finalizedWithoutTag({}, 1_000), 1_000)).toBe(128);
 });

@@ -25,6 +25,8 @@ const wallet = addressOf(0xabc);
 const start = 1_700_000_000;
 const at = (seconds: number) => new Date((start + seconds) * 1000);
 
+type Thresholds = Record<'finalizedAbove' | 'agreementAbove', bigint | null>;
+
 let database: TestDatabase;
 let pool: Pool;
 
@@ -62,6 +64,13 @@ const transferIn = (block: number, changes: Partial<Transfer> = {}): Transfer =>
   ...changes,
 });
 const insert = (...transfers: Transfer[]) => transaction(pool, (tx) => insertTransfers(tx, network, transfers));
+const everyAmount = { id: network, finalizedAbove: null, agreementAbove: null };
+/** Confirms up to block 7, large transfers up to `largeFinalHeight`. @returns the amounts confirmed. */
+const confirm = async (policy: Partial<Thresholds> = {}, largeFinalHeight = 7) => {
+  const heights = { finalHeight: 7, largeFinalHeight };
+  const rows = await transaction(pool, (tx) => confirmTransfers(tx, { ...everyAmount, ...policy }, heights));
+  return rows.map((row) => row.amount_units);
+};
 const retract = (height: number) => transaction(pool, (tx) => retractTransfersAbove(tx, network, height));
 
 describe('transfers', () => {
@@ -70,9 +79,26 @@ describe('transfers', () => {
   test('reading a block again changes nothing, confirmed or not', async () => {
     expect(await insert(transferIn(7))).toHaveLength(1);
     expect(await insert(transferIn(7))).toEqual([]);
-    await transaction(pool, (tx) => confirmTransfers(tx, network, 7));
+    expect(await confirm()).toHaveLength(1);
     expect(await insert(transferIn(7))).toEqual([]);
-    expect(await transaction(pool, (tx) => confirmTransfers(tx, network, 7))).toEqual([]);
+    expect(await confirm()).toEqual([]);
+  });
+
+  test('above the cap are confirmed only in blocks that the chain itself calls final', async () => {
+    await insert(
+      transferIn(6, { amountUnits: 100n }),
+      transferIn(6, { amountUnits: 101n, transactionEventIndex: 1 }),
+      transferIn(7, { amountUnits: 101n, transactionEventIndex: 2 }),
+    );
+    expect(await confirm({ finalizedAbove: 100n }, 5)).toEqual(['100']);
+    expect(await confirm({ finalizedAbove: 100n }, 6)).toEqual(['101']);
+    expect(await confirm({ finalizedAbove: 100n }, 7)).toEqual(['101']);
+  });
+
+  test('that need two endpoints are not confirmed by depth alone', async () => {
+    await insert(transferIn(6, { amountUnits: 100n }), transferIn(6, { amountUnits: 101n, transactionEventIndex: 1 }));
+    expect(await confirm({ agreementAbove: 100n })).toEqual(['100']);
+    expect(await confirm({ agreementAbove: 100n })).toEqual([]);
   });
 
   test('an orphaned block that comes back revives its transfer under a higher version', async () => {
@@ -122,7 +148,7 @@ describe('transfers', () => {
 });
 
 describe('the fence', () => {
-  const position = { network, head: 9, finalized: 1, final: null, tip: sampleBlock(9) };
+  const position = { network, head: 9, finalized: 1, final: null, largeFinal: null, tip: sampleBlock(9) };
 
   test('an earlier leader can neither move the cursor nor store anything beside it', async () => {
     const { epoch } = await takeOver(pool, network);
@@ -135,11 +161,12 @@ describe('the fence', () => {
   test('the next leader finds what the last one stored', async () => {
     const { epoch, tip } = await takeOver(pool, network);
     expect(tip).toBeNull();
-    await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch, final: { number: 5, timestamp: start } }));
+    const final = { final: { number: 5, timestamp: start }, largeFinal: { number: 3, timestamp: start - 2 } };
+    await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch, ...final }));
     const { number, hash, timestamp } = position.tip;
     expect(await takeOver(pool, network)).toMatchObject({
       ...{ epoch: epoch + 1n, tip: { number, hash, timestamp }, head: 9, finalized: 1 },
-      final: { number: 5, timestamp: start },
+      ...final,
     });
   });
 });

@@ -229,7 +229,13 @@ describe('a node', () => {
 
 describe('where a network has several nodes', () => {
   test.each<[string, () => void]>([
-    ['has not heard of the transaction yet', () => node.spoil(onReceipt(() => null))],
+    [
+      'lags so far that it has not heard of the transaction',
+      () => {
+        node.lag(CONFIRMATIONS);
+        node.spoil(onReceipt(() => null));
+      },
+    ],
     ['is unreachable', () => node.replaceAll('drop')],
     ['lags and calls the block not final yet', () => node.lag(CONFIRMATIONS - 1)],
   ])('one that %s leaves the word to the next', async (_, misbehave) => {
@@ -237,6 +243,27 @@ describe('where a network has several nodes', () => {
     const hash = await finalTransfer();
     misbehave();
     expect((await verify(hash, { at })).body).toMatchObject({ finding: 'present', is_final: true });
+    await at.close();
+  });
+
+  test('one that has the height and yet lacks the transaction follows another chain: nothing can be said', async () => {
+    const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
+    const hash = await finalTransfer();
+    node.spoil(onReceipt(() => null));
+    expect(await verify(hash, { at })).toEqual(unavailable);
+    await at.close();
+  });
+
+  test('a transfer of more than the network lets one node vouch for is not final on the word of one', async () => {
+    const at = world.watch({
+      ...{ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS },
+      entry: { agreement_above_amount: '0.000004' },
+    });
+    const hash = await finalTransfer();
+    node.replaceAll('drop');
+    expect((await verify(hash, { at })).body).toMatchObject({ finding: 'present', is_final: false });
+    node.replaceAll(null);
+    await eventually(async () => expect((await verify(hash, { at })).body).toMatchObject({ is_final: true }));
     await at.close();
   });
 

@@ -4,6 +4,7 @@ import { createApp } from '@quittance/http/app.ts';
 import { connectBroker } from '@quittance/messaging/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { createOutbox } from '@quittance/messaging/outbox.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import type { TestChain } from '@quittance/testkit/chain.ts';
@@ -27,6 +28,8 @@ export type WatcherOptions = {
   rpcUrls?: string[];
   confirmations?: number;
   finality?: 'confirmations' | 'finalized';
+  /** Any other fields of the networks file's entry. */
+  entry?: Partial<Network>;
   watchGraceSeconds?: number;
   leaseMs?: number;
   /** Instead of the database's own URL, for the connection that holds the lead. */
@@ -49,7 +52,7 @@ export function networksOf(options: Omit<WatcherOptions, 'databaseUrl' | 'amqpUr
     {
       ...{ id: 'local', family: 'evm', chain_id: chain.chainId, rpc_urls: options.rpcUrls ?? [chain.rpcUrl] },
       ...{ usdt_contract: chain.token, decimals: chain.decimals, confirmations, finality },
-      ...{ poll_interval_ms: 25, explorer_transaction_url: null, default_evm: true },
+      ...{ poll_interval_ms: 25, explorer_transaction_url: null, default_evm: true, ...options.entry },
     },
   ];
 }

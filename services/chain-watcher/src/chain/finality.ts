@@ -1,4 +1,4 @@
-import type { Network } from '@quittance/contracts/networks.ts';
+import type { ChainNetwork } from '../networks.ts';
 
 /** Heights that decide what may be trusted. */
 export type Heights = {
@@ -10,11 +10,16 @@ export type Heights = {
   finalized: number;
 };
 
-/**
- * How deep a network without the `finalized` tag must bury a block before we refuse to see it change. Deeper than any
- * reorg of a working network, and shallow enough that a scan which starts there catches up at once.
- */
-export const DEPTH_WITHOUT_FINALIZED_TAG = 128;
+/** Deeper than any reorg of a working network, and shallow enough that a scan which starts there catches up at once. */
+const CONFIRMATIONS_WITHOUT_FINALIZED = 128;
+
+/** @returns the height that counts as final where a node knows no `finalized` tag; may be negative near genesis. */
+export function finalizedWithoutTag(
+  { confirmations_without_finalized: depth }: Pick<ChainNetwork, 'confirmations_without_finalized'>,
+  head: number,
+): number {
+  return head - (depth ?? CONFIRMATIONS_WITHOUT_FINALIZED) + 1;
+}
 
 /** @returns the number of blocks that confirm this one, itself included; 0 for a block above the tip. */
 export function confirmationsOf(blockNumber: number, confirmingTip: number): number {
@@ -29,12 +34,32 @@ export function confirmingTip({ tip, head, finalized }: Heights): number {
   return tip <= finalized ? Math.max(head, tip) : tip;
 }
 
-/** @returns the highest block whose transfers may be confirmed under the network's policy; may be negative near genesis. */
-export function finalHeight(policy: Pick<Network, 'confirmations' | 'finality'>, heights: Heights): number {
-  const confirmedHeight = confirmingTip(heights) - policy.confirmations + 1;
-  const final =
-    policy.finality === 'finalized'
-      ? Math.min(confirmedHeight, heights.finalized)
-      : Math.max(confirmedHeight, heights.finalized);
-  return Math.min(heights.tip, final);
+/** The highest blocks whose transfers may be confirmed; may be negative near genesis. */
+export type FinalHeights = {
+  finalHeight: number;
+  /** The same for transfers above the network's cap. Never above `finalHeight`. */
+  largeFinalHeight: number;
+};
+
+type Policy = Pick<ChainNetwork, 'confirmations' | 'finality' | 'finalizedAbove'>;
+
+/** Up to where the network's policy allows to confirm. */
+export function finalHeights(policy: Policy, heights: Heights): FinalHeights {
+  const deepEnough = Math.min(heights.tip, confirmingTip(heights) - policy.confirmations + 1);
+  const calledFinal = Math.min(heights.tip, heights.finalized);
+  const finalHeight =
+    policy.finality === 'finalized' ? Math.min(deepEnough, calledFinal) : Math.max(deepEnough, calledFinal);
+  return {
+    finalHeight,
+    largeFinalHeight: policy.finalizedAbove === null ? finalHeight : Math.min(finalHeight, calledFinal),
+  };
+}
+
+/** Up to where a transfer of so many base units of the token may be confirmed. */
+export function finalHeightOf(
+  { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
+  { finalHeight, largeFinalHeight }: FinalHeights,
+  amountUnits: bigint,
+): number {
+  return finalizedAbove !== null && amountUnits > finalizedAbove ? largeFinalHeight : finalHeight;
 }

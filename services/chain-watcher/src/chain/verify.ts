@@ -4,7 +4,14 @@ import { RpcError } from '../rpc/errors.ts';
 import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
 import { findReceipt, readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
 import { decodeTransfer, locateTransfer, type Transfer } from '../transfers.ts';
-import { confirmationsOf, confirmingTip, DEPTH_WITHOUT_FINALIZED_TAG, finalHeight, type Heights } from './finality.ts';
+import {
+  confirmationsOf,
+  confirmingTip,
+  finalHeightOf,
+  finalHeights,
+  finalizedWithoutTag,
+  type Heights,
+} from './finality.ts';
 import { requireBlocks } from './read-blocks.ts';
 
 /** Names one event: the transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
@@ -25,7 +32,8 @@ type Absence =
 
 /** What one node says of a transfer now. */
 export type Evidence =
-  | { kind: 'absent'; reason: Absence }
+  /** `head`: height of the last block that the node has. */
+  | { kind: 'absent'; reason: Absence; head: number }
   /** It is in the node's chain. `isFinal`: deep enough to be confirmed under the network's policy. */
   | { kind: 'present'; transfer: Transfer; confirmations: number; isFinal: boolean };
 
@@ -35,24 +43,21 @@ export type Evidence =
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, event: EventId): Promise<Evidence> {
-  const receipt = await findReceipt(rpc, `0x${event.transactionId}`);
+  const [receipt, head] = await Promise.all([findReceipt(rpc, `0x${event.transactionId}`), readHead(rpc)]);
+  const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason, head: head.number });
   if (receipt === null) return absent('no_receipt');
-  const [head, finalized, block] = await Promise.all([
-    readHead(rpc),
-    readFinalized(rpc),
-    readBlockAt(rpc, receipt.blockNumber),
-  ]);
+  const [finalized, block] = await Promise.all([readFinalized(rpc), readBlockAt(rpc, receipt.blockNumber)]);
   if (block === null) throw new RpcError('unknown_block', 'the node lacks the block of a receipt that it has shown');
   if (block.hash !== receipt.blockHash) return absent('orphaned');
   const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
   if (typeof transfer === 'string') return absent(transfer);
-  const known = finalized?.number ?? head.number - DEPTH_WITHOUT_FINALIZED_TAG;
+  const known = finalized?.number ?? finalizedWithoutTag(network, head.number);
   const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized: known });
   return {
     kind: 'present',
     transfer,
     confirmations: confirmationsOf(block.number, confirmingTip(heights)),
-    isFinal: block.number <= finalHeight(network, heights),
+    isFinal: block.number <= finalHeightOf(network, finalHeights(network, heights), transfer.amountUnits),
   };
 }
 
@@ -62,7 +67,33 @@ export function isConclusive(evidence: Evidence): boolean {
   return evidence.reason !== 'no_receipt' && evidence.reason !== 'orphaned';
 }
 
-const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason });
+/** Whether as many nodes show this transfer at its place, and call it final, as the network asks for with its amount. */
+export function isAgreed({ agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>, said: readonly Evidence[]): boolean {
+  const final = said.filter((evidence) => evidence.kind === 'present').filter(({ isFinal }) => isFinal);
+  const [first] = final;
+  if (first === undefined) return false;
+  const needed = agreementAbove !== null && first.transfer.amountUnits > agreementAbove ? 2 : 1;
+  return final.filter(({ transfer }) => isSameTransfer(transfer, first.transfer)).length >= needed;
+}
+
+/**
+ * Whether two nodes cannot both be right. One that lags does not know a transaction yet; one that has the transfer's height and still
+ * lacks it, or knows it in a block that it no longer has, follows another chain.
+ */
+export function contradicts(said: readonly Evidence[]): boolean {
+  const present = said.filter((evidence) => evidence.kind === 'present');
+  const [first] = present;
+  if (first === undefined) return false;
+  const isOther = (evidence: Evidence) =>
+    evidence.kind === 'present'
+      ? !isSameTransfer(evidence.transfer, first.transfer)
+      : evidence.reason !== 'no_receipt' || evidence.head >= first.transfer.blockNumber;
+  return said.some(isOther);
+}
+
+export function isSameTransfer(a: Transfer, b: Transfer): boolean {
+  return a.blockHash === b.blockHash && a.from === b.from && a.to === b.to && a.amountUnits === b.amountUnits;
+}
 
 /** @throws RpcError `invalid_answer` when the event claims another place than its receipt. */
 function transferAt(network: ChainNetwork, receipt: Receipt, position: number, block: Block): Transfer | Absence {

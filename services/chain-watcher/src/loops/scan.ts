@@ -3,6 +3,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { advance, begin } from '../scan/advance.ts';
+import { settleLargeTransfers } from '../scan/agreement.ts';
 import { backFillOnce, planNewWatches } from '../scan/back-fill.ts';
 import { openSession, type ScanContext, type Session } from '../scan/session.ts';
 import { Fenced, fence, readCursor } from '../store/cursor.ts';
@@ -89,6 +90,7 @@ async function scanOnce(context: ScanContext, session: Session): Promise<{ more:
   const chain = session.chain;
   const ahead = await advance(context, session, chain);
   if (session.isHalted) return { more: false };
+  await settleLargeTransfers(context, session);
   let behind = { more: false };
   if (performance.now() >= session.backFillNotBefore) {
     try {
@@ -105,9 +107,9 @@ async function scanOnce(context: ScanContext, session: Session): Promise<{ more:
 }
 
 async function endIdleWatches({ pool, network }: ScanContext, session: Session): Promise<void> {
-  if (session.final === null || performance.now() < session.endWatchesNotBefore) return;
+  if (session.largeFinal === null || performance.now() < session.endWatchesNotBefore) return;
   session.endWatchesNotBefore = performance.now() + END_WATCHES_EVERY_MS;
-  const final = new Date(session.final.timestamp * 1000);
+  const final = new Date(session.largeFinal.timestamp * 1000);
   const ended = await transaction(pool, async (tx) => {
     await fence(tx, network.id, session.epoch);
     return endWatches(tx, network.id, final, MAX_ENDED_WATCHES);

@@ -5,7 +5,7 @@ import { route, type Route } from '@quittance/http/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { OutOfTime, within } from '@quittance/runtime/within.ts';
-import { gatherEvidence, isConclusive, type EventId, type Evidence } from '../chain/verify.ts';
+import { contradicts, gatherEvidence, isAgreed, isConclusive, type EventId, type Evidence } from '../chain/verify.ts';
 import type { ChainNetwork } from '../networks.ts';
 import type { Endpoints } from '../rpc/endpoints.ts';
 import { RpcError } from '../rpc/errors.ts';
@@ -51,22 +51,20 @@ async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Prom
   try {
     const asking = endpoints.askUntil(
       (rpc) => gatherEvidence(rpc, network, event),
-      (answers) => answers.some(isConclusive),
+      (answers) => isAgreed(network, answers) || answers.some(isConclusivelyAbsent),
     );
     const said = await within(DEADLINE_MS, asking);
-    if (contradicts(said)) throw unavailable(new Error('one endpoint has the transfer, another has its block no more'));
+    if (contradicts(said)) throw unavailable(new Error('the endpoints follow different chains'));
     const best = said.find(isConclusive) ?? said.find(({ kind }) => kind === 'present') ?? said[0];
     if (best === undefined) throw new Error('endpoints give at least one answer or fail');
-    return best;
+    // One node alone is not enough where the network asks for two.
+    return best.kind === 'present' ? { ...best, isFinal: isAgreed(network, said) } : best;
   } catch (error) {
     throw error instanceof RpcError || error instanceof OutOfTime ? unavailable(error) : error;
   }
 }
 
-/** An endpoint that lags does not know a transaction yet; one that knows it, in a block that it no longer has, follows another chain. */
-const contradicts = (said: readonly Evidence[]): boolean =>
-  said.some(({ kind }) => kind === 'present') &&
-  said.some((evidence) => evidence.kind === 'absent' && evidence.reason === 'orphaned');
+const isConclusivelyAbsent = (evidence: Evidence): boolean => evidence.kind === 'absent' && isConclusive(evidence);
 
 const undecided = (reason: 'network_unknown' | 'network_halted') => ({
   status: 200,

@@ -39,14 +39,15 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       const coverage = await readCoverage(pool, network.id, [
         ...new Set(asked.windows.map(({ recipient }) => recipient)),
       ]);
-      const rows = await readTransfersIn(pool, network.id, inTokenUnits(asked.windows, network), MAX_TRANSFERS + 1);
+      const windows = inTokenUnits(asked.windows, network);
+      const rows = await readTransfersIn(pool, network.id, windows, MAX_TRANSFERS + 1);
       if (rows.length > MAX_TRANSFERS)
         throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
       const confirmingTip = cursor.tip?.number ?? 0;
       return {
         status: 200,
         body: {
-          scanned_through: scannedThrough(cursor, asked.windows, coverage),
+          scanned_through: scannedThrough(network, cursor, windows, coverage),
           transfers: rows.map((row) => toTransferObserved(network, row, confirmingTip)),
         },
       };
@@ -56,12 +57,17 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
 
 /** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
 export function scannedThrough(
-  cursor: Pick<Cursor, 'final' | 'haltedAt'>,
-  windows: readonly Pick<Window, 'recipient' | 'from'>[],
+  { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
+  { final, largeFinal, haltedAt }: Pick<Cursor, 'final' | 'largeFinal' | 'haltedAt'>,
+  windows: readonly Pick<Window, 'recipient' | 'from' | 'amountUnits'>[],
   coverage: readonly Coverage[],
 ): string | null {
-  if (cursor.final === null || cursor.haltedAt !== null) return null;
-  let through = cursor.final.timestamp * 1000;
+  // An amount above the cap, or one that nobody names, may still come or go where smaller ones cannot.
+  const isLarge = ({ amountUnits }: Pick<Window, 'amountUnits'>) =>
+    finalizedAbove !== null && (amountUnits === null || amountUnits > finalizedAbove);
+  const known = windows.some(isLarge) ? largeFinal : final;
+  if (known === null || haltedAt !== null) return null;
+  let through = known.timestamp * 1000;
   for (const window of windows) {
     const watch = coverage.find(({ address }) => address === window.recipient);
     if (watch?.isComplete !== true) return null;

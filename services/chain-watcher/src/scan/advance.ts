@@ -1,7 +1,7 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { DEPTH_WITHOUT_FINALIZED_TAG, confirmingTip, finalHeight } from '../chain/finality.ts';
-import { createLocalChain, type BlockHead, type LocalChain } from '../chain/local-chain.ts';
+import { finalizedWithoutTag } from '../chain/finality.ts';
+import { createLocalChain, type LocalChain } from '../chain/local-chain.ts';
 import { look, type Look } from '../chain/look.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { readBlockAt, readFinalized, readHead } from '../rpc/reads.ts';
@@ -10,7 +10,8 @@ import { Fenced, moveCursor } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import { halt, handleReorg } from './reorg.ts';
-import { MAX_BLOCKS, type ScanContext, type ScanState, type Session } from './session.ts';
+import { MAX_BLOCKS, type ScanContext, type Session } from './session.ts';
+import { stateAfter } from './state.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
@@ -26,17 +27,17 @@ export async function begin(context: ScanContext, session: Session): Promise<Loc
   const { network, pool } = context;
   const { head, start } = await context.endpoints.ask(async (rpc) => {
     const [newest, finalized] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
-    const depth = Math.max(network.confirmations, DEPTH_WITHOUT_FINALIZED_TAG);
-    const block = finalized ?? (await readBlockAt(rpc, Math.max(0, newest.number - depth)));
+    const block = finalized ?? (await readBlockAt(rpc, Math.max(0, finalizedWithoutTag(network, newest.number))));
     if (block === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
     return { head: newest, start: block };
   });
-  const position = { head: head.number, finalized: start.number, final: start };
+  const position = { head: head.number, finalized: start.number, final: start, largeFinal: start };
   await transaction(pool, async (tx) => {
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip: start, ...position });
     await insertBlocks(tx, network.id, [start]);
   });
-  Object.assign(session, { ...position, finalHeight: start.number, confirmingTip: start.number });
+  const heights = { finalHeight: start.number, largeFinalHeight: start.number, confirmingTip: start.number };
+  Object.assign(session, { ...position, ...heights });
   context.logger.info({ network: network.id, block_number: start.number }, 'scanning begins');
   return createLocalChain([start]);
 }
@@ -76,7 +77,7 @@ async function storeBlocks(
   const { network, pool } = context;
   const tip = seen.remember.at(-1);
   if (tip === undefined) return { more: false };
-  const state = stateAfter(context, session, chain, seen, tip);
+  const state = stateAfter(network, session, chain, seen, tip);
   const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(chain.tip().number / PRUNE_EVERY_BLOCKS);
   const keepFrom = Math.min(state.finalized, state.finalHeight) - KEPT_FINAL_BLOCKS;
   faultPoint('blocks-read');
@@ -84,7 +85,7 @@ async function storeBlocks(
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip, ...state });
     await insertBlocks(tx, network.id, seen.remember);
     const found = await insertTransfers(tx, network.id, seen.transfers);
-    const confirmed = await confirmTransfers(tx, network.id, state.finalHeight);
+    const confirmed = await confirmTransfers(tx, network, state);
     await publishTransfers(tx, context, [...found, ...confirmed], state.confirmingTip);
     if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
     faultPoint('blocks-written');
@@ -99,27 +100,4 @@ async function storeBlocks(
   context.metrics.blocksScanned.inc({ network: network.id }, tip.number - scannedBefore);
   recordTransfers(context, rows);
   return { more: tip.number < seen.head };
-}
-
-/** What the cursor will say once these blocks are stored. */
-function stateAfter(
-  { network }: ScanContext,
-  session: Session,
-  chain: LocalChain,
-  { head, finalized, remember }: Extract<Look, { kind: 'blocks' }>,
-  tip: BlockHead,
-): ScanState {
-  // A lagging endpoint may call less final than was final before; what was final stays it.
-  const known = Math.max(session.finalized, finalized ?? head - DEPTH_WITHOUT_FINALIZED_TAG);
-  const heights = { tip: tip.number, head, finalized: known };
-  const final = finalHeight(network, heights);
-  const block = remember.findLast(({ number }) => number <= final) ?? chain.atOrBelow(final);
-  const isFurther = block !== undefined && block.number > (session.final?.number ?? -1);
-  return {
-    head,
-    finalized: Math.min(known, tip.number),
-    final: isFurther ? { number: block.number, timestamp: block.timestamp } : session.final,
-    finalHeight: Math.max(final, session.finalHeight),
-    confirmingTip: confirmingTip(heights),
-  };
 }

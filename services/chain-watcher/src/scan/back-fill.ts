@@ -62,7 +62,7 @@ export async function backFillOnce(
   const rows = await transaction(pool, async (tx) => {
     await fence(tx, network.id, session.epoch);
     const found = await insertTransfers(tx, network.id, transfers);
-    const confirmed = await confirmTransfers(tx, network.id, session.finalHeight);
+    const confirmed = await confirmTransfers(tx, network, session);
     await publishTransfers(tx, context, [...found, ...confirmed], session.confirmingTip);
     await advanceBackFills(tx, network.id, wallets, { from: first.next, through, tip });
     faultPoint('backfill-written');

@@ -1,6 +1,5 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { finalHeight } from '../chain/finality.ts';
 import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
 import type { Fork } from '../chain/fork.ts';
 import { orphanBlocksAbove } from '../store/blocks.ts';
@@ -8,7 +7,8 @@ import { haltNetwork, moveCursor } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
 import { retractTransfersAbove } from '../store/transfers.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
-import type { ScanContext, ScanState, Session } from './session.ts';
+import type { ScanContext, Session } from './session.ts';
+import { stateAtAncestor } from './state.ts';
 
 /**
  * Goes back to the last block that both chains share: what lay above is orphaned and its transfers are retracted, newest
@@ -22,7 +22,7 @@ export async function handleReorg(
 ): Promise<void> {
   const { network, pool, metrics, logger } = context;
   const depth = chain.tip().number - ancestor.number;
-  const state = stateAt(context, session, chain, ancestor);
+  const state = stateAtAncestor(network, session, chain, ancestor);
   const retracted = await transaction(pool, async (tx) => {
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip: ancestor, ...state });
     await orphanBlocksAbove(tx, network.id, ancestor.number);
@@ -69,23 +69,4 @@ export async function halt(
   session.isHalted = true;
   metrics.incidents.inc({ network: network.id, kind: 'fork_below_finalized' });
   logger.error({ network: network.id, ...detail }, 'halted: a fork below the finalized block');
-}
-
-/** What the cursor says at the ancestor. What was final and is still there stays final. */
-function stateAt({ network }: ScanContext, session: Session, chain: LocalChain, ancestor: BlockHead): ScanState {
-  const { finalized, final, head } = session;
-  const heights = { tip: ancestor.number, head: ancestor.number, finalized };
-  if (final === null || final.number <= ancestor.number) {
-    return {
-      head,
-      finalized,
-      final,
-      finalHeight: Math.min(session.finalHeight, ancestor.number),
-      confirmingTip: ancestor.number,
-    };
-  }
-  const height = finalHeight(network, heights);
-  const block = chain.atOrBelow(height);
-  const earlier = block === undefined ? null : { number: block.number, timestamp: block.timestamp };
-  return { head, finalized, final: earlier, finalHeight: height, confirmingTip: ancestor.number };
 }

@@ -1,7 +1,7 @@
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { createLocalChain, type BlockHead, type LocalChain } from '../chain/local-chain.ts';
+import { createLocalChain, type LocalChain } from '../chain/local-chain.ts';
 import type { ChainMetrics } from '../metrics.ts';
 import type { ChainNetwork } from '../networks.ts';
 import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
@@ -11,6 +11,7 @@ import { takeOver, type Cursor } from '../store/cursor.ts';
 import { loadWatchedAddresses } from '../store/watches.ts';
 import { createWatchSet, type WatchSet } from '../watch-set.ts';
 import { tryToLead, type Leadership } from './leadership.ts';
+import type { ScanState } from './state.ts';
 
 /** What scanning one network needs; the same for the life of the process. */
 export type ScanContext = {
@@ -24,20 +25,6 @@ export type ScanContext = {
   outbox: Outbox;
   logger: Logger;
   metrics: ChainMetrics;
-};
-
-/** What every commit of a scan says of the network beside the blocks, in the cursor and in memory. */
-export type ScanState = {
-  /** Height of the last head seen. */
-  head: number;
-  /** Never goes back; a fork below it halts the network. */
-  finalized: number;
-  /** Stored block up to which everything is scanned and final; null near genesis. */
-  final: Pick<BlockHead, 'number' | 'timestamp'> | null;
-  /** Transfers at or below this height may be confirmed. */
-  finalHeight: number;
-  /** Height from which confirmations are counted. */
-  confirmingTip: number;
 };
 
 /**
@@ -59,6 +46,8 @@ export type Session = ScanState & {
   /** Monotonic milliseconds before which neither back-filling nor the end of watches is tried again. */
   backFillNotBefore: number;
   endWatchesNotBefore: number;
+  /** As above, for transfers that a second endpoint must agree about. */
+  agreementNotBefore: number;
 };
 
 /** One request of a batch is the range's events, the others its headers. */
@@ -105,12 +94,15 @@ function createSession(leadership: Leadership, cursor: Cursor, chain: LocalChain
     head: cursor.head,
     finalized: cursor.finalized,
     final: cursor.final,
+    largeFinal: cursor.largeFinal,
     finalHeight: cursor.final?.number ?? -1,
+    largeFinalHeight: cursor.largeFinal?.number ?? -1,
     confirmingTip: cursor.tip?.number ?? 0,
     maxBlocks: MAX_BLOCKS,
     maxBackFillBlocks: MAX_BACK_FILL_BLOCKS,
     mayHaveBackFills: true,
     backFillNotBefore: 0,
     endWatchesNotBefore: 0,
+    agreementNotBefore: 0,
   };
 }

@@ -2,6 +2,8 @@ import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { BlockHead } from '../chain/local-chain.ts';
 
+export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
+
 /** Where the scan of one network stands. */
 export type Cursor = {
   network: string;
@@ -12,7 +14,9 @@ export type Cursor = {
   /** Height of the last scanned block that the chain calls final. */
   finalized: number;
   /** The block up to which everything is scanned and deep enough to confirm; null while none is. */
-  final: Omit<BlockHead, 'hash'> | null;
+  final: FinalBlock | null;
+  /** The same for transfers above the network's cap; never above `final`. */
+  largeFinal: FinalBlock | null;
   haltedAt: Date | null;
 };
 
@@ -31,6 +35,8 @@ type CursorRow = {
   finalized_number: bigint | null;
   final_number: bigint | null;
   final_timestamp: Date | null;
+  large_final_number: bigint | null;
+  large_final_timestamp: Date | null;
   halted_at: Date | null;
 };
 
@@ -72,12 +78,13 @@ export async function fence(tx: Transaction, network: string, epoch: bigint): Pr
  */
 export async function moveCursor(
   tx: Transaction,
-  { network, epoch, tip, head, finalized, final }: Omit<Cursor, 'haltedAt'> & { tip: BlockHead },
+  { network, epoch, tip, head, finalized, final, largeFinal }: Omit<Cursor, 'haltedAt'> & { tip: BlockHead },
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `update cursor
      set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
-       final_number = $8, final_timestamp = to_timestamp($9), updated_at = now()
+       final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
+       updated_at = now()
      where network = $1 and epoch = $2 and halted_at is null`,
     [
       network,
@@ -89,6 +96,8 @@ export async function moveCursor(
       finalized,
       final?.number ?? null,
       final?.timestamp ?? null,
+      largeFinal?.number ?? null,
+      largeFinal?.timestamp ?? null,
     ],
   );
   if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
@@ -110,13 +119,14 @@ function toCursor(row: CursorRow): Cursor {
         : { number: Number(row.number), hash: `0x${row.hash.toString('hex')}`, timestamp: unixSeconds(row.timestamp) },
     head: Number(row.head_number ?? 0),
     finalized: Number(row.finalized_number ?? 0),
-    final:
-      row.final_number === null || row.final_timestamp === null
-        ? null
-        : { number: Number(row.final_number), timestamp: unixSeconds(row.final_timestamp) },
+    final: finalBlock(row.final_number, row.final_timestamp),
+    largeFinal: finalBlock(row.large_final_number, row.large_final_timestamp),
     haltedAt: row.halted_at,
   };
 }
+
+const finalBlock = (number: bigint | null, timestamp: Date | null): FinalBlock | null =>
+  number === null || timestamp === null ? null : { number: Number(number), timestamp: unixSeconds(timestamp) };
 
 /** Block timestamps are whole seconds. */
 function unixSeconds(date: Date): number {

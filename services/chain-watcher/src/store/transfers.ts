@@ -1,5 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { FinalHeights } from '../chain/finality.ts';
+import type { ChainNetwork } from '../networks.ts';
 import type { Transfer } from '../transfers.ts';
 
 export type TransferPhase = 'seen' | 'confirmed' | 'retracted';
@@ -57,15 +59,66 @@ export async function insertTransfers(
   return rows.sort(oldestFirst);
 }
 
-/** Confirms what lies at or below this height of our chain. @returns the transfers that are confirmed now. */
-export async function confirmTransfers(tx: Transaction, network: string, finalHeight: number): Promise<TransferRow[]> {
+/**
+ * Confirms what is final on our chain by the network's policy, but for transfers that two endpoints must agree about first.
+ * @returns the transfers that are confirmed now.
+ */
+export async function confirmTransfers(
+  tx: Transaction,
+  network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
+  { finalHeight, largeFinalHeight }: FinalHeights,
+): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
     `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
      where network = $1 and phase = 'seen' and block_number <= $2
+       and ($3::numeric is null or amount_units <= $3 or block_number <= $4)
+       and ($5::numeric is null or amount_units <= $5)
      returning ${COLUMNS}`,
-    [network, finalHeight],
+    [
+      network.id,
+      finalHeight,
+      network.finalizedAbove?.toString() ?? null,
+      largeFinalHeight,
+      network.agreementAbove?.toString() ?? null,
+    ],
   );
   return rows.sort(oldestFirst);
+}
+
+/** Transfers that are final but for the second endpoint they need, the oldest first. */
+export async function readAwaitingAgreement(
+  db: Queryable,
+  network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
+  { finalHeight, largeFinalHeight }: FinalHeights,
+  limit: number,
+): Promise<TransferRow[]> {
+  const { rows } = await db.query<TransferRow>(
+    `select ${COLUMNS} from transfer
+     where network = $1 and phase = 'seen' and block_number <= $2 and amount_units > $5
+       and ($3::numeric is null or amount_units <= $3 or block_number <= $4)
+     order by block_number limit $6`,
+    [
+      network.id,
+      finalHeight,
+      network.finalizedAbove?.toString() ?? null,
+      largeFinalHeight,
+      network.agreementAbove?.toString() ?? null,
+      limit,
+    ],
+  );
+  return rows;
+}
+
+/** Confirms one transfer in this block of our chain. @returns null when it is confirmed or gone by now. */
+export async function confirmTransfer(tx: Transaction, network: string, row: TransferRow): Promise<TransferRow | null> {
+  const { rows } = await tx.query<TransferRow>(
+    `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
+     where network = $1 and transaction_id = $2 and transaction_event_index = $3 and block_hash = decode($4, 'hex')
+       and phase = 'seen'
+     returning ${COLUMNS}`,
+    [network, row.transaction_id, row.transaction_event_index, row.block_hash],
+  );
+  return rows[0] ?? null;
 }
 
 /** Takes back every transfer above this height. @returns them newest first, with what they were before. */

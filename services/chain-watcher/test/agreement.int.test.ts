@@ -1,0 +1,122 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+
+type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
+
+/** In base units; a transfer of more needs two endpoints. */
+const LIMIT = 5n;
+
+describe('a transfer too large for the word of one endpoint', () => {
+  let world: World;
+  let second: MisbehavingNode;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    second = await misbehavingNode(world.chain);
+    world.watch({ rpcUrls: [world.chain.rpcUrl, second.url], entry: { agreement_above_amount: '0.000005' } });
+  });
+  afterAll(async () => {
+    await world.close();
+    await second.close();
+  });
+  afterEach(() => {
+    second.spoil(null);
+    second.replaceAll(null);
+  });
+
+  const watchedWallet = async () => {
+    const wallet = newWallet();
+    await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    return wallet;
+  };
+  /** A transfer that is deep enough, and how often the second endpoint has been asked for its receipt since. */
+  const deepTransfer = async (wallet: string, units: bigint) => {
+    let questions = 0;
+    const misbehave = (change: (receipt: Receipt) => unknown) =>
+      second.spoil((call: Call, answer: Answer) => {
+        if (call.method !== 'eth_getTransactionReceipt') return undefined;
+        questions += 1;
+        return { result: answer.result ? change(answer.result as Receipt) : null };
+      });
+    return {
+      misbehave,
+      questions: () => questions,
+      pay: async () => {
+        await world.chain.transfer(wallet, units);
+        await world.chain.mine(4);
+        await untilScanned(world);
+      },
+    };
+  };
+  const disagreements = async () =>
+    (await world.pool.query<{ detail: object }>(`select detail from incident where kind = 'endpoints_disagree'`)).rows;
+
+  test('is confirmed once a second one shows it too', async () => {
+    const wallet = await watchedWallet();
+    const { pay } = await deepTransfer(wallet, LIMIT + 1n);
+    await pay();
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('waits while the second one is away, as smaller ones do not', async () => {
+    const [wallet, other] = [await watchedWallet(), await watchedWallet()];
+    second.replaceAll('drop');
+    await world.chain.transfer(wallet, LIMIT + 1n);
+    await world.chain.transfer(other, LIMIT);
+    await world.chain.mine(4);
+    await untilHeard(world, other, ['seen', 'confirmed']);
+    await untilHeard(world, wallet, ['seen']);
+    second.replaceAll(null);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('waits and raises one incident while the second one says otherwise', async () => {
+    const wallet = await watchedWallet();
+    const { pay, misbehave, questions } = await deepTransfer(wallet, LIMIT + 1n);
+    misbehave((receipt) => ({
+      ...receipt,
+      logs: receipt.logs.map((log) => ({ ...log, data: `0x${'1'.repeat(64)}` })),
+    }));
+    await pay();
+    await eventually(async () => expect(await disagreements()).toHaveLength(1));
+    await eventually(() => expect(questions()).toBeGreaterThan(2), { timeoutMs: 15_000 });
+    await untilHeard(world, wallet, ['seen']);
+    expect(await disagreements()).toHaveLength(1);
+    second.spoil(null);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  }, 30_000);
+
+  test('waits and raises an incident while the second one has the height but not the transfer', async () => {
+    const wallet = await watchedWallet();
+    const { pay, misbehave } = await deepTransfer(wallet, LIMIT + 1n);
+    const before = (await disagreements()).length;
+    misbehave(() => null);
+    await pay();
+    await eventually(async () => expect(await disagreements()).toHaveLength(before + 1));
+    await untilHeard(world, wallet, ['seen']);
+    second.spoil(null);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+});
+
+test("a transfer above the network's cap waits until the chain itself calls its block final", async () => {
+  const world = await startWorld({ slotsInAnEpoch: 4 });
+  world.watch({ entry: { finalized_above_amount: '0.000005' } });
+  const [large, small] = [newWallet(), newWallet()];
+  for (const recipient of [large, small]) {
+    await world.announce({ recipient });
+    await untilWatched(world, recipient);
+  }
+  await world.chain.transfer(large, LIMIT + 1n);
+  await world.chain.transfer(small, LIMIT);
+  await world.chain.mine(2);
+  await untilHeard(world, small, ['seen', 'confirmed']);
+  await untilScanned(world);
+  await untilHeard(world, large, ['seen']);
+  await world.chain.mine(10);
+  await untilHeard(world, large, ['seen', 'confirmed']);
+  await world.close();
+});
