@@ -2,9 +2,11 @@ import { parseAddress, type AddressFamily } from './address.ts';
 import { AMOUNT_DECIMALS, AMOUNT_PATTERN } from './amount.ts';
 import { compileSchema, describeErrors } from './schema.ts';
 
-/** A node that answers Ethereum JSON-RPC. `${NAME}` in a URL stands for an environment variable, which only chain-watcher fills in. */
+/** A node that answers Ethereum JSON-RPC. `${NAME}` in its texts stands for an environment variable, which only chain-watcher fills in. */
 export type RpcEndpoint = {
   url: string;
+  /** HTTP headers of every request, where a provider wants its key in one, such as TRON-PRO-API-KEY. */
+  headers?: Record<string, string>;
   /** WebSocket of the same provider (ws or wss): tells of new blocks at once, and nothing that it says is believed. */
   ws_url?: string;
   /** Questions a second that the plan allows; one batch counts as many as it holds. Without it, only the provider's refusals limit. */
@@ -49,6 +51,12 @@ const endpointSchema = {
   required: ['url'],
   properties: {
     url: { type: 'string', minLength: 1 },
+    headers: {
+      type: 'object',
+      maxProperties: 16,
+      propertyNames: { pattern: '^[A-Za-z0-9-]{1,64}$' },
+      additionalProperties: { type: 'string', minLength: 1, maxLength: 4096 },
+    },
     ws_url: { type: 'string', minLength: 1 },
     requests_per_second: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
   },
@@ -102,7 +110,7 @@ const validate = compileSchema<Network[]>(schema);
 export function parseNetworks(json: unknown): Network[] {
   if (!validate(json)) throw new Error(`networks: ${describeErrors(validate.errors)}`);
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
-  const problems = [...addressProblems(json), ...duplicates(json), ...agreementProblems(enabled)];
+  const problems = [...addressProblems(json), ...duplicates(json), ...endpointProblems(enabled)];
   const defaults = enabled.filter((network) => network.default_evm === true);
   if (defaults.length > 1)
     problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
@@ -125,11 +133,15 @@ function addressProblems(networks: readonly Network[]): string[] {
     .map((network) => `${network.id}: usdt_contract is no ${network.family} address`);
 }
 
-/** An endpoint cannot agree with itself, so that no large payment would ever be confirmed. */
-function agreementProblems(networks: readonly Network[]): string[] {
-  return networks
-    .filter((network) => network.agreement_above_amount !== undefined && network.rpc_urls.length < 2)
-    .map((network) => `${network.id}: agreement_above_amount needs a second endpoint in rpc_urls`);
+/** An endpoint cannot agree with itself: named twice, it would vouch for large transfers alone. */
+function endpointProblems(networks: readonly Network[]): string[] {
+  return networks.flatMap(({ id, rpc_urls: entries, agreement_above_amount: threshold }) => {
+    const urls = new Set(entries.map((entry) => (typeof entry === 'string' ? entry : entry.url)));
+    const problems = urls.size < entries.length ? [`${id}: rpc_urls name an endpoint twice`] : [];
+    if (threshold !== undefined && urls.size < 2)
+      problems.push(`${id}: agreement_above_amount needs a second endpoint in rpc_urls`);
+    return problems;
+  });
 }
 
 function duplicates(networks: readonly Network[]): string[] {

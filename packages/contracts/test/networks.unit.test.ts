@@ -26,6 +26,19 @@ describe('the networks file', () => {
     expect(() => parseNetworks(wrong)).toThrow(/no evm address.*twice.*default_evm/);
   });
 
+  test('one endpoint cannot agree with itself', () => {
+    const careful = { ...ethereum, agreement_above_amount: '1000' };
+    expect(() => parseNetworks([careful])).toThrow(/ethereum: agreement_above_amount needs a second endpoint/);
+    const [parsed] = parseNetworks([{ ...careful, rpc_urls: ['https://a.example', { url: 'https://b.example' }] }]);
+    expect(parsed?.agreement_above_amount).toBe('1000');
+    const twice = ['https://a.example', { url: 'https://a.example' }];
+    expect(() => parseNetworks([{ ...careful, rpc_urls: twice }])).toThrow(/an endpoint twice.*second endpoint/);
+  });
+
+  test('a threshold that is no amount is refused', () => {
+    expect(() => parseNetworks([{ ...ethereum, finalized_above_amount: '1e4' }])).toThrow(/finalized_above_amount/);
+  });
+
   test('a misspelt setting is refused', () => {
     expect(() => parseNetworks([{ ...ethereum, confirmation: 3 }])).toThrow(/additional properties/);
   });

@@ -4,8 +4,14 @@ import { parseNetworks, type Network, type RpcEndpoint } from '@quittance/contra
 import { bloomTest } from './chain/bloom.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
 
-/** A node to ask. Its URLs may hold keys: they are never logged nor shown. */
-export type Endpoint = { url: string; wsUrl: string | null; requestsPerSecond: number | null };
+/** A node to ask. Its URLs and headers may hold keys: they are never logged nor shown. */
+export type Endpoint = {
+  url: string;
+  /** By lowercase name. */
+  headers: Record<string, string>;
+  wsUrl: string | null;
+  requestsPerSecond: number | null;
+};
 
 /** A network as the scanning sees it: the file's entry and what follows from it. */
 export type ChainNetwork = Omit<Network, 'rpc_urls'> & {
@@ -63,10 +69,11 @@ function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: str
 }
 
 function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => string): Endpoint {
-  if (typeof entry === 'string') return { url: fill(entry), wsUrl: null, requestsPerSecond: null };
-  const { url, ws_url: wsUrl, requests_per_second: requestsPerSecond } = entry;
+  if (typeof entry === 'string') return { url: fill(entry), headers: {}, wsUrl: null, requestsPerSecond: null };
+  const { url, headers = {}, ws_url: wsUrl, requests_per_second: requestsPerSecond } = entry;
   return {
     url: fill(url),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fill(value)])),
     wsUrl: wsUrl === undefined ? null : fill(wsUrl),
     requestsPerSecond: requestsPerSecond ?? null,
   };

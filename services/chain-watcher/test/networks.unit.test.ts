@@ -8,7 +8,7 @@ const shipped = JSON.parse(readFileSync(new URL('../../../infra/networks.json', 
 }[];
 
 /** The shipped file with these URLs filled in. */
-const withUrls = (urls: Record<string, string[]>) =>
+const withUrls = (urls: Record<string, (string | object)[]>) =>
   shipped.map((network) => ({ ...network, rpc_urls: urls[network.id] ?? [] }));
 
 describe('the shipped networks file', () => {
@@ -43,12 +43,45 @@ describe('what follows from an entry', () => {
   });
 });
 
+describe('thresholds', () => {
+  test('are amounts of USDT, whatever the token counts in', () => {
+    const [bnb] = readNetworks(
+      withUrls({ bnb: ['http://a', 'http://b'] }).map((entry) => ({ ...entry, agreement_above_amount: '2500.5' })),
+      {},
+    );
+    expect(bnb).toMatchObject({ agreementAbove: 2_500_500_000_000_000_000_000n, finalizedAbove: null });
+    expect(readNetworks(withUrls({ base: ['http://a'] }), {})).toMatchObject([{ finalizedAbove: 10_000_000_000n }]);
+  });
+});
+
 describe('keys in URLs', () => {
   const networks = withUrls({ ethereum: ['https://rpc.example/${ETHEREUM_KEY}', 'https://other.example'] });
 
   test('are filled in from the environment', () => {
     const [ethereum] = readNetworks(networks, { ETHEREUM_KEY: 'abc' });
     expect(ethereum?.endpoints.map(({ url }) => url)).toEqual(['https://rpc.example/abc', 'https://other.example']);
+  });
+
+  test('in headers are filled in too, and a WebSocket belongs to its endpoint', () => {
+    const entry = {
+      url: 'https://api.trongrid.example/jsonrpc',
+      headers: { 'TRON-PRO-API-KEY': '${TRON_KEY}' },
+      ws_url: 'wss://ws.example/${TRON_KEY}',
+      requests_per_second: 15,
+    };
+    const [tron] = readNetworks(withUrls({ tron: [entry, 'https://other.example'] }), { TRON_KEY: 'abc' });
+    expect(tron?.endpoints).toEqual([
+      {
+        url: 'https://api.trongrid.example/jsonrpc',
+        headers: { 'tron-pro-api-key': 'abc' },
+        wsUrl: 'wss://ws.example/abc',
+        requestsPerSecond: 15,
+      },
+      { url: 'https://other.example', headers: {}, wsUrl: null, requestsPerSecond: null },
+    ]);
+    expect(() =>
+      readNetworks(withUrls({ tron: [{ ...entry, ws_url: 'https://ws.example' }] }), { TRON_KEY: 'abc' }),
+    ).toThrow(/tron: rpc_urls\[0\]\.ws_url is no ws\(s\) URL/);
   });
 
   test('that are missing stop the start and are named', () => {
