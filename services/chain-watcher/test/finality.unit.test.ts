@@ -39,8 +39,10 @@ describe('the height that may be confirmed', () => {
     expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 70 })).toBe(70);
   });
 
-  test('what the chain calls final needs no further confirmations where depth decides', () => {
-    expect(finalHeight(twelve, { tip: 100, head: 100, finalized: 97 })).toBe(97);
+  test('a block that is called final too early still needs its confirmations', () => {
+    expect(finalHeight(twelve, { tip: 100, head: 100, finalized: 100 })).toBe(89);
+    expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 100 })).toBe(86);
+    expect(finalHeights(capped, { tip: 100, head: 100, finalized: 100 })).toMatchObject({ largeFinalHeight: 89 });
   });
 
   test("a transfer above the cap also waits for the chain's word, one of exactly the cap does not", () => {
@@ -48,11 +50,6 @@ describe('the height that may be confirmed', () => {
     expect(finalHeightOf(capped, heights, 1_000n)).toBe(100);
     expect(finalHeightOf(capped, heights, 1_001n)).toBe(50);
     expect(finalHeightOf(twelve, finalHeights(twelve, { tip: 111, head: 111, finalized: 50 }), 10n ** 30n)).toBe(100);
-  });
-
-  test('what the chain calls final is final for a transfer above the cap, however shallow', () => {
-    const heights = finalHeights(capped, { tip: 100, head: 100, finalized: 97 });
-    expect(finalHeightOf(capped, heights, 1_001n)).toBe(97);
   });
 
   test('is never above the tip, for any policy, and never higher for large transfers', () => {

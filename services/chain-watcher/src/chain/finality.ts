@@ -43,16 +43,15 @@ export type FinalHeights = {
 
 type Policy = Pick<ChainNetwork, 'confirmations' | 'finality' | 'finalizedAbove'>;
 
-/** Up to where the network's policy allows to confirm. */
-export function finalHeights(policy: Policy, heights: Heights): FinalHeights {
-  const deepEnough = Math.min(heights.tip, confirmingTip(heights) - policy.confirmations + 1);
-  const calledFinal = Math.min(heights.tip, heights.finalized);
-  const finalHeight =
-    policy.finality === 'finalized' ? Math.min(deepEnough, calledFinal) : Math.max(deepEnough, calledFinal);
-  return {
-    finalHeight,
-    largeFinalHeight: policy.finalizedAbove === null ? finalHeight : Math.min(finalHeight, calledFinal),
-  };
+/**
+ * Up to where the network's policy allows to confirm. A node that calls a block final saves it no confirmation: there are some that call
+ * their newest block final.
+ */
+export function finalHeights({ confirmations, finality, finalizedAbove }: Policy, heights: Heights): FinalHeights {
+  const deepEnough = Math.min(heights.tip, confirmingTip(heights) - confirmations + 1);
+  const calledFinal = Math.min(deepEnough, heights.finalized);
+  const finalHeight = finality === 'finalized' ? calledFinal : deepEnough;
+  return { finalHeight, largeFinalHeight: finalizedAbove === null ? finalHeight : calledFinal };
 }
 
 /** Up to where a transfer of so many base units of the token may be confirmed. */
