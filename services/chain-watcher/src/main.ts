@@ -13,9 +13,13 @@ import { startScanLoop } from './loops/scan.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
+import { incidentRoutes } from './routes/incidents.ts';
+import { rescanRoutes } from './routes/rescans.ts';
+import { resumeRoutes } from './routes/resume.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
 import { windowsRoute } from './routes/windows.ts';
 import { createEndpoints } from './rpc/endpoints.ts';
+import { followNewHeads } from './rpc/new-heads.ts';
 
 const name = 'chain-watcher';
 
@@ -49,7 +53,9 @@ await startService({
       const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics };
       const loop = startScanLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
-      return { network, endpoints };
+      const newHeads = followNewHeads({ network, hint: () => loop.wake(), logger, metrics });
+      lifecycle.onStop(`new heads ${network.id}`, () => newHeads.close());
+      return { network, endpoints, loop };
     });
 
     const app = createApp({
@@ -60,6 +66,9 @@ await startService({
         windowsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         chainsRoute({ pool, networks: watched }),
+        ...incidentRoutes(pool),
+        ...rescanRoutes({ pool, networks }),
+        ...resumeRoutes({ pool, networks }),
       ],
       internalToken: config.internalToken,
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.

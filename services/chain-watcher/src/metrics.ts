@@ -19,6 +19,13 @@ export function createChainMetrics(metrics: Metrics) {
       'Large transfers, final but for a second endpoint that shows them',
       network,
     ),
+    auditLagBlocks: metrics.gauge(
+      'chain_audit_lag_blocks',
+      'Final blocks that were not read a second time yet',
+      network,
+    ),
+    rescannedBlocks: metrics.counter('chain_rescanned_blocks_total', 'Blocks read again for an operator', network),
+    gaps: metrics.counter('chain_gaps_total', 'Transfers that the scan missed and a second reading found', network),
     incidents: metrics.counter('chain_incidents_total', 'Incidents raised', ['network', 'kind']),
     reorgDepth: metrics.histogram(
       'chain_reorg_depth_blocks',

@@ -24,8 +24,8 @@ export function toTransferObserved(
     block_number: blockNumber,
     block_hash: `0x${row.block_hash}`,
     block_timestamp: rfc3339(row.block_timestamp),
-    from: addressFromHex(network.family, `0x${row.sender}`),
-    to: addressFromHex(network.family, `0x${row.recipient}`),
+    from: spelled(network.family, row.sender),
+    to: spelled(network.family, row.recipient),
     amount_units: row.amount_units,
     decimals: network.decimals,
     phase: row.phase,
@@ -33,6 +33,20 @@ export function toTransferObserved(
     confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
     confirmations_required: network.confirmations,
   };
+}
+
+/** A checksum costs as much as all the rest of a message, and the same wallets come again: in what is seen, then confirmed. */
+const spellings = new Map<string, string>();
+const MAX_SPELLINGS = 30_000;
+
+function spelled(family: Network['family'], hex: string): string {
+  const key = `${family} ${hex}`;
+  const known = spellings.get(key);
+  if (known !== undefined) return known;
+  if (spellings.size >= MAX_SPELLINGS) spellings.clear();
+  const address = addressFromHex(family, `0x${hex}`);
+  spellings.set(key, address);
+  return address;
 }
 
 /**

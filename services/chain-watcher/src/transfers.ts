@@ -29,18 +29,28 @@ export type Transfer = Omit<DecodedTransfer, 'log'> & {
 const ADDRESS_PADDING = '0'.repeat(24);
 
 /**
+ * To whom an event moves the token: the first look at each of the thousands of events of which few matter.
+ * @returns null for anything that decodeTransfer() refuses, but for a zero amount.
+ */
+export function recipientOf(token: string, log: Log): string | null {
+  const [topic, from, to] = log.topics;
+  if (log.address !== token || log.topics.length !== 3 || topic !== TRANSFER_TOPIC) return null;
+  if (log.data.length !== 66 || from === undefined || to === undefined) return null;
+  return isPaddedAddress(from) && isPaddedAddress(to) ? unpad(to) : null;
+}
+
+/**
  * Reads an event as a transfer of the token.
  * @returns null for anything else: another contract (look-alike tokens), another number of topics, short or long data, an
  *   address that is none, and a zero amount ("address poisoning" sends those to plant a lookalike sender in wallets).
  */
 export function decodeTransfer(token: string, log: Log): DecodedTransfer | null {
-  const [topic, from, to] = log.topics;
-  if (log.address !== token || log.topics.length !== 3 || topic !== TRANSFER_TOPIC) return null;
-  if (log.data.length !== 66 || from === undefined || to === undefined) return null;
-  if (!isPaddedAddress(from) || !isPaddedAddress(to)) return null;
+  const to = recipientOf(token, log);
+  const [, from] = log.topics;
+  if (to === null || from === undefined) return null;
   const amountUnits = BigInt(log.data);
   if (amountUnits === 0n) return null;
-  return { from: unpad(from), to: unpad(to), amountUnits, log };
+  return { from: unpad(from), to, amountUnits, log };
 }
 
 /**

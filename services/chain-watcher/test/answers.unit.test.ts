@@ -30,7 +30,13 @@ describe('a block', () => {
       parentHash: hashOf(6),
       timestamp: 101,
       logsBloom: `0x${'0'.repeat(512)}`,
+      transactions: [],
     });
+  });
+
+  test('names its transactions, also where a node sends them whole', () => {
+    const transactions = [hashOf(0xa), { hash: hashOf(0xb), value: '0x0' }];
+    expect(parseBlock({ ...rawBlock, transactions }).transactions).toEqual([hashOf(0xa), hashOf(0xb)]);
   });
 
   test.each([
@@ -41,6 +47,8 @@ describe('a block', () => {
     ['with a short hash', { ...rawBlock, hash: '0x12' }],
     ['with a hash that is no hex', { ...rawBlock, hash: `0x${'g'.repeat(64)}` }],
     ['with a short bloom', { ...rawBlock, logsBloom: '0x00' }],
+    ['without transactions', { ...rawBlock, transactions: undefined }],
+    ['with a transaction without hash', { ...rawBlock, transactions: [{}] }],
   ])('%s is refused', (_, value) => {
     expect(() => parseBlock(value)).toThrow(/invalid_answer/);
   });
@@ -51,12 +59,31 @@ describe('logs', () => {
     expect(parseLogs([rawLog])[0]?.address).toBe(`0x${'ab'.repeat(20)}`);
   });
 
+  test('of several contracts and blocks are each read as they are', () => {
+    const other = {
+      ...rawLog,
+      address: `0x${'cd'.repeat(20)}`,
+      topics: [hashOf(2)],
+      blockHash: hashOf(8),
+      blockNumber: '0x8',
+    };
+    const read = parseLogs([rawLog, rawLog, other, rawLog]);
+    expect(read.map(({ address }) => address.slice(2, 4))).toEqual(['ab', 'ab', 'cd', 'ab']);
+    expect(read.map(({ topics }) => topics[0])).toEqual([hashOf(1), hashOf(1), hashOf(2), hashOf(1)]);
+    expect(read.map(({ blockHash }) => blockHash)).toEqual([hashOf(7), hashOf(7), hashOf(8), hashOf(7)]);
+    expect(read.map(({ blockNumber }) => blockNumber)).toEqual([7, 7, 8, 7]);
+  });
+
   test.each([
     ['null', null],
     ['an object', {}],
     ['a log taken back', [{ ...rawLog, removed: true }]],
     ['five topics', [{ ...rawLog, topics: Array.from({ length: 5 }, () => hashOf(1)) }]],
     ['a pending log', [{ ...rawLog, blockHash: null, blockNumber: null }]],
+    ['data that is no hex', [{ ...rawLog, data: '0x0g' }]],
+    ['data with a character that is no ASCII', [{ ...rawLog, data: '0x0\u0661' }]],
+    ['a later log whose contract is missing', [rawLog, { ...rawLog, address: undefined }]],
+    ['a later log with a malformed block', [rawLog, { ...rawLog, blockHash: `0x${'g'.repeat(64)}` }]],
     ['odd data', [{ ...rawLog, data: 'abc' }]],
   ])('%s are refused', (_, value) => {
     expect(() => parseLogs(value)).toThrow(/invalid_answer/);

@@ -5,7 +5,7 @@ import {
   confirmingTip,
   finalHeightOf,
   finalHeights,
-  finalizedWithoutTag,
+  finalizedHeight,
   type Heights,
 } from '../src/chain/finality.ts';
 
@@ -63,7 +63,21 @@ describe('the height that may be confirmed', () => {
   });
 });
 
-test('where a node knows no final block, one with as many confirmations as the network says counts as final', () => {
-  expect(confirmationsOf(finalizedWithoutTag({ confirmations_without_finalized: 27 }, 1_000), 1_000)).toBe(27);
-  expect(confirmationsOf(finalizedWithoutTag({}, 1_000), 1_000)).toBe(128);
+describe('what a node calls final', () => {
+  const tron = { confirmations_without_finalized: 27 };
+
+  test('is its word', () => {
+    expect(finalizedHeight(tron, 1_000, { number: 981 })).toBe(981);
+    expect(finalizedHeight(tron, 1_000, { number: 999 })).toBe(999);
+  });
+
+  test('is as deep as the network says where it has no word for it', () => {
+    expect(confirmationsOf(finalizedHeight(tron, 1_000, null), 1_000)).toBe(27);
+    expect(confirmationsOf(finalizedHeight({}, 1_000, null), 1_000)).toBe(128);
+  });
+
+  test('is not believed of its newest block, which some answer for a tag that they do not know', () => {
+    expect(confirmationsOf(finalizedHeight(tron, 1_000, { number: 1_000 }), 1_000)).toBe(27);
+    expect(confirmationsOf(finalizedHeight(tron, 1_000, { number: 1_001 }), 1_000)).toBe(27);
+  });
 });

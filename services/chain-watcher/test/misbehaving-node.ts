@@ -4,15 +4,21 @@ import type { AddressInfo } from 'node:net';
 export type Call = { id: number; method: string; params: unknown[] };
 export type Answer = { id: number; result?: unknown; error?: { code: number; message: string } };
 
+type Reply = { status: number; body: string; headers?: Record<string, string> };
+
 /** A node that passes questions on to a real one and spoils the answers as a test wants. */
 export type MisbehavingNode = {
   url: string;
   /** HTTP requests so far. */
   requests(): number;
+  /** Every single question so far. */
+  calls(): readonly Call[];
   /** Changes each single answer of the real node; undefined leaves it alone. */
   spoil(change: ((call: Call, answer: Answer) => Partial<Answer> | undefined) | null): void;
   /** Answers every request with this instead, or drops the connection. */
-  replaceAll(reply: { status: number; body: string; headers?: Record<string, string> } | 'drop' | null): void;
+  replaceAll(reply: Reply | 'drop' | null): void;
+  /** Answers some requests, each with all its calls, with this instead. */
+  refuse(choose: ((calls: readonly Call[]) => Reply | 'drop' | undefined) | null): void;
   /** Takes part in the chain as a replica that is so many blocks behind. */
   lag(blocks: number): void;
   close(): Promise<void>;
@@ -20,26 +26,27 @@ export type MisbehavingNode = {
 
 export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<MisbehavingNode> {
   let change: ((call: Call, answer: Answer) => Partial<Answer> | undefined) | null = null;
-  let replacement: { status: number; body: string; headers?: Record<string, string> } | 'drop' | null = null;
+  let refusal: ((calls: readonly Call[]) => Reply | 'drop' | undefined) | null = null;
   let lagBlocks = 0;
   let requests = 0;
+  const asked: Call[] = [];
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     requests += 1;
-    const body = await readText(request);
-    if (replacement === 'drop') throw new Error('the connection is dropped');
-    if (replacement !== null) {
-      reply(response, replacement);
+    const calls = JSON.parse(await readText(request)) as Call | Call[];
+    const instead = refusal?.([calls].flat());
+    if (instead === 'drop') throw new Error('the connection is dropped');
+    if (instead !== undefined) {
+      reply(response, instead);
       return;
     }
-    const calls = JSON.parse(body) as Call | Call[];
-    const answers = await Promise.all([calls].flat().map((call) => answerOne(call)));
+    asked.push(...[calls].flat());
+    const found = await askAll(rpcUrl, await Promise.all([calls].flat().map(behind)));
+    const answers = [calls].flat().map((call, position): Answer => {
+      const answer = found[position] ?? { id: call.id };
+      return { ...answer, ...change?.(call, answer) };
+    });
     reply(response, { status: 200, body: JSON.stringify(Array.isArray(calls) ? answers : answers[0]) });
-  }
-
-  async function answerOne(call: Call): Promise<Answer> {
-    const answer = await ask(rpcUrl, await behind(call));
-    return { ...answer, ...change?.(call, answer) };
   }
 
   /** Turns a question about the head, or beyond, into what a lagging replica would understand. */
@@ -60,11 +67,15 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/a-secret-key`,
     requests: () => requests,
+    calls: () => asked,
     spoil: (next) => {
       change = next;
     },
     replaceAll: (next) => {
-      replacement = next;
+      refusal = next === null ? null : () => next;
+    },
+    refuse: (next) => {
+      refusal = next;
     },
     lag: (blocks) => {
       lagBlocks = blocks;
@@ -76,24 +87,30 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
   };
 }
 
-async function ask(url: string, call: Call): Promise<Answer> {
+/** One question to a node, its answer as it comes. */
+export async function ask(url: string, call: Call): Promise<Answer> {
+  const [answer] = await askAll(url, [call]);
+  return answer!;
+}
+
+/** Questions in one batch. @returns their answers, in that order. */
+async function askAll(url: string, calls: readonly Call[]): Promise<Answer[]> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', ...call }),
+    // The ids are the caller's and need not differ.
+    body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', ...call, id }))),
   });
-  return (await response.json()) as Answer;
+  const answers = (await response.json()) as Answer[];
+  return calls.map(({ id }, position) => ({ ...answers.find((answer) => answer.id === position)!, id }));
 }
 
-async function readText(request: IncomingMessage): Promise<string> {
+export async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function reply(
-  response: ServerResponse,
-  answer: { status: number; body: string; headers?: Record<string, string> },
-): void {
+export function reply(response: ServerResponse, answer: Reply): void {
   response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
 }

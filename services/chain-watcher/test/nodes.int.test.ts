@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
 import type { RunningWatcher } from './watcher.ts';
@@ -121,6 +121,21 @@ describe('a node that is not to be trusted', () => {
     await untilHeard(world, wallet, ['seen', 'confirmed']);
   });
 
+  test('that calls its newest block final, for want of the tag, makes no halt of the next reorg', async () => {
+    const wallet = await watchedWallet(world);
+    let newest: unknown = null;
+    node.spoil((call, answer) => {
+      if (call.method !== 'eth_getBlockByNumber') return undefined;
+      if (call.params[0] === 'latest') newest = answer.result;
+      return call.params[0] === 'finalized' && newest !== null ? { result: newest } : undefined;
+    });
+    await world.chain.transfer(wallet, 5n);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.reorg(1);
+    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await untilScanned(world);
+  });
+
   test('that is not asked for anything new costs one request a look', async () => {
     await watchedWallet(world);
     await untilScanned(world);
@@ -218,4 +233,121 @@ describe('several endpoints', () => {
     await world.chain.mine(70);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
   });
+});
+
+describe('a node that has pruned its history', () => {
+  /** Of blocks below this height it keeps the headers, and answers an empty list for their events. */
+  const prunedBelow =
+    (height: number) =>
+    (call: Call, answer: Answer): Partial<Answer> | undefined =>
+      call.method === 'eth_getLogs' && answer.result
+        ? { result: logsOf(answer).filter((log) => Number(log['blockNumber']) >= height) }
+        : undefined;
+  const headOf = async ({ chain }: World) => Number(await chain.rpc<string>('eth_blockNumber'));
+
+  let world: World;
+  let node: MisbehavingNode;
+  beforeEach(async () => {
+    world = await startWorld();
+    node = await misbehavingNode(world.chain);
+  });
+  afterEach(async () => {
+    await world.close();
+    await node.close();
+  });
+
+  test.each([
+    ['few', 1],
+    ['many', 600],
+  ])(
+    'holds the cursor while we are far behind with %s wallets, until another endpoint has it',
+    async (_, wallets) => {
+      const first = world.watch({ rpcUrls: [node.url] });
+      const wallet = await watchedWallet(world);
+      await world.pool.query(
+        `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+       select 'local', decode(lpad(to_hex(n), 40, '0'), 'hex'), 'mer_x', now(), now() + interval '1 day', 'watching'
+       from generate_series(1, $1) n`,
+        [wallets],
+      );
+      await untilScanned(world);
+      await first.close();
+      await world.chain.transfer(wallet, 5n);
+      await world.chain.mine(20);
+      for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
+      await world.chain.mine(100);
+      const before = await cursorOf(world);
+      node.spoil(prunedBelow(await headOf(world)));
+      const behind = world.watch({ rpcUrls: [node.url] });
+      const requests = node.requests();
+      await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 6));
+      expect(await cursorOf(world)).toBe(before);
+      await behind.close();
+      world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
+      await untilHeard(world, wallet, ['seen', 'confirmed']);
+    },
+    60_000,
+  );
+
+  test('holds the back-fill, and never calls a wallet complete, until another endpoint has it', async () => {
+    const lone = world.watch({ rpcUrls: [node.url] });
+    const createdAt = new Date().toISOString();
+    const wallet = newWallet();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(20);
+    for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
+    await untilScanned(world);
+    node.spoil(prunedBelow((await headOf(world)) - 3));
+    const asked = node.calls().length;
+    await world.announce({ recipient: wallet, created_at: createdAt });
+    await eventually(() =>
+      expect(
+        node
+          .calls()
+          .slice(asked)
+          .some(({ method }) => method === 'eth_getLogs'),
+      ).toBe(true),
+    );
+    // New blocks are scanned all the while.
+    await world.chain.mine(2);
+    await untilScanned(world);
+    const { rows } = await world.pool.query<{ state: string }>('select state from watch');
+    expect(rows).toEqual([{ state: 'backfilling' }]);
+    expect(world.heard).toEqual([]);
+    await lone.close();
+    world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilWatched(world, wallet);
+  }, 60_000);
+});
+
+describe('a node that is stuck on a dead branch', () => {
+  test('makes nobody take anything back while another endpoint still has our tip', async () => {
+    const world = await startWorld();
+    const stuck = await misbehavingNode(world.chain);
+    world.watch({ rpcUrls: [stuck.url, world.chain.rpcUrl], confirmations: 2 });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(3);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilScanned(world);
+    const forkedAt = Number(await world.chain.rpc<string>('eth_blockNumber')) - 3;
+    // From there on it has other blocks, as many as everybody else.
+    stuck.spoil((call, answer) => {
+      const block = answer.result as { number: string; hash: string; parentHash: string } | null;
+      if (!/^eth_getBlockBy/.test(call.method) || !block || Number(block.number) < forkedAt) return undefined;
+      const other = (hash: string) => `0xdead${hash.slice(6)}`;
+      const parentHash = Number(block.number) > forkedAt ? other(block.parentHash) : block.parentHash;
+      return { result: { ...block, hash: other(block.hash), parentHash } };
+    });
+    const asked = stuck.calls().length;
+    await eventually(() => expect(stuck.calls().length).toBeGreaterThan(asked + 3));
+    await world.chain.mine(1);
+    await eventually(() => expect(stuck.calls().length).toBeGreaterThan(asked + 6));
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    const { rows } = await world.pool.query('select 1 from incident');
+    expect(rows).toEqual([]);
+    await world.close();
+    await stuck.close();
+  }, 60_000);
 });

@@ -1,7 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { incidentsOf, onAnotherChain } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+
+// A leader looks only now and then whether its halted network may go on.
+jest.setTimeout(30_000);
 
 const openIncidents = async ({ pool }: World) =>
   (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by raised_at')).rows;
@@ -90,9 +95,23 @@ describe('a reorg above the finalized block', () => {
   });
 });
 
+const author = { actor: 'olga', reason: 'asked the provider' };
+const resume = (watcher: RunningWatcher, body: object = {}, network = 'local') =>
+  watcher.call('POST', `/internal/v1/chains/${network}/resume`, { ...author, ...body });
+const actionsOf = async (watcher: RunningWatcher) =>
+  (await watcher.call('GET', '/internal/v1/operator-actions?network=local')).body;
+type ShownChain = { halted_at: string | null; halt_reason: string | null };
+const untilHalted = (watcher: RunningWatcher, reason: string) =>
+  eventually(async () => {
+    const { body } = await watcher.call('GET', '/internal/v1/chains');
+    const [chain] = body as [ShownChain];
+    expect(chain).toMatchObject({ halted_at: expect.any(String), halt_reason: expect.stringContaining(reason) });
+  });
+
 describe('a fork below the finalized block', () => {
   let world: World;
   let watcher: RunningWatcher;
+  let wallet: string;
 
   beforeAll(async () => {
     // Here the chain calls every block final that has two blocks on top of it.
@@ -102,13 +121,14 @@ describe('a fork below the finalized block', () => {
   afterAll(() => world.close());
 
   test('halts the network with an incident, takes nothing back, and claims nothing any more', async () => {
-    const wallet = newWallet();
+    wallet = newWallet();
     const { created_at: from } = await world.announce({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(5);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
+    expect(await resume(watcher)).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/not halted/) } });
     await world.chain.reorg(6);
 
     await eventually(async () => {
@@ -121,8 +141,7 @@ describe('a fork below the finalized block', () => {
       theirs: expect.any(String),
     });
     await world.chain.transfer(wallet, 6n);
-    const chains = await watcher.call('GET', '/internal/v1/chains');
-    expect(chains.body).toMatchObject([{ halted_at: expect.any(String) }]);
+    await untilHalted(watcher, 'the nodes have another block');
     const window = {
       recipient: wallet,
       from: new Date(Date.parse(from) - 15_000),
@@ -133,13 +152,127 @@ describe('a fork below the finalized block', () => {
     await untilHeard(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('stays halted for the next leader too, until an operator continues', async () => {
+  test('stays halted for the next leader too, and halts anew when it may go on but the nodes have not changed', async () => {
     const other = world.watch();
     await watcher.close();
+    watcher = other;
     await eventually(async () => {
       const metric = await other.metrics.registry.getSingleMetric('chain_halted')!.get();
       expect(metric.values).toMatchObject([{ value: 1 }]);
     });
-    expect(await openIncidents(world)).toHaveLength(1);
+    const [first] = await incidentsOf(watcher);
+    expect(await incidentsOf(watcher)).toHaveLength(1);
+
+    expect(await resume(watcher)).toMatchObject({ status: 200, body: { ...author, accept_fork: false } });
+    const second = await eventually(async () => {
+      const [open, ...others] = await incidentsOf(watcher);
+      expect(others).toEqual([]);
+      expect(open).toMatchObject({ kind: 'fork_below_finalized', times: 1 });
+      expect(open!.incident_id).not.toBe(first!.incident_id);
+      return open!;
+    });
+    await untilHalted(watcher, 'the nodes have another block');
+    expect(await incidentsOf(watcher, 'all')).toMatchObject([
+      { ...first, resolved_at: expect.any(String), resolved_by: 'olga', resolved_reason: 'asked the provider' },
+      second,
+    ]);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('is followed once an operator has accepted it: what is gone is retracted, and the scan goes on', async () => {
+    expect(await resume(watcher, { accept_fork: true })).toMatchObject({ status: 200, body: { accept_fork: true } });
+    await eventually(() => {
+      const heard = world.heard.filter(({ to }) => to === wallet).map((m) => [m.amount_units, m.phase].join(' '));
+      expect(heard).toEqual(['5 seen', '5 confirmed', '5 retracted', '6 seen']);
+    });
+    await untilScanned(world);
+    await world.chain.mine(3);
+    await eventually(() => {
+      const last = world.heard.findLast(({ to }) => to === wallet);
+      expect(last).toMatchObject({ amount_units: '6', phase: 'confirmed' });
+    });
+    expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'confirmed' }]);
+    const [retracted, ...others] = await incidentsOf(watcher);
+    expect(others).toEqual([]);
+    expect(retracted).toMatchObject({ kind: 'confirmed_transfers_retracted', detail: { count: 1 } });
+    expect(await actionsOf(watcher)).toMatchObject({
+      actions: expect.arrayContaining([
+        expect.objectContaining({ ...author, action: 'resume' }),
+        expect.objectContaining({
+          ...{ ...author, action: 'accept_fork' },
+          detail: { outcome: 'walked_back', ancestor_number: expect.any(Number) },
+        }),
+      ]),
+    });
+  });
+
+  test('is not followed a second time: the permission was for one', async () => {
+    await untilScanned(world);
+    await world.chain.reorg(5);
+    await untilHalted(watcher, 'the nodes have another block');
+    expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'confirmed' }]);
+  });
+
+  test('of an unknown network cannot be accepted', async () => {
+    expect(await resume(watcher, { accept_fork: true }, 'nowhere')).toMatchObject({ status: 404 });
+    expect(await resume(watcher, { accept_fork: 'yes' })).toMatchObject({ status: 422 });
+  });
+});
+
+describe('an endpoint that shows another chain altogether', () => {
+  let world: World;
+  let node: MisbehavingNode;
+  let watcher: RunningWatcher;
+  let wallet: string;
+
+  beforeAll(async () => {
+    world = await startWorld({ slotsInAnEpoch: 1 });
+    node = await misbehavingNode(world.chain);
+    watcher = world.watch({ rpcUrls: [node.url] });
+    wallet = newWallet();
+    await world.announce({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(5);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilScanned(world);
+  });
+  afterAll(async () => {
+    await world.close();
+    await node.close();
+  });
+
+  test('cannot be accepted: no block is shared, and the network stays halted and says so', async () => {
+    node.spoil(onAnotherChain);
+    await untilHalted(watcher, 'the nodes have another block');
+    await resume(watcher, { accept_fork: true });
+    await untilHalted(watcher, 'the fork cannot be accepted: of the blocks that are stored, back to block');
+    expect(await actionsOf(watcher)).toMatchObject({
+      actions: expect.arrayContaining([
+        expect.objectContaining({ action: 'accept_fork', detail: { outcome: 'no_shared_block' } }),
+      ]),
+    });
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('is forgotten once it has been taken away: the network goes on, and needs no permission', async () => {
+    node.spoil(null);
+    await resume(watcher, { accept_fork: true });
+    await world.chain.transfer(wallet, 6n);
+    await world.chain.mine(3);
+    await eventually(async () =>
+      expect(await counted(world, wallet)).toEqual([
+        { amount_units: '5', phase: 'confirmed' },
+        { amount_units: '6', phase: 'confirmed' },
+      ]),
+    );
+    expect(await actionsOf(watcher)).toMatchObject({
+      actions: expect.arrayContaining([
+        expect.objectContaining({ action: 'accept_fork', detail: { outcome: 'not_needed' } }),
+      ]),
+    });
+    // It went unused, and is not kept for another fork.
+    await world.chain.reorg(5);
+    await untilHalted(watcher, 'the nodes have another block');
   });
 });

@@ -39,6 +39,7 @@ export function sampleBlock(number: number, changes: Partial<Block> = {}): Block
     parentHash: hashOf(number - 1),
     timestamp: 1_700_000_000 + number,
     logsBloom: `0x${'0'.repeat(512)}`,
+    transactions: [],
     ...changes,
   };
 }

@@ -6,6 +6,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
+import { lowerAudited, moveAudited, readAudited, reviveWatchesEndedAfter } from '../src/store/audits.ts';
 import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
 import { Fenced, fence, moveCursor, takeOver } from '../src/store/cursor.ts';
 import { confirmTransfers, insertTransfers, readTransfersIn, retractTransfersAbove } from '../src/store/transfers.ts';
@@ -233,4 +234,36 @@ describe('watches', () => {
     await watch(at(900), at(2_000));
     expect(await readNewWatches(pool, network, 10)).toEqual([{ address: wallet, watchedFrom: at(900) }]);
   });
+});
+
+describe('when blocks are gone', () => {
+  test('those that replace them are audited anew, and what was audited below them is not', async () => {
+    await takeOver(pool, network);
+    await transaction(pool, (tx) => moveAudited(tx, network, 20));
+    await transaction(pool, (tx) => lowerAudited(tx, network, 25));
+    expect(await readAudited(pool, network)).toBe(20);
+    await transaction(pool, (tx) => lowerAudited(tx, network, 15));
+    expect(await readAudited(pool, network)).toBe(15);
+  });
+
+  test('wallets whose watching ended with them are watched again, and no others', async () => {
+    await watch(at(0), at(50));
+    await transaction(pool, (tx) => planWatches(tx, network, [wallet], at(0), null));
+    await transaction(pool, (tx) => endWatches(tx, network, at(60), 10));
+    const revive = (seconds: number) =>
+      transaction(pool, (tx) => reviveWatchesEndedAfter(tx, network, at(seconds).getTime() / 1000));
+    expect(await revive(60)).toEqual([]);
+    expect(await stateOfWatch()).toBe('ended');
+    expect(await revive(59)).toEqual([wallet]);
+    expect(await stateOfWatch()).toBe('watching');
+  });
+});
+
+test('a transfer from before the end of a watch is taken, one from after it is not', async () => {
+  await watch(at(0), at(50));
+  await transaction(pool, (tx) => planWatches(tx, network, [wallet], at(0), null));
+  await transaction(pool, (tx) => endWatches(tx, network, at(60), 10));
+  expect(await insert(transferIn(60), transferIn(59, { transactionId: 'cd'.repeat(32) }))).toMatchObject([
+    { block_number: 59n },
+  ]);
 });

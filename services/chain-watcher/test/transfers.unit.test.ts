@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { RpcError } from '../src/rpc/errors.ts';
-import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, transferTopics } from '../src/transfers.ts';
+import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferTopics } from '../src/transfers.ts';
 import { TOKEN, addressOf, hashOf, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 
 describe('decoding', () => {
@@ -15,6 +15,17 @@ describe('decoding', () => {
   test('the largest amount a token can move is read exactly', () => {
     const decoded = decodeTransfer(TOKEN, sampleLog({ data: `0x${'f'.repeat(64)}` }));
     expect(decoded?.amountUnits).toBe(2n ** 256n - 1n);
+  });
+
+  test('the recipient can be told alone, of a transfer and of nothing else', () => {
+    expect(recipientOf(TOKEN, sampleLog())).toBe(addressOf(2));
+    expect(recipientOf(TOKEN, sampleLog({ address: addressOf(99) }))).toBeNull();
+    expect(
+      recipientOf(
+        TOKEN,
+        sampleLog({ topics: [TRANSFER_TOPIC, topicOf(addressOf(1)), hashOf(5).replace('0x0', '0x1')] }),
+      ),
+    ).toBeNull();
   });
 
   const [topic, from, to] = [TRANSFER_TOPIC, topicOf(addressOf(1)), topicOf(addressOf(2))];

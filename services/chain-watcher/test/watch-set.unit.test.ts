@@ -18,6 +18,7 @@ test('behaves as a set of addresses, through any sequence of additions and remov
         else set.delete(address);
       }
       const all = Array.from({ length: 41 }, (_, number) => addressOf(number * 0x1_0000_0001));
+      expect([...set.addresses()].sort()).toEqual([...model].sort());
       return set.size() === model.size && all.every((address) => set.has(address) === model.has(address));
     }),
   );

@@ -16,9 +16,13 @@ import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '../src/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
+import { incidentRoutes } from '../src/routes/incidents.ts';
+import { rescanRoutes } from '../src/routes/rescans.ts';
+import { resumeRoutes } from '../src/routes/resume.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
 import { windowsRoute } from '../src/routes/windows.ts';
 import { createEndpoints } from '../src/rpc/endpoints.ts';
+import { followNewHeads } from '../src/rpc/new-heads.ts';
 
 export type WatcherOptions = {
   chain: Pick<TestChain, 'rpcUrl' | 'chainId' | 'token' | 'decimals'>;
@@ -81,10 +85,14 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     metrics: createChainMetrics(metrics),
   };
   const loop = startScanLoop(context, metrics);
+  const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
   const routes = [
     windowsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
-    chainsRoute({ pool, networks: [{ network, endpoints }] }),
+    chainsRoute({ pool, networks: [{ network, endpoints, loop }] }),
+    ...incidentRoutes(pool),
+    ...rescanRoutes({ pool, networks: [network] }),
+    ...resumeRoutes({ pool, networks: [network] }),
   ];
   const app = createApp({
     ...common,
@@ -113,6 +121,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   async function close(): Promise<void> {
     server.closeAllConnections();
     server.close();
+    newHeads.close();
     await loop.close();
     await consumers.close();
     await outbox.close();

@@ -10,7 +10,7 @@ import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { startNeighbours } from '@quittance/testkit/neighbours.ts';
+import { startNeighbours, type Neighbours } from '@quittance/testkit/neighbours.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { startWatcher, type RunningWatcher, type WatcherOptions } from './watcher.ts';
 
@@ -27,6 +27,8 @@ export type World = {
   /** Says PaymentCreated, as payments would. */
   announce(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
   sayClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
+  /** Says any message as the service that owns it would. */
+  say: Neighbours['say'];
   close(): Promise<void>;
 };
 
@@ -62,6 +64,7 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
       const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
       await neighbours.say(PaymentClosed, { ...closed, status: 'EXPIRED' });
     },
+    say: neighbours.say,
     async close() {
       for (const watcher of watchers) await watcher.close();
       await neighbours.stop();

@@ -13,11 +13,18 @@ export type Heights = {
 /** Deeper than any reorg of a working network, and shallow enough that a scan which starts there catches up at once. */
 const CONFIRMATIONS_WITHOUT_FINALIZED = 128;
 
-/** @returns the height that counts as final where a node knows no `finalized` tag; may be negative near genesis. */
-export function finalizedWithoutTag(
+/**
+ * @param head height of the node's newest block.
+ * @param tagged what the node answers for `finalized`; null when it knows no such tag. Some answer their newest block for every tag
+ *   that they do not know, so that one proves nothing.
+ * @returns the height that the chain calls final, or else the one that counts as final here; may be negative near genesis.
+ */
+export function finalizedHeight(
   { confirmations_without_finalized: depth }: Pick<ChainNetwork, 'confirmations_without_finalized'>,
   head: number,
+  tagged: { number: number } | null,
 ): number {
+  if (tagged !== null && tagged.number < head) return tagged.number;
   return head - (depth ?? CONFIRMATIONS_WITHOUT_FINALIZED) + 1;
 }
 

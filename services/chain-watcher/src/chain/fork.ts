@@ -1,3 +1,4 @@
+import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlocksAt } from '../rpc/reads.ts';
 import type { BlockHead, LocalChain } from './local-chain.ts';
@@ -16,6 +17,7 @@ const BLOCKS_PER_STEP = 32;
 /**
  * Finds where the node's chain leaves ours.
  * @param finalized height of the last block known as final; looked at, but nothing below it.
+ * @throws RpcError `unknown_block` when the node lacks the block that decides.
  */
 export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: number): Promise<Fork> {
   const heights = chain.heights().filter((height) => height >= finalized);
@@ -26,10 +28,14 @@ export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: n
     for (const [position, number] of step.entries()) {
       const ours = chain.hashAt(number) ?? '';
       const hash = theirs[position]?.hash;
-      if (hash === ours) return forkAbove(chain, number);
+      // Without another block above it, the node only lacks what we have: it lags.
+      if (hash === ours) return lowest.kind === 'none' ? lowest : forkAbove(chain, number);
       if (hash !== undefined) lowest = { kind: 'below_finalized', number, ours, theirs: hash };
     }
   }
+  // To say that what was final has changed, the node must show another block there, and not only above.
+  if (lowest.kind === 'below_finalized' && lowest.number !== heights.at(-1))
+    throw new RpcError('unknown_block', 'the node lacks the block that was final');
   return lowest;
 }
 

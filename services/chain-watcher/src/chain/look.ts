@@ -2,13 +2,14 @@ import type { ChainNetwork } from '../networks.ts';
 import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { readBlocksAt, readFinalized } from '../rpc/reads.ts';
 import type { Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
-import type { LocalChain } from './local-chain.ts';
-import { matchTransfers, readLogsByHash, requireBlocks, type BlockLogs } from './read-blocks.ts';
-import { readRange } from './read-range.ts';
+import { finalizedHeight } from './finality.ts';
 import { findFork, type Fork } from './fork.ts';
+import type { LocalChain } from './local-chain.ts';
+import { readAhead, type Ahead } from './read-ahead.ts';
+import { matchTransfers, readLogsByHash, requireBlocks, requireSuccessor } from './read-blocks.ts';
 
 /** What one look at a node's chain has brought. Nothing in it is stored yet. */
 export type Look =
@@ -16,35 +17,40 @@ export type Look =
   | {
       kind: 'blocks';
       head: number;
-      /** Height of the node's finalized block; null when it knows no such tag. */
-      finalized: number | null;
+      /** Height up to which the chain is final to this node. */
+      finalized: number;
       /** Of the blocks right above our tip, those to remember, ascending: all near the head, only the last of a final range. */
       remember: Block[];
       transfers: Transfer[];
     }
-  | { kind: 'fork'; head: number; fork: Fork };
+  | { kind: 'fork'; head: number; fork: Fork }
+  /** There is so much to read that it is read in ranges, up to the block `finalized`. */
+  | { kind: 'far_behind'; head: number; finalized: number };
 
 export type LookFrom = {
   network: ChainNetwork;
   chain: LocalChain;
-  watches: Pick<WatchSet, 'has'>;
+  watches: Pick<WatchSet, 'has' | 'size' | 'addresses'>;
   /** Height below which nothing may change any more. */
   finalized: number;
-  /** Most blocks to read at once, at most one less than a batch has requests. */
+  /** Most blocks to read at once. */
   maxBlocks: number;
 };
 
 /** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
-const NEAR_HEAD_BLOCKS = 32;
+export const NEAR_HEAD_BLOCKS = 32;
 
 /**
  * Reads what follows our tip, or finds out where our chain has been left. When nothing is new it costs one small request.
+ * @param expected so many new blocks are likely to be there. They are asked for together with the head, which saves a round trip
+ *   when they are, and is wasted when they are not.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
-export async function look(rpc: RpcProvider, from: LookFrom): Promise<Look> {
+export async function look(rpc: RpcProvider, from: LookFrom, expected = 0): Promise<Look> {
   const { chain } = from;
-  const head = await readHead(rpc);
   const tip = chain.tip();
+  const ahead = await readAhead(rpc, from.network, tip.number, expected);
+  const { head } = ahead;
   if (head.hash === tip.hash) return { kind: 'nothing_new', head: head.number };
   if (head.number <= tip.number) {
     // A replica that lags shows an old head of our own chain; only another block at the same height is a fork.
@@ -53,49 +59,32 @@ export async function look(rpc: RpcProvider, from: LookFrom): Promise<Look> {
     return lookAtFork(rpc, from, head);
   }
   if (head.number - tip.number > NEAR_HEAD_BLOCKS) {
-    const finalized = await readFinalized(rpc);
-    if (finalized !== null && finalized.number > tip.number) return lookFarBack(rpc, from, head, finalized);
+    const finalized = finalizedHeight(from.network, head.number, await readFinalized(rpc));
+    if (finalized > tip.number) return { kind: 'far_behind', head: head.number, finalized };
   }
-  return lookNearHead(rpc, from, head);
+  return lookNearHead(rpc, from, ahead);
 }
 
-async function lookNearHead(rpc: RpcProvider, from: LookFrom, head: Block): Promise<Look> {
+async function lookNearHead(rpc: RpcProvider, from: LookFrom, ahead: Ahead): Promise<Look> {
   const { network, chain } = from;
+  const { head } = ahead;
   const tip = chain.tip();
-  const to = Math.min(head.number, tip.number + Math.min(NEAR_HEAD_BLOCKS, from.maxBlocks));
-  const blocks = head.number === tip.number + 1 ? [head] : await readNext(rpc, tip.number, to);
-  if (blocks[0]?.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
-  const [finalized, entries] = await Promise.all([readFinalized(rpc), readLogsByHash(rpc, network, blocks)]);
-  if (finalized !== null && contradicts(chain, finalized)) return lookAtFork(rpc, from, head);
-  return toLook(rpc, from, head, finalized, entries, blocks);
+  const blocks = await readNext(rpc, tip.number, Math.min(NEAR_HEAD_BLOCKS, from.maxBlocks), ahead);
+  const [first] = blocks;
+  if (first === undefined || first.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
+  requireSuccessor(first, tip);
+  const [tagged, entries] = await Promise.all([
+    ahead.finalized === undefined ? readFinalized(rpc) : ahead.finalized,
+    readLogsByHash(rpc, network, blocks, ahead.logs),
+  ]);
+  if (tagged !== null && contradicts(chain, tagged)) return lookAtFork(rpc, from, head);
+  const transfers = await matchTransfers(rpc, network, entries, from.watches);
+  const finalized = finalizedHeight(network, head.number, tagged);
+  return { kind: 'blocks', head: head.number, finalized, remember: blocks, transfers };
 }
 
-async function lookFarBack(rpc: RpcProvider, from: LookFrom, head: Block, finalized: Block): Promise<Look> {
-  const tip = from.chain.tip();
-  const to = Math.min(finalized.number, tip.number + from.maxBlocks);
-  const { first, last, entries } = await readRange(rpc, from.network, tip.number + 1, to, null);
-  if (first.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
-  return toLook(rpc, from, head, finalized, entries, [last]);
-}
-
-async function toLook(
-  rpc: RpcProvider,
-  from: LookFrom,
-  head: Block,
-  finalized: Block | null,
-  entries: BlockLogs[],
-  remember: Block[],
-): Promise<Look> {
-  return {
-    kind: 'blocks',
-    head: head.number,
-    finalized: finalized?.number ?? null,
-    remember,
-    transfers: await matchTransfers(rpc, from.network, entries, from.watches),
-  };
-}
-
-async function lookAtFork(rpc: RpcProvider, from: LookFrom, head: Block): Promise<Look> {
+/** The caller has seen a block that does not belong to our chain. */
+export async function lookAtFork(rpc: RpcProvider, from: LookFrom, head: Block): Promise<Look> {
   const fork = await findFork(rpc, from.chain, from.finalized);
   if (fork.kind !== 'none') return { kind: 'fork', head: head.number, fork };
   // Blocks above our tip that do not follow it, on a node that still has it: standing still without a word would hide that.
@@ -108,8 +97,13 @@ async function lookAtFork(rpc: RpcProvider, from: LookFrom, head: Block): Promis
   return { kind: 'nothing_new', head: head.number };
 }
 
-async function readNext(rpc: RpcProvider, tip: number, to: number): Promise<Block[]> {
+/** The blocks above our tip, at most `count`, linked to each other. Only those that were not read ahead are asked for. */
+async function readNext(rpc: RpcProvider, tip: number, count: number, { head, blocks }: Ahead): Promise<Block[]> {
+  const to = Math.min(head.number, tip + count);
+  const known = new Map([...blocks, head].map((block) => [block.number, block]));
   const numbers = Array.from({ length: to - tip }, (_, offset) => tip + 1 + offset);
+  if (numbers.every((number) => known.has(number)))
+    return requireBlocks(numbers.map((number) => known.get(number) ?? null));
   return requireBlocks(await readBlocksAt(rpc, numbers));
 }
 

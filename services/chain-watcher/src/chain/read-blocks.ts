@@ -2,67 +2,117 @@ import type { ChainNetwork } from '../networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readLogsOfBlock, readReceipt } from '../rpc/reads.ts';
-import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, transferTopics, type Transfer } from '../transfers.ts';
+import { inBatches, readBlocksAt, readLogsOfBlock, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
+import { decodeTransfer, locateTransfer, recipientOf, type DecodedTransfer, type Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
-import { coversBloom } from './bloom.ts';
+import { ensureComplete } from './complete.ts';
+import { eventsFilter, ofToken } from './token-events.ts';
+
+/** What is known of a block that was not looked at itself: what its events say. */
+export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
+  /** Unix seconds; null as long as the block's header has not been read. */
+  timestamp: number | null;
+};
 
 /** A block and every transfer event of the token in it. */
-export type BlockLogs = { block: Block; logs: Log[] };
+export type BlockLogs = { block: BlockPlace; logs: Log[] };
 
 /**
- * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two
- * chains. At most half as many blocks as a batch has requests.
+ * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains.
+ * @param shown events that were asked for before these blocks were known. A block whose hash they name is not asked for again;
+ *   of one without any they prove nothing.
  */
-export async function readLogsByHash(rpc: RpcProvider, network: ChainNetwork, blocks: Block[]): Promise<BlockLogs[]> {
-  const filter = { address: network.token, topics: transferTopics(null) };
-  const read = await Promise.all(
-    blocks.map(async (block) => ({ block, logs: await readLogsOfBlock(rpc, block.hash, filter) })),
-  );
-  return Promise.all(read.map((entry) => ensureComplete(rpc, network, entry)));
+export async function readLogsByHash(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  blocks: readonly Block[],
+  shown: readonly Log[] = [],
+): Promise<BlockLogs[]> {
+  const known = Map.groupBy(ofToken(network, shown), (log) => log.blockHash);
+  const filter = eventsFilter(network, null);
+  // Reading one block takes two calls.
+  const read = await inBatches(blocks, 2, async (block) => ({
+    block,
+    logs: known.get(block.hash) ?? ofToken(network, await readLogsOfBlock(rpc, block.hash, filter)),
+  }));
+  return inBatches(read, 2, (entry) => ensureComplete(rpc, network, entry));
 }
 
-/** @throws RpcError when a block is missing or two neighbours are not linked: the node's view changed while it answered. */
-export function requireBlocks(found: readonly (Block | null)[]): Block[] {
-  const blocks = found.filter((block) => block !== null);
-  if (blocks.length < found.length) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
-  const linked = blocks.every((block, position) => position === 0 || block.parentHash === blocks[position - 1]?.hash);
-  if (!linked) throw new RpcError('invalid_answer', 'blocks that do not form a chain');
-  return blocks;
-}
-
-/** The transfers to watched wallets among these events, each checked against the receipt of its transaction. */
+/**
+ * The transfers to watched wallets among these events, each checked against the receipt of its transaction. Only blocks that
+ * hold one have their headers read, where that was not done before: for the timestamp, and as proof that they are in the chain.
+ */
 export async function matchTransfers(
   rpc: RpcProvider,
   network: ChainNetwork,
   entries: readonly BlockLogs[],
   watches: Pick<WatchSet, 'has'>,
 ): Promise<Transfer[]> {
-  const matches = entries.flatMap(({ block, logs }) =>
-    logs.flatMap((log) => {
-      const decoded = decodeTransfer(network.token, log);
-      return decoded !== null && watches.has(decoded.to) ? [{ decoded, block }] : [];
+  const isWatched = (log: Log): boolean => {
+    const recipient = recipientOf(network.token, log);
+    return recipient !== null && watches.has(recipient);
+  };
+  const matched = entries.flatMap(({ block, logs }): MatchedBlock[] => {
+    const matches = logs.filter(isWatched).flatMap((log) => decodeTransfer(network.token, log) ?? []);
+    return matches.length === 0 ? [] : [{ block, matches }];
+  });
+  const [timestamps, receipts] = await Promise.all([
+    readTimestamps(rpc, matched),
+    readReceipts(rpc, matched.map(toTransactions)),
+  ]);
+  return matched.flatMap(({ block, matches }) =>
+    matches.flatMap((decoded) => {
+      const receipt = receipts.get(decoded.log.transactionHash);
+      const timestamp = block.timestamp ?? timestamps.get(block.hash);
+      if (receipt === undefined || timestamp === undefined) throw new Error('a match lacks its receipt or its block');
+      return locateTransfer(decoded, receipt, timestamp) ?? [];
     }),
   );
-  const hashes = [...new Set(matches.map(({ decoded }) => decoded.log.transactionHash))];
-  const receipts = new Map(
-    await Promise.all(hashes.map(async (hash) => [hash, await readReceipt(rpc, hash)] as const)),
-  );
-  return matches.flatMap(({ decoded, block }) => {
-    const receipt = receipts.get(decoded.log.transactionHash);
-    const transfer = receipt && locateTransfer(decoded, receipt, block.timestamp);
-    return transfer ? [transfer] : [];
-  });
+}
+
+/** @throws RpcError when a block is missing or two neighbours are not linked: the node's view changed while it answered. */
+export function requireBlocks(found: readonly (Block | null)[]): Block[] {
+  const blocks = found.filter((block) => block !== null);
+  if (blocks.length < found.length) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+  for (const [position, block] of blocks.entries()) {
+    const below = blocks[position - 1];
+    if (below !== undefined) requireSuccessor(block, below);
+  }
+  return blocks;
 }
 
 /**
- * An empty answer for a block whose header says there may be transfers is not believed: all events of the block are read,
- * and they must account for the whole header.
+ * Whether one block lies right above another one.
+ * @throws RpcError `invalid_answer` when the two are not linked, or go back in time: "everything before this moment is known" is
+ *   said of the timestamp of the last final block, and no chain that we know lets it fall.
  */
-export async function ensureComplete(rpc: RpcProvider, network: ChainNetwork, entry: BlockLogs): Promise<BlockLogs> {
-  const { block, logs } = entry;
-  if (logs.length > 0 || !network.mayHoldTransfer?.(block.logsBloom)) return entry;
-  const all = await readLogsOfBlock(rpc, block.hash, null);
-  if (!coversBloom(all, block.logsBloom)) throw new RpcError('invalid_answer', 'events are missing from a block');
-  return { block, logs: all.filter((log) => log.address === network.token && log.topics[0] === TRANSFER_TOPIC) };
+export function requireSuccessor(
+  block: Pick<Block, 'parentHash' | 'timestamp'>,
+  below: Pick<BlockPlace, 'hash' | 'timestamp'>,
+): void {
+  if (block.parentHash !== below.hash) throw new RpcError('invalid_answer', 'blocks that do not form a chain');
+  if (below.timestamp !== null && block.timestamp < below.timestamp)
+    throw new RpcError('invalid_answer', 'a block that is older than the one before it');
+}
+
+type MatchedBlock = { block: BlockPlace; matches: DecodedTransfer[] };
+
+function toTransactions({ block, matches }: MatchedBlock): TransactionsOfBlock {
+  return { blockHash: block.hash, transactions: [...new Set(matches.map(({ log }) => log.transactionHash))] };
+}
+
+/** By block hash, of the blocks whose header was not read before. */
+async function readTimestamps(rpc: RpcProvider, matched: readonly MatchedBlock[]): Promise<Map<string, number>> {
+  const missing = matched.map(({ block }) => block).filter(({ timestamp }) => timestamp === null);
+  const found = await readBlocksAt(
+    rpc,
+    missing.map(({ number }) => number),
+  );
+  return new Map(
+    missing.map(({ hash }, position) => {
+      const block = found[position];
+      if (block?.hash !== hash) throw new RpcError('invalid_answer', 'a log of a block outside the chain');
+      return [hash, block.timestamp];
+    }),
+  );
 }

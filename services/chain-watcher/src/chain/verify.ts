@@ -9,7 +9,7 @@ import {
   confirmingTip,
   finalHeightOf,
   finalHeights,
-  finalizedWithoutTag,
+  finalizedHeight,
   type Heights,
 } from './finality.ts';
 import { requireBlocks } from './read-blocks.ts';
@@ -46,13 +46,13 @@ export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, ev
   const [receipt, head] = await Promise.all([findReceipt(rpc, `0x${event.transactionId}`), readHead(rpc)]);
   const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason, head: head.number });
   if (receipt === null) return absent('no_receipt');
-  const [finalized, block] = await Promise.all([readFinalized(rpc), readBlockAt(rpc, receipt.blockNumber)]);
+  const [tagged, block] = await Promise.all([readFinalized(rpc), readBlockAt(rpc, receipt.blockNumber)]);
   if (block === null) throw new RpcError('unknown_block', 'the node lacks the block of a receipt that it has shown');
   if (block.hash !== receipt.blockHash) return absent('orphaned');
   const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
   if (typeof transfer === 'string') return absent(transfer);
-  const known = finalized?.number ?? finalizedWithoutTag(network, head.number);
-  const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized: known });
+  const finalized = finalizedHeight(network, head.number, tagged);
+  const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized });
   return {
     kind: 'present',
     transfer,

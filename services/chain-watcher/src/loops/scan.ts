@@ -2,12 +2,15 @@ import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { RpcError } from '../rpc/errors.ts';
+import type { LocalChain } from '../chain/local-chain.ts';
 import { advance, begin } from '../scan/advance.ts';
 import { settleLargeTransfers } from '../scan/agreement.ts';
+import { readOnceMore } from '../scan/audit-work.ts';
 import { backFillOnce, planNewWatches } from '../scan/back-fill.ts';
+import { dropPermission } from '../scan/reorg.ts';
 import { openSession, type ScanContext, type Session } from '../scan/session.ts';
 import { Fenced, fence, readCursor } from '../store/cursor.ts';
-import { endWatches, readNewWatches } from '../store/watches.ts';
+import { endWatches, readNewWatches, type NewWatch } from '../store/watches.ts';
 
 /** How often a replica that does not lead asks for the lead. */
 const LEAD_RETRY_MS = 1_000;
@@ -18,11 +21,14 @@ const HALT_CHECK_MS = 1_000;
 const MAX_NEW_WATCHES = 500;
 const MAX_ENDED_WATCHES = 1_000;
 
+/** `isLeading`: whether this replica scans the network at the moment. */
+export type ScanLoop = Loop & { isLeading(): boolean };
+
 /**
  * Scans one network for ever while this replica leads it, and stands by otherwise. Networks are isolated from each other:
  * each has its own loop, endpoints, leadership and cursor.
  */
-export function startScanLoop(context: ScanContext, metrics: Metrics): Loop {
+export function startScanLoop(context: ScanContext, metrics: Metrics): ScanLoop {
   const { network, logger } = context;
   let session: Session | null = null;
   let sleepUntil = 0;
@@ -39,7 +45,7 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): Loop {
       logger.warn({ network: network.id }, 'the lead was lost with its database connection');
       await endSession();
     }
-    session ??= await openSession(context);
+    session ??= await openSession(context, () => loop.wake());
     if (session === null) sleepUntil = performance.now() + LEAD_RETRY_MS;
     if (session === null) return { more: false };
     try {
@@ -73,6 +79,7 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): Loop {
   });
   return {
     wake: () => loop.wake(),
+    isLeading: () => session?.leadership.isHeld() ?? false,
     async close() {
       // The node may be slow or gone; what is read from it now would not be stored anyway.
       context.endpoints.close();
@@ -84,26 +91,48 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): Loop {
 
 /** One look at the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them. */
 async function scanOnce(context: ScanContext, session: Session): Promise<{ more: boolean }> {
-  const added = await readNewWatches(context.pool, context.network.id, MAX_NEW_WATCHES);
-  for (const { address } of added) session.watches.add(address);
-  session.chain ??= await begin(context, session);
-  const chain = session.chain;
-  const ahead = await advance(context, session, chain);
+  const added = await takeInNewWatches(context, session);
+  const chain = (session.chain ??= await begin(context, session));
+  const ahead = await follow(context, session, chain);
   if (session.isHalted) return { more: false };
   await settleLargeTransfers(context, session);
-  let behind = { more: false };
-  if (performance.now() >= session.backFillNotBefore) {
-    try {
-      await planNewWatches(context, session, chain, added);
-      if (session.mayHaveBackFills) behind = await backFillOnce(context, session, chain);
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      session.backFillNotBefore = performance.now() + BACK_FILL_RETRY_MS;
-      context.logger.warn({ network: context.network.id, error: error.message }, 'back-filling has to wait');
-    }
-  }
+  const behind = await backFill(context, session, chain, added);
+  await readOnceMore(context, session, chain, !ahead.more);
   await endIdleWatches(context, session);
   return { more: ahead.more || behind.more };
+}
+
+async function takeInNewWatches({ pool, network }: ScanContext, session: Session): Promise<NewWatch[]> {
+  const added = await readNewWatches(pool, network.id, MAX_NEW_WATCHES);
+  for (const { address } of added) session.watches.add(address);
+  return added;
+}
+
+async function follow(context: ScanContext, session: Session, chain: LocalChain): Promise<{ more: boolean }> {
+  const before = chain.tip().number;
+  const ahead = await advance(context, session, chain);
+  const tip = chain.tip().number;
+  session.readers.note(tip, session.lastEndpoint);
+  if (session.mayAcceptFork && tip > before) await dropPermission(context, session);
+  return ahead;
+}
+
+async function backFill(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  added: readonly NewWatch[],
+): Promise<{ more: boolean }> {
+  if (performance.now() < session.backFillNotBefore) return { more: false };
+  try {
+    await planNewWatches(context, session, chain, added);
+    return session.mayHaveBackFills ? await backFillOnce(context, session, chain) : { more: false };
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    session.backFillNotBefore = performance.now() + BACK_FILL_RETRY_MS;
+    context.logger.warn({ network: context.network.id, error: error.message }, 'back-filling has to wait');
+    return { more: false };
+  }
 }
 
 async function endIdleWatches({ pool, network }: ScanContext, session: Session): Promise<void> {
@@ -131,9 +160,12 @@ function report({ network, metrics }: ScanContext, session: Session | null): voi
     // Another replica reports these; an old value of ours beside its own would look like a lag.
     metrics.lagBlocks.remove(label);
     metrics.lagSeconds.remove(label);
+    metrics.auditLagBlocks.remove(label);
     return;
   }
   const tip = session.chain.tip();
   metrics.lagBlocks.set(label, Math.max(0, session.head - tip.number));
   metrics.lagSeconds.set(label, Math.max(0, Date.now() / 1000 - tip.timestamp));
+  const final = session.final?.number ?? 0;
+  metrics.auditLagBlocks.set(label, Math.max(0, final - (session.audited ?? final)));
 }

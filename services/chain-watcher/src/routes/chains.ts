@@ -1,44 +1,74 @@
+import { hostname } from 'node:os';
 import { route, type Route } from '@quittance/http/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import type { ScanLoop } from '../loops/scan.ts';
 import type { ChainNetwork } from '../networks.ts';
 import type { Endpoints } from '../rpc/endpoints.ts';
-import { readCursor } from '../store/cursor.ts';
+import { countWatches, readAudited } from '../store/audits.ts';
+import { readCursor, type Cursor } from '../store/cursor.ts';
+import { countOpenIncidents } from '../store/incidents.ts';
+
+type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: Pick<ScanLoop, 'isLeading'> };
+
+/** Two replicas on one machine are told apart by their process. */
+const replica = `${hostname()}:${String(process.pid)}`;
 
 /**
  * GET /internal/v1/chains → for every enabled network, where its scan stands and how this replica finds its nodes.
- * Heights are null before the first start.
+ * Heights are null before the first start. `final` is the last block whose transfers may be confirmed, `finalized` the last one that the
+ * chain itself calls final, `audited` the last one that was read a second time. `lag_seconds` is the age of the last scanned block.
+ * `endpoints` is the view of the `replica` that answers; only the one that is `leader` scans through them.
  */
-export function chainsRoute({
-  pool,
-  networks,
-}: {
-  pool: Pool;
-  networks: readonly { network: ChainNetwork; endpoints: Endpoints }[];
-}): Route {
+export function chainsRoute({ pool, networks }: { pool: Pool; networks: readonly WatchedNetwork[] }): Route {
   return route({
     method: 'GET',
     path: '/internal/v1/chains',
     async handle() {
-      const chains = await Promise.all(
-        networks.map(async ({ network, endpoints }) => {
-          const cursor = await readCursor(pool, network.id);
-          const tip = cursor?.tip ?? null;
-          return {
-            network: network.id,
-            head: tip && cursor ? cursor.head : null,
-            finalized: tip && cursor ? cursor.finalized : null,
-            cursor: tip?.number ?? null,
-            cursor_timestamp: tip ? rfc3339(new Date(tip.timestamp * 1000)) : null,
-            lag_blocks: tip && cursor ? Math.max(0, cursor.head - tip.number) : null,
-            scanned_through: cursor?.final ? rfc3339(new Date(cursor.final.timestamp * 1000)) : null,
-            confirmations_required: network.confirmations,
-            halted_at: cursor?.haltedAt ? rfc3339(cursor.haltedAt) : null,
-            endpoints: endpoints.states(),
-          };
-        }),
-      );
-      return { status: 200, body: chains };
+      return { status: 200, body: await Promise.all(networks.map((watched) => describe(pool, watched))) };
     },
   });
+}
+
+async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork): Promise<object> {
+  const cursor = await readCursor(pool, network.id);
+  const [audited, watches, openIncidents] = await Promise.all([
+    readAudited(pool, network.id),
+    countWatches(pool, network.id),
+    countOpenIncidents(pool, network.id),
+  ]);
+  return {
+    network: network.id,
+    ...position(cursor),
+    audited,
+    confirmations_required: network.confirmations,
+    watched_wallets: watches.watched,
+    back_fills_waiting: watches.backFilling,
+    open_incidents: openIncidents,
+    halted_at: cursor?.haltedAt ? rfc3339(cursor.haltedAt) : null,
+    halt_reason: cursor?.haltReason ?? null,
+    replica,
+    leader: loop.isLeading(),
+    endpoints: endpoints.states(),
+  };
+}
+
+function position(cursor: Cursor | null) {
+  const tip = cursor?.tip ?? null;
+  if (cursor === null || tip === null) {
+    return {
+      ...{ head: null, finalized: null, final: null, cursor: null, cursor_timestamp: null },
+      ...{ lag_blocks: null, lag_seconds: null, scanned_through: null },
+    };
+  }
+  return {
+    head: cursor.head,
+    finalized: cursor.finalized,
+    final: cursor.final?.number ?? null,
+    cursor: tip.number,
+    cursor_timestamp: rfc3339(new Date(tip.timestamp * 1000)),
+    lag_blocks: Math.max(0, cursor.head - tip.number),
+    lag_seconds: Math.max(0, Math.round(Date.now() / 1000 - tip.timestamp)),
+    scanned_through: cursor.final ? rfc3339(new Date(cursor.final.timestamp * 1000)) : null,
+  };
 }

@@ -1,162 +1,142 @@
-import CircuitBreaker from 'opossum';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { ChainNetwork } from '../networks.ts';
+import { NotAsked, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint.ts';
+import { bestHead, lagBlocks, lags, type Head } from './endpoint-heads.ts';
+import { createEndpointMetrics, type EndpointMetrics } from './endpoint-metrics.ts';
+import { startProbing } from './endpoint-probe.ts';
 import { RpcError } from './errors.ts';
-import { RpcProvider } from './provider.ts';
-import { readChainId } from './reads.ts';
 
-/** The nodes of one network, best first. */
+/**
+ * The nodes of one network, best first: in the order of the networks file, but those that lag behind the others, have used up their
+ * budget or are just recovering come last. One that rests or has been set aside is not asked before its time is over.
+ */
 export type Endpoints = {
   /**
    * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
    * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
    * @param read may throw RpcError `invalid_answer` to reject what the endpoint said.
-   * @throws RpcError of the last endpoint; of kind `range` at once, because any node would say the same; and any other error
+   * @throws RpcError of the last endpoint; of kind `range` at once, so that whoever asks takes a smaller step; and any other error
    *   of `read` at once.
    */
-  ask<T>(read: (rpc: RpcProvider) => Promise<T>): Promise<T>;
+  ask<T>(read: Read<T>): Promise<T>;
   /**
    * As ask(), but what one endpoint says need not be the last word, such as that it does not know something: the next ones are asked
    * as well, until what was answered so far is `enough`.
-   * @returns every answer given, in the order of the endpoints; at least one.
+   * @returns every answer given, in the order in which they were asked; at least one.
    */
-  askUntil<T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
+  askUntil<T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
   /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
-  askAnother<T>(read: (rpc: RpcProvider) => Promise<T>, than: number): Promise<T | null>;
+  askAnother<T>(read: Read<T>, than: number): Promise<T | null>;
   states(): EndpointState[];
   close(): void;
 };
 
-type EndpointState = {
-  /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
-  endpoint: number;
-  state: 'closed' | 'open' | 'half_open';
-  last_error: string | null;
-};
-
-type Read = (rpc: RpcProvider) => Promise<unknown>;
-type Endpoint = { index: number; breaker: CircuitBreaker<[Read]>; rpc: RpcProvider; lastError: string | null };
-
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-const BREAKER = {
-  // The transport has its own deadline, which also frees the connection.
-  timeout: false,
-  errorThresholdPercentage: 50,
-  volumeThreshold: 3,
-  resetTimeout: 2_000,
-  rollingCountTimeout: 10_000,
-  rollingPercentilesEnabled: false,
-  enableSnapshots: false,
-} as const;
+/** How often endpoints that nobody asks are asked for their head. */
+const PROBE_INTERVAL_MS = 5_000;
+/** Longest that a read waits for the end of an endpoint's rest, when no other one can answer. */
+const MAX_REST_WAIT_MS = 2_000;
 
 export function createEndpoints(options: {
   network: Pick<ChainNetwork, 'id' | 'chain_id' | 'endpoints'>;
   timeoutMs: number;
   logger: Logger;
   metrics: Metrics;
+  probeIntervalMs?: number;
 }): Endpoints {
-  const { network, logger } = options;
-  const duration = requestDuration(options.metrics);
-  const endpoints = network.endpoints.map(({ url }, index): Endpoint => {
-    const rpc = new RpcProvider({
-      endpoint: index,
-      url,
-      chainId: network.chain_id,
-      timeoutMs: options.timeoutMs,
-      maxResponseBytes: MAX_RESPONSE_BYTES,
-      observe: (outcome, seconds) =>
-        duration.observe({ network: network.id, endpoint: String(index), outcome }, seconds),
-    });
-    const ensureChain = chainCheck(rpc, network.chain_id);
-    const breaker = new CircuitBreaker<[Read]>(
-      async (read) => {
-        await ensureChain();
-        return read(rpc);
-      },
-      { ...BREAKER, errorFilter: (error: unknown) => !isEndpointFault(error) },
-    );
-    breaker.on('open', () =>
-      logger.warn({ network: network.id, endpoint: index, error: endpoints[index]?.lastError }, 'endpoint set aside'),
-    );
-    breaker.on('close', () => logger.info({ network: network.id, endpoint: index }, 'endpoint back in use'));
-    return { index, breaker, rpc, lastError: null };
-  });
+  const { network, timeoutMs, logger, probeIntervalMs = PROBE_INTERVAL_MS } = options;
+  const metrics = createEndpointMetrics(options.metrics);
+  const endpoints = network.endpoints.map((node, position) =>
+    createEndpoint({ network, position, node, timeoutMs, logger, metrics }),
+  );
+  const closing = new AbortController();
+  const best = () =>
+    bestHead(endpoints.map((endpoint) => ({ head: endpoint.head(), isCredible: endpoint.isCredible() })));
+  const ask = <T>(read: Read<T>, among: readonly Endpoint[], enough: (answers: readonly T[]) => boolean) =>
+    askInTurn(read, { candidates: inOrder(among, best()), enough, signal: closing.signal });
+  const probing = startProbing({ network, endpoints, best, intervalMs: probeIntervalMs, logger });
+  options.metrics.beforeScrape(() => report(network.id, endpoints, best(), metrics));
 
   return {
-    ask: async <T>(read: (rpc: RpcProvider) => Promise<T>) => {
-      const [answer] = await askInTurn(endpoints, read, () => true);
+    async ask<T>(read: Read<T>) {
+      const [answer] = await ask(read, endpoints, () => true);
       return answer as T;
     },
-    askUntil: <T>(read: (rpc: RpcProvider) => Promise<T>, enough: (answers: readonly T[]) => boolean) =>
-      askInTurn(endpoints, read, (answers) => enough(answers as T[])) as Promise<T[]>,
-    askAnother: async <T>(read: (rpc: RpcProvider) => Promise<T>, than: number) => {
-      const others = endpoints.filter(({ index }) => index !== than);
+    askUntil: (read, enough) => ask(read, endpoints, enough),
+    async askAnother<T>(read: Read<T>, than: number) {
+      const others = endpoints.filter(({ position }) => position !== than);
       if (others.length === 0) return null;
-      const [answer] = await askInTurn(others, read, () => true);
+      const [answer] = await ask(read, others, () => true);
       return answer as T;
     },
-    states: () => endpoints.map(describe),
+    states() {
+      const head = best();
+      return endpoints.map((endpoint) => endpoint.state(head));
+    },
     close() {
-      for (const { breaker, rpc } of endpoints) {
-        breaker.shutdown();
-        rpc.destroy();
-      }
+      closing.abort();
+      probing.close();
+      for (const endpoint of endpoints) endpoint.close();
     },
   };
+}
+
+/** Whom to ask first. Nobody is left out: every reason for standing back passes. */
+function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {
+  const rank = (endpoint: Endpoint): number => {
+    const standing = endpoint.standing();
+    if (standing === 'open') return 4;
+    if (standing === 'resting') return 3;
+    // It may well let us wait for a whole deadline again; probing finds out at nobody's expense.
+    if (standing === 'half_open') return 2;
+    return lags(endpoint.head(), best) ? 1 : 0;
+  };
+  return endpoints
+    .map((endpoint) => ({ endpoint, rank: rank(endpoint), restMs: endpoint.restMs(), budgetMs: endpoint.budgetMs() }))
+    .sort((a, b) => a.rank - b.rank || a.restMs - b.restMs || a.budgetMs - b.budgetMs)
+    .map(({ endpoint }) => endpoint);
 }
 
 /** @returns at least one answer. */
-async function askInTurn(
-  endpoints: readonly Endpoint[],
-  read: Read,
-  enough: (answers: readonly unknown[]) => boolean,
-): Promise<unknown[]> {
-  let failure = new RpcError('unreachable', 'every endpoint has been set aside');
-  const answers: unknown[] = [];
-  for (const endpoint of endpoints) {
+async function askInTurn<T>(
+  read: Read<T>,
+  {
+    candidates,
+    enough,
+    signal,
+  }: { candidates: readonly Endpoint[]; enough: (answers: readonly T[]) => boolean; signal: AbortSignal },
+): Promise<T[]> {
+  let failure: RpcError | null = null;
+  let reason: NotAsked | null = null;
+  const answers: T[] = [];
+  for (const endpoint of candidates) {
     try {
-      const answer = await endpoint.breaker.fire(read);
-      endpoint.lastError = null;
-      answers.push(answer);
+      await untilRested(endpoint, answers.length > 0 ? 0 : MAX_REST_WAIT_MS, signal);
+      answers.push(await endpoint.run(read));
       if (enough(answers)) break;
     } catch (error) {
-      if (CircuitBreaker.isOurError(error as Error)) continue;
-      if (!isEndpointFault(error)) throw error;
-      endpoint.lastError = error.message;
-      failure = error;
+      // A question that is too large is ours to repair, and so is an error that is none of the node's.
+      if (!(error instanceof RpcError) || error.kind === 'range') throw error;
+      if (error instanceof NotAsked) reason ??= error;
+      else failure = error;
     }
   }
-  if (answers.length === 0) throw failure;
+  if (answers.length === 0) throw failure ?? reason ?? new Error('a network has at least one endpoint');
   return answers;
 }
 
-/** A question that is too large is ours to repair, and so is an error that is none of the node's. */
-function isEndpointFault(error: unknown): error is RpcError {
-  return error instanceof RpcError && error.kind !== 'range';
+/** @throws NotAsked at once when its rest is longer than that. */
+async function untilRested(endpoint: Endpoint, maxWaitMs: number, signal: AbortSignal): Promise<void> {
+  const restMs = endpoint.restMs();
+  if (restMs > maxWaitMs) throw new NotAsked('rate_limit', 'the endpoint rests, as it was asked too often');
+  if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => undefined);
 }
 
-/** A URL pasted under the wrong network would be scanned without complaint and never show a payment, so it is asked once. */
-function chainCheck(rpc: RpcProvider, expected: number): () => Promise<void> {
-  let isChecked = false;
-  return async () => {
-    if (isChecked) return;
-    const chainId = await readChainId(rpc);
-    if (chainId !== expected)
-      throw new RpcError('wrong_chain', `chain id ${String(chainId)} instead of ${String(expected)}`);
-    isChecked = true;
-  };
-}
-
-function describe({ index, breaker, lastError }: Endpoint): EndpointState {
-  const state = breaker.opened ? 'open' : breaker.halfOpen ? 'half_open' : 'closed';
-  return { endpoint: index, state, last_error: lastError };
-}
-
-function requestDuration(metrics: Metrics) {
-  return metrics.histogram(
-    'chain_rpc_request_duration_seconds',
-    'Duration of HTTP exchanges with nodes; endpoint is the position in the networks file.',
-    ['network', 'endpoint', 'outcome'],
-  );
+function report(network: string, endpoints: readonly Endpoint[], best: Head | null, metrics: EndpointMetrics): void {
+  for (const endpoint of endpoints) {
+    const label = { network, endpoint: String(endpoint.position) };
+    metrics.available.set(label, endpoint.standing() === 'closed' ? 1 : 0);
+    metrics.headLag.set(label, lagBlocks(endpoint.head(), best));
+  }
 }

@@ -1,14 +1,21 @@
+import { kindOfText } from './error-texts.ts';
+import { retryAfterIn, suggestedRange, type SuggestedRange } from './error-hints.ts';
+
 /** What went wrong with a request to a node, as far as it decides what to do next. */
 export type RpcErrorKind =
   /** Too much was asked at once: ask the same endpoint for less. */
   | 'range'
+  /** Too many calls in one batch. The provider sends smaller ones from then on, so that nobody else sees it. */
+  | 'batch_size'
   /** Asked too often: leave this endpoint alone for a while. */
   | 'rate_limit'
-  /** The node does not offer this method or block tag. */
+  /** Our own budget for this endpoint is used up for longer than a read waits. Nothing was sent. */
+  | 'no_budget'
+  /** The node does not answer this question, however little is asked: a method or block tag that it does not offer. */
   | 'unsupported'
   /** The node does not have this block: it lags, or has pruned it. */
   | 'unknown_block'
-  /** No answer within the deadline. */
+  /** No answer within the deadline, ours or the node's own. */
   | 'timeout'
   /** No connection, or an answer that says the node is down. */
   | 'unreachable'
@@ -21,39 +28,53 @@ export type RpcErrorKind =
   /** Anything else. Treated like a broken endpoint: another one is asked, and nothing advances. */
   | 'unknown';
 
+/** What a provider says beside the error itself. */
+type Hints = {
+  /** How long it wants to be left alone, in milliseconds; null when it does not say. */
+  retryAfterMs?: number | null;
+  /** With kind `range`: what it would answer. A hint only, which may be no smaller than what was asked. */
+  suggested?: SuggestedRange | null;
+};
+
+const MAX_TEXT_CHARACTERS = 300;
+
 /** A failed request to a node. The message never holds the endpoint's URL, which may carry a key. */
 export class RpcError extends Error {
   override readonly name = 'RpcError';
   readonly kind: RpcErrorKind;
+  readonly retryAfterMs: number | null;
+  readonly suggested: SuggestedRange | null;
 
-  constructor(kind: RpcErrorKind, message: string) {
-    super(`${kind}: ${message.slice(0, 300)}`);
+  constructor(kind: RpcErrorKind, message: string, { retryAfterMs = null, suggested = null }: Hints = {}) {
+    super(`${kind}: ${message.slice(0, MAX_TEXT_CHARACTERS)}`);
     this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+    this.suggested = suggested;
   }
 }
 
 /**
- * Sorts the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides.
- * Range errors are looked for first, because several providers say "limit exceeded" for both and code -32005 means either.
+ * Sorts the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
+ * where the text says nothing.
+ * @param retryAfterMs what the HTTP header said; null to look for it in the text.
  */
-export function classifyRpcError(method: string, code: number, message: string): RpcError {
-  if (rangeTexts.some((text) => text.test(message))) return new RpcError('range', message);
-  if (rateLimitTexts.some((text) => text.test(message))) return new RpcError('rate_limit', message);
-  // A bare "limit exceeded" from eth_getLogs is about the size of the answer; asking for less is also the cheaper mistake.
-  if (/limit exceeded/i.test(message)) return new RpcError(method === 'eth_getLogs' ? 'range' : 'rate_limit', message);
-  if (unknownBlockTexts.some((text) => text.test(message))) return new RpcError('unknown_block', message);
-  if (code === -32601 || unsupportedTexts.some((text) => text.test(message)))
-    return new RpcError('unsupported', message);
-  return new RpcError('unknown', `${String(code)} ${message}`);
+export function classifyRpcError(
+  method: string,
+  code: number,
+  message: string,
+  retryAfterMs: number | null = null,
+): RpcError {
+  const kind = kindOfText(method, message) ?? kindOfCode(method, code);
+  return new RpcError(kind, kind === 'unknown' ? `${String(code)} ${message}` : message, {
+    retryAfterMs: retryAfterMs ?? (kind === 'rate_limit' ? retryAfterIn(message) : null),
+    suggested: kind === 'range' ? suggestedRange(message) : null,
+  });
 }
 
-/** Sorts an answer whose HTTP status is not 200 and whose body is no JSON-RPC answer. */
-export function classifyHttpStatus(status: number): RpcError {
-  const message = `HTTP ${String(status)}`;
-  if (status === 429) return new RpcError('rate_limit', message);
-  if (status === 413) return new RpcError('range', message);
-  if (status === 401 || status === 402 || status === 403) return new RpcError('refused', message);
-  return new RpcError('unreachable', message);
+/** Sorts an answer whose HTTP status is not 200. @param text what its body said, when that alone is no answer. */
+export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
+  const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
+  return new RpcError(kindOfStatus(status), message, { retryAfterMs });
 }
 
 /** Sorts what the HTTP client throws. Only its code is kept: its text may name the host. */
@@ -67,47 +88,19 @@ export function classifyTransportError(error: unknown): RpcError {
   return new RpcError(isTimeout ? 'timeout' : 'unreachable', label);
 }
 
-const rangeTexts = [
-  /block range/i,
-  /max(imum)? (block )?range/i,
-  /limited to a? ?[\d,.]+k? ?(block )?range/i,
-  /ranges? over [\d,]+/i,
-  /range (is )?(too|allowed|limit)/i,
-  /(query|request) returned more than/i,
-  /more than [\d,]+ (results|logs|blocks)/i,
-  /too many (blocks|logs|results|topics)/i,
-  /(exceeds?|exceeded) max (results|topics|logs)/i,
-  /max (results|topics|logs)/i,
-  /logs matched by query exceeds limit/i,
-  /response (is )?(too (large|big)|size)/i,
-  /(batch|request entity|content length|body).{0,40}(too (large|many)|exceed|limit)/i,
-];
+/** What a code means by itself. Sources: EIP-1474, EIP-4444; 429 is Alchemy's and others' copy of the HTTP status. */
+function kindOfCode(method: string, code: number): RpcErrorKind {
+  if (code === 4444) return 'unknown_block';
+  if (code === 429) return 'rate_limit';
+  if (code === -32005) return method === 'eth_getLogs' ? 'range' : 'rate_limit';
+  if (code === -32601) return 'unsupported';
+  return 'unknown';
+}
 
-const rateLimitTexts = [
-  /rate.?limit/i,
-  /request rate/i,
-  /too many requests/i,
-  /(compute units|throughput).{0,40}(capacity|exceeded)/i,
-  /request (count|limit|quota).{0,20}(exceeded|reached)/i,
-  /(daily|monthly).{0,20}(limit|quota)/i,
-  /throttl/i,
-  /lack of computing resources/i,
-];
-
-const unknownBlockTexts = [
-  /unknown block/i,
-  /(block|header) (with .{0,80} )?(is )?not found/i,
-  /missing trie node/i,
-  /pruned/i,
-  /(history|historical).{0,40}not available/i,
-  /not yet (available|synced)/i,
-];
-
-const unsupportedTexts = [
-  /method.{0,60}(not (found|exist|supported|available|allowed)|does not exist|disabled)/i,
-  /(not supported|unsupported)/i,
-  /invalid block (number|tag)/i,
-  // What nodes that have never heard of a tag say: they take it for a number.
-  /without 0x prefix|cannot unmarshal|invalid argument 0/i,
-  /(finalized|safe|pending).{0,40}(not|invalid)/i,
-];
+function kindOfStatus(status: number): RpcErrorKind {
+  if (status === 429) return 'rate_limit';
+  if (status === 413) return 'batch_size';
+  if (status === 401 || status === 402 || status === 403) return 'refused';
+  if (status === 408 || status === 504 || status === 524) return 'timeout';
+  return 'unreachable';
+}

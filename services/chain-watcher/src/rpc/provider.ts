@@ -1,5 +1,8 @@
 import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers';
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
+import type { Budget } from './endpoint-budget.ts';
+import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
+import { parseRetryAfter } from './error-hints.ts';
 import { RpcError, classifyHttpStatus, classifyRpcError, classifyTransportError, type RpcErrorKind } from './errors.ts';
 
 /** Requests made in the same turn of the event loop travel as one JSON-RPC batch of at most this many. Tron nodes take no more. */
@@ -8,24 +11,34 @@ export const MAX_BATCH_REQUESTS = 100;
 const CONNECTIONS_PER_ENDPOINT = 4;
 const MAX_BATCH_BYTES = 1024 * 1024;
 const MIN_SECRET_CHARACTERS = 6;
+/** Enough of an error's text to sort it by. */
+const MAX_TEXT_CHARACTERS = 2_000;
 
 export type RpcProviderOptions = {
   /** Position of the endpoint in the networks file, from 0. */
   endpoint: number;
   /** The endpoint, http(s), possibly with a key in its path, query or user info. Never logged. */
   url: string;
+  /** Of every request, by lowercase name. Never logged either. */
+  headers: Record<string, string>;
   chainId: number;
-  /** Deadline of one HTTP exchange, connecting and reading included. */
+  /** Deadline of one HTTP exchange, connecting and reading included, but not the wait for budget before it. */
   timeoutMs: number;
   maxResponseBytes: number;
-  /** Told of every HTTP exchange. */
-  observe(outcome: 'ok' | RpcErrorKind, durationSeconds: number): void;
+  budget: Pick<Budget, 'burst' | 'take'>;
+  /** Told of every HTTP exchange and of how many calls it held. */
+  observe(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void;
+  /** Told of every block that the node names its head, as it came. */
+  heard(head: unknown): void;
 };
 
 /**
  * ethers' JSON-RPC provider on a transport of our own: pooled connections, one deadline, a bounded answer, strict envelopes.
  * ethers' own transport decodes large answers 5–14 times slower. Use `send()` only: ethers' typed calls refuse Tron's blocks.
  * Every error it rejects with is an RpcError.
+ *
+ * A batch leaves as one, unless the node takes no batch of its size or the budget no burst of it: then it leaves in parts, and behind a
+ * balancer two parts may reach two nodes.
  */
 export class RpcProvider extends JsonRpcApiProvider {
   /** Position in the networks file, from 0. */
@@ -35,7 +48,8 @@ export class RpcProvider extends JsonRpcApiProvider {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #secrets: string[];
-  readonly #closing = new AbortController();
+  /** Shrinks to what the node takes. It never grows back: nodes do not change their minds between two restarts of ours. */
+  #maxBatch: number;
 
   constructor(options: RpcProviderOptions) {
     const network = Network.from(options.chainId);
@@ -49,22 +63,68 @@ export class RpcProvider extends JsonRpcApiProvider {
     this.endpoint = options.endpoint;
     this.#options = options;
     this.#path = url.pathname + url.search;
-    this.#headers = { 'content-type': 'application/json', ...authorization(url) };
-    this.#secrets = secretsOf(url);
+    this.#headers = { ...authorization(url), ...options.headers, 'content-type': 'application/json' };
+    this.#secrets = secretsOf(url, options.headers);
+    this.#maxBatch = Math.min(MAX_BATCH_REQUESTS, options.budget.burst);
     this.#pool = new Pool(url.origin, {
       connections: CONNECTIONS_PER_ENDPOINT,
       allowH2: false,
       connect: { timeout: options.timeoutMs },
       keepAliveTimeout: 30_000,
+      maxResponseSize: options.maxResponseBytes,
     });
   }
 
+  /** @throws RpcError */
+  override async send(method: string, params: unknown[] | Record<string, unknown>): Promise<unknown> {
+    try {
+      const result: unknown = await super.send(method, params);
+      if (method === 'eth_getBlockByNumber' && Array.isArray(params) && params[0] === 'latest')
+        this.#options.heard(result);
+      return result;
+    } catch (error) {
+      if (error instanceof RpcError) throw error;
+      // ethers has errors of its own for what it never sent.
+      throw this.destroyed ? new RpcError('unreachable', 'the endpoint is closed') : classifyTransportError(error);
+    }
+  }
+
   override async _send(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
+    const calls = [payload].flat();
+    const answers: (JsonRpcResult | JsonRpcError)[] = [];
+    while (answers.length < calls.length) {
+      const size = Math.min(this.#maxBatch, calls.length);
+      const parts = inParts(calls.slice(answers.length, answers.length + size * CONNECTIONS_PER_ENDPOINT), size);
+      try {
+        answers.push(...(await Promise.all(parts.map((part) => this.#sendPart(part)))).flat());
+      } catch (error) {
+        if (!(error instanceof RpcError) || error.kind !== 'batch_size') throw error;
+        if (size === 1) throw new RpcError('range', error.message);
+        // Another batch may have taught us more in the meantime.
+        this.#maxBatch = Math.min(this.#maxBatch, Math.floor(size / 2));
+      }
+    }
+    return answers;
+  }
+
+  /** Called by ethers for an answer that carries an error. */
+  override getRpcError(payload: JsonRpcPayload, answer: JsonRpcError): Error {
+    return this.#classify([payload], answer.error as RpcFailure);
+  }
+
+  /** Drops the connections and fails what is in flight. */
+  override destroy(): void {
+    void this.#pool.destroy();
+    super.destroy();
+  }
+
+  async #sendPart(calls: readonly JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
+    await this.#options.budget.take(calls.length);
     const startedAt = performance.now();
     const finish = (outcome: 'ok' | RpcErrorKind) =>
-      this.#options.observe(outcome, (performance.now() - startedAt) / 1000);
+      this.#options.observe(outcome, (performance.now() - startedAt) / 1000, calls.length);
     try {
-      const answers = await this.#exchange(payload);
+      const answers = await this.#exchange(calls);
       finish('ok');
       return answers;
     } catch (error) {
@@ -74,77 +134,72 @@ export class RpcProvider extends JsonRpcApiProvider {
     }
   }
 
-  /** Called by ethers for an answer that carries an error. */
-  override getRpcError(payload: JsonRpcPayload, answer: JsonRpcError): Error {
-    return this.#classify(payload.method, answer.error);
-  }
-
-  /** Drops the connections and fails what is in flight. */
-  override destroy(): void {
-    this.#closing.abort();
-    void this.#pool.destroy();
-    super.destroy();
-  }
-
-  async #exchange(payload: JsonRpcPayload | JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
-    const response = await this.#pool.request({
+  async #exchange(calls: readonly JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
+    const { statusCode, headers, body } = await this.#pool.request({
       method: 'POST',
       path: this.#path,
       headers: this.#headers,
-      body: JSON.stringify(payload),
-      signal: AbortSignal.any([AbortSignal.timeout(this.#options.timeoutMs), this.#closing.signal]),
+      body: JSON.stringify(calls.length === 1 ? calls[0] : calls),
+      signal: AbortSignal.timeout(this.#options.timeoutMs),
     });
-    const body = parseJson(await this.#readBounded(response.body));
-    if (Array.isArray(payload) && Array.isArray(body)) return body.map(envelope);
-    if (isObject(body)) {
-      // Some nodes answer a whole batch with one error, and some (Tron) with HTTP 200 and a capital "Error".
-      const failure = body['error'] ?? body['Error'] ?? null;
-      if (failure !== null && (Array.isArray(payload) || typeof body['id'] !== 'number')) {
-        throw this.#classify(Array.isArray(payload) ? 'batch' : payload.method, failure);
-      }
-      if (!Array.isArray(payload) && response.statusCode === 200) return [envelope(body)];
-    }
-    if (response.statusCode !== 200) throw classifyHttpStatus(response.statusCode);
-    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer');
+    const answer = parseJson(await body.text());
+    if (statusCode !== 200) throw this.#classifyStatus(calls, statusCode, headers, answer);
+    const answers = answersTo(calls, answer);
+    // A batch that is too large is also refused by an error in each of its entries.
+    const refusal = calls.length > 1 ? this.#batchRefusal(calls, answers ?? []) : undefined;
+    if (refusal !== undefined) throw refusal;
+    if (answers !== null) return answers;
+    const failure = failureIn(answer);
+    if (failure !== null) throw this.#classify(calls, failure);
+    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to what was asked');
   }
 
-  async #readBounded(body: AsyncIterable<Buffer>): Promise<string> {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of body) {
-      size += chunk.length;
-      if (size > this.#options.maxResponseBytes) throw new RpcError('range', 'the answer is larger than we read');
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks, size).toString('utf8');
+  #batchRefusal(calls: readonly JsonRpcPayload[], answers: readonly Answer[]): RpcError | undefined {
+    const failures = answers.flatMap((answer) => ('error' in answer ? [answer.error] : []));
+    return failures.map((failure) => this.#classify(calls, failure)).find(({ kind }) => kind === 'batch_size');
   }
 
-  #classify(method: string, failure: unknown): RpcError {
-    const { code, message } = isObject(failure) ? failure : { code: 0, message: failure };
-    const text = this.#secrets.reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), String(message));
-    return classifyRpcError(method, typeof code === 'number' ? code : 0, text);
+  /** The body of a failure often says more than its status, and sometimes it is no JSON-RPC at all. */
+  #classifyStatus(
+    calls: readonly JsonRpcPayload[],
+    status: number,
+    headers: Dispatcher.ResponseData['headers'],
+    answer: unknown,
+  ): RpcError {
+    const mayTell = status === 429 || status === 503;
+    const retryAfterMs = mayTell ? parseRetryAfter(headers['retry-after'], new Date()) : null;
+    const failure = failureIn(answer) ?? bareFailure(answer);
+    if (failure === null) return classifyHttpStatus(status, retryAfterMs);
+    const error = this.#classify(calls, failure, retryAfterMs);
+    return error.kind === 'unknown' ? classifyHttpStatus(status, retryAfterMs, this.#redact(textOf(failure))) : error;
   }
-}
 
-/** An answer must carry an id and either a result or an error, or ethers would take `undefined` for a result. */
-function envelope(answer: unknown): JsonRpcResult | JsonRpcError {
-  if (isObject(answer) && typeof answer['id'] === 'number') {
-    if (isObject(answer['error'])) return answer as JsonRpcError;
-    if ('result' in answer) return answer as JsonRpcResult;
+  #classify(calls: readonly JsonRpcPayload[], failure: RpcFailure, retryAfterMs: number | null = null): RpcError {
+    const call = calls.find(({ method }) => method === 'eth_getLogs') ?? calls[0];
+    const error = classifyRpcError(call?.method ?? '', failure.code, this.#redact(textOf(failure)), retryAfterMs);
+    if (error.kind !== 'range' || calls.length > 1 || !isSingleBlock(call)) return error;
+    // One block cannot be asked for in smaller pieces: this node does not answer the question at all, but another one may.
+    return new RpcError('unsupported', error.message);
   }
-  throw new RpcError('invalid_answer', 'an entry of the answer has neither a result nor an error');
-}
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return null;
+  /** Cut only afterwards, so that no half of a key is left. */
+  #redact(text: string): string {
+    const shown = this.#secrets.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), text);
+    return shown.slice(0, MAX_TEXT_CHARACTERS);
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+function inParts<T>(list: readonly T[], size: number): T[][] {
+  const count = Math.ceil(list.length / size);
+  return Array.from({ length: count }, (_, part) => list.slice(part * size, (part + 1) * size));
+}
+
+function isSingleBlock(call: JsonRpcPayload | undefined): boolean {
+  const { method, params } = call ?? {};
+  const [filter] = Array.isArray(params) ? (params as unknown[]) : [];
+  if (method !== 'eth_getLogs' || typeof filter !== 'object' || filter === null) return false;
+  const { blockHash, fromBlock, toBlock } = filter as Record<string, unknown>;
+  return blockHash !== undefined || fromBlock === toBlock;
 }
 
 function authorization(url: URL): Record<string, string> {
@@ -153,8 +208,9 @@ function authorization(url: URL): Record<string, string> {
   return { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 
-/** The parts of a URL that may be a key. Providers like to repeat them in their error texts. */
-function secretsOf(url: URL): string[] {
-  const parts = [url.username, url.password, ...url.pathname.split('/'), ...url.searchParams.values()];
+/** The parts of a URL and of headers that may be a key. Providers like to repeat them in their error texts. */
+function secretsOf(url: URL, headers: Record<string, string>): string[] {
+  const ofHeaders = Object.values(headers).flatMap((value) => value.split(/[\s,;=]+/));
+  const parts = [url.username, url.password, ...url.pathname.split('/'), ...url.searchParams.values(), ...ofHeaders];
   return parts.filter((part) => part.length >= MIN_SECRET_CHARACTERS);
 }

@@ -1,11 +1,30 @@
 import { parseBlock, parseLogs, parseReceipt, quantity, type Block, type Log, type Receipt } from './answers.ts';
 import { RpcError } from './errors.ts';
-import type { RpcProvider } from './provider.ts';
+import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 
 /** Which events to ask for; topics as in eth_getLogs, null for "any". */
 export type LogFilter = { address: string; topics: (string | string[] | null)[] };
 
-// Reads started together (Promise.all) leave as one batch, so they are answered by the same node at the same moment.
+// Reads started together (Promise.all) leave as one batch, unless it is larger than the node or our budget allows. So that they are
+// answered by the same node at the same moment is likely, but nothing may rest on it.
+
+/**
+ * Reads many small things, never more of them at once than one batch has room for.
+ * @param calls requests that reading one of them takes.
+ * @returns what was read, in the order of the items.
+ */
+export async function inBatches<Item, Answer>(
+  items: readonly Item[],
+  calls: number,
+  read: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const room = Math.floor(MAX_BATCH_REQUESTS / calls);
+  const answers: Answer[] = [];
+  for (let start = 0; start < items.length; start += room) {
+    answers.push(...(await Promise.all(items.slice(start, start + room).map(read))));
+  }
+  return answers;
+}
 
 export async function readChainId(rpc: RpcProvider): Promise<number> {
   return quantity(await rpc.send('eth_chainId', []), 'chain id');
@@ -28,7 +47,7 @@ export async function readFinalized(rpc: RpcProvider): Promise<Block | null> {
 
 /** @returns the node's block at this height, or null when its chain is shorter. */
 export async function readBlockAt(rpc: RpcProvider, number: number): Promise<Block | null> {
-  const answer: unknown = await rpc.send('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]);
+  const answer: unknown = await rpc.send('eth_getBlockByNumber', [hexOf(number), false]);
   if (answer === null) return null;
   const block = parseBlock(answer);
   if (block.number !== number) throw new RpcError('invalid_answer', 'another block than the one asked for');
@@ -37,7 +56,7 @@ export async function readBlockAt(rpc: RpcProvider, number: number): Promise<Blo
 
 /** @returns the node's blocks at these heights, in that order. */
 export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Promise<(Block | null)[]> {
-  return Promise.all(numbers.map((number) => readBlockAt(rpc, number)));
+  return inBatches(numbers, 1, (number) => readBlockAt(rpc, number));
 }
 
 /**
@@ -47,26 +66,84 @@ export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Prom
  */
 export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: LogFilter | null): Promise<Log[]> {
   const [block, logs] = await Promise.all([
-    rpc.send('eth_getBlockByHash', [hash, false]) as Promise<unknown>,
-    rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]) as Promise<unknown>,
+    rpc.send('eth_getBlockByHash', [hash, false]),
+    rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]),
   ]);
   if (block === null) throw new RpcError('unknown_block', 'the node does not have the block whose logs were asked for');
   if (parseBlock(block).hash !== hash) throw new RpcError('invalid_answer', 'another block than the one asked for');
   return checkedLogs(logs, (log) => log.blockHash === hash);
 }
 
-/** The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks. */
-export async function readLogsOfRange(rpc: RpcProvider, from: number, to: number, filter: LogFilter): Promise<Log[]> {
-  const range = { fromBlock: `0x${from.toString(16)}`, toBlock: `0x${to.toString(16)}` };
+/**
+ * The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks.
+ * @param to null for the head, whichever block that is to the node.
+ */
+export async function readLogsOfRange(
+  rpc: RpcProvider,
+  from: number,
+  to: number | null,
+  filter: LogFilter | null,
+): Promise<Log[]> {
+  const range = { fromBlock: hexOf(from), toBlock: to === null ? 'latest' : hexOf(to) };
   const logs: unknown = await rpc.send('eth_getLogs', [{ ...range, ...filter }]);
-  return checkedLogs(logs, (log) => log.blockNumber >= from && log.blockNumber <= to);
+  return checkedLogs(logs, (log) => log.blockNumber >= from && (to === null || log.blockNumber <= to));
 }
 
-/** @throws RpcError `invalid_answer` when the node lacks the receipt of a transaction whose log it has shown. */
-export async function readReceipt(rpc: RpcProvider, transactionHash: string): Promise<Receipt> {
-  const receipt = await findReceipt(rpc, transactionHash);
-  if (receipt === null) throw new RpcError('invalid_answer', 'the node lacks the receipt of a log that it has shown');
-  return receipt;
+/** Some transactions of one block. */
+export type TransactionsOfBlock = { blockHash: string; transactions: readonly string[] };
+
+/**
+ * The receipts of these transactions, by transaction hash.
+ * @throws RpcError `invalid_answer` when the node lacks one of them, or shows it in another block.
+ */
+export async function readReceipts(
+  rpc: RpcProvider,
+  wanted: readonly TransactionsOfBlock[],
+): Promise<Map<string, Receipt>> {
+  const isCrowded = ({ transactions }: TransactionsOfBlock) =>
+    transactions.length > MANY_RECEIPTS && !withoutBlockReceipts.has(rpc);
+  const crowded = wanted.filter(isCrowded);
+  const [wholes, singles] = await Promise.all([
+    inBatches(crowded, 1, ({ blockHash }) => readReceiptsOfBlock(rpc, blockHash)),
+    readSingleReceipts(
+      rpc,
+      wanted.filter((block) => !crowded.includes(block)),
+    ),
+  ]);
+  const failed = crowded.filter((_, position) => wholes[position] === null);
+  const receipts = [...wholes.flatMap((whole) => whole ?? []), ...singles, ...(await readSingleReceipts(rpc, failed))];
+  const found = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+  for (const { blockHash, transactions } of wanted) {
+    if (!transactions.every((hash) => found.get(hash)?.blockHash === blockHash))
+      throw new RpcError('invalid_answer', 'the node lacks the receipt of a transaction that it has shown in a block');
+  }
+  return found;
+}
+
+/** From more than so many of one block on, one large answer is cheaper than its receipts one by one. */
+const MANY_RECEIPTS = 8;
+
+/** Nodes that were found not to offer eth_getBlockReceipts. */
+const withoutBlockReceipts = new WeakSet<RpcProvider>();
+
+async function readSingleReceipts(rpc: RpcProvider, wanted: readonly TransactionsOfBlock[]): Promise<Receipt[]> {
+  const hashes = wanted.flatMap(({ transactions }) => transactions);
+  const receipts = await inBatches(hashes, 1, (hash) => findReceipt(rpc, hash));
+  return receipts.filter((receipt) => receipt !== null);
+}
+
+/** @returns null when the node does not offer that, or does not manage it for this block. */
+async function readReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[] | null> {
+  try {
+    const answer: unknown = await rpc.send('eth_getBlockReceipts', [blockHash]);
+    if (!Array.isArray(answer)) return null;
+    return answer.map(parseReceipt);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    // The single receipts are asked for in any case: if it was not the method that failed, they fail as well.
+    if (error.kind === 'unsupported') withoutBlockReceipts.add(rpc);
+    return null;
+  }
 }
 
 /** @returns null when the node knows no such transaction, or knows it in no block. */
@@ -82,5 +159,9 @@ export async function findReceipt(rpc: RpcProvider, transactionHash: string): Pr
 function checkedLogs(value: unknown, belongs: (log: Log) => boolean): Log[] {
   const logs = parseLogs(value);
   if (!logs.every(belongs)) throw new RpcError('invalid_answer', 'a log of a block that was not asked for');
+  const places = new Set(logs.map((log) => `${log.blockHash} ${String(log.logIndex)}`));
+  if (places.size < logs.length) throw new RpcError('invalid_answer', 'two logs of one place');
   return logs;
 }
+
+const hexOf = (number: number): string => `0x${number.toString(16)}`;

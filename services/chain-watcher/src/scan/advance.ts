@@ -1,15 +1,16 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { finalizedWithoutTag } from '../chain/finality.ts';
+import { finalizedHeight } from '../chain/finality.ts';
 import { createLocalChain, type LocalChain } from '../chain/local-chain.ts';
-import { look, type Look } from '../chain/look.ts';
+import type { Look } from '../chain/look.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { readBlockAt, readFinalized, readHead } from '../rpc/reads.ts';
 import { insertBlocks, pruneBlocksBelow } from '../store/blocks.ts';
 import { Fenced, moveCursor } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
+import { nextLook } from './next-look.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
-import { halt, handleReorg } from './reorg.ts';
+import { handleDeepFork, handleReorg } from './reorg.ts';
 import { MAX_BLOCKS, type ScanContext, type Session } from './session.ts';
 import { stateAfter } from './state.ts';
 
@@ -27,7 +28,8 @@ export async function begin(context: ScanContext, session: Session): Promise<Loc
   const { network, pool } = context;
   const { head, start } = await context.endpoints.ask(async (rpc) => {
     const [newest, finalized] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
-    const block = finalized ?? (await readBlockAt(rpc, Math.max(0, finalizedWithoutTag(network, newest.number))));
+    const height = Math.max(0, finalizedHeight(network, newest.number, finalized));
+    const block = await readBlockAt(rpc, height);
     if (block === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
     return { head: newest, start: block };
   });
@@ -44,17 +46,8 @@ export async function begin(context: ScanContext, session: Session): Promise<Loc
 
 /** Looks at the chain once and stores what it shows. @returns whether there is more to read right away. */
 export async function advance(context: ScanContext, session: Session, chain: LocalChain): Promise<{ more: boolean }> {
-  const { finalized, watches, maxBlocks } = session;
-  let seen: Look;
-  try {
-    seen = await context.endpoints.ask((rpc) =>
-      look(rpc, { network: context.network, chain, watches, finalized, maxBlocks }),
-    );
-  } catch (error) {
-    if (!(error instanceof RpcError) || error.kind !== 'range' || maxBlocks === 1) throw error;
-    session.maxBlocks = Math.floor(maxBlocks / 2);
-    return { more: true };
-  }
+  const seen = await nextLook(context, session, chain);
+  if (seen === null) return { more: true };
   if (!session.leadership.isHeld()) throw new Fenced(`${context.network.id}: the lead was lost while reading`);
   session.head = seen.head;
   if (seen.kind === 'nothing_new') return { more: false };
@@ -63,7 +56,7 @@ export async function advance(context: ScanContext, session: Session, chain: Loc
     await handleReorg(context, session, chain, seen.fork.ancestor);
     return { more: true };
   }
-  if (seen.fork.kind === 'below_finalized') await halt(context, session, seen.fork);
+  if (seen.fork.kind === 'below_finalized') return handleDeepFork(context, session, chain, seen.fork);
   return { more: false };
 }
 

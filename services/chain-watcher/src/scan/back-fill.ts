@@ -1,17 +1,19 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { LocalChain } from '../chain/local-chain.ts';
-import { matchTransfers, type BlockLogs } from '../chain/read-blocks.ts';
+import { matchTransfers } from '../chain/read-blocks.ts';
+import { readRange } from '../chain/read-range.ts';
 import type { ChainNetwork } from '../networks.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlockAt, readBlocksAt, readLogsOfRange } from '../rpc/reads.ts';
+import { readBlockAt } from '../rpc/reads.ts';
 import { fence } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { advanceBackFills, planWatches, readBackFills, type BackFill, type NewWatch } from '../store/watches.ts';
-import { transferTopics, type Transfer } from '../transfers.ts';
+import type { Transfer } from '../transfers.ts';
+import { granted, refused, suggestedBlocks } from './allowance.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
-import { MAX_BACK_FILL_BLOCKS, type ScanContext, type Session } from './session.ts';
+import type { ScanContext, Session } from './session.ts';
 
 /** A block's timestamp may lie this much before the payment it pays: clocks of validators lag. Source: the API's rules. */
 export const BLOCK_TIME_MARGIN_SECONDS = 15;
@@ -55,7 +57,7 @@ export async function backFillOnce(
   session.mayHaveBackFills = first !== undefined;
   if (first === undefined) return { more: false };
   const tip = chain.tip().number;
-  const through = Math.max(first.next, lastBlock(fills, first.next, session.maxBackFillBlocks, tip));
+  const through = Math.max(first.next, lastBlock(fills, first.next, session.backFillRange.size, tip));
   const wallets = fills.filter(({ next }) => next <= through).map(({ address }) => address);
   const transfers = first.next > tip ? [] : await readOrShrink(context, session, chain, first.next, through, wallets);
   if (transfers === null) return { more: true };
@@ -79,29 +81,28 @@ function lastBlock(fills: readonly BackFill[], from: number, maxBlocks: number, 
 
 /** @returns null when the node found the range too large: it is asked for less next time. */
 async function readOrShrink(
-  context: ScanContext,
-  session: Session,
+  { endpoints, network }: ScanContext,
+  { backFillRange }: Session,
   chain: LocalChain,
   from: number,
   to: number,
   wallets: readonly string[],
 ): Promise<Transfer[] | null> {
+  const asked = to - from + 1;
   try {
-    const transfers = await context.endpoints.ask((rpc) =>
-      readTransfersTo(rpc, context.network, chain, from, to, wallets),
-    );
-    session.maxBackFillBlocks = Math.min(MAX_BACK_FILL_BLOCKS, Math.ceil(session.maxBackFillBlocks * 1.05));
+    const transfers = await endpoints.ask((rpc) => readTransfersTo(rpc, network, chain, from, to, wallets));
+    granted(backFillRange, asked);
     return transfers;
   } catch (error) {
-    if (!(error instanceof RpcError) || error.kind !== 'range' || to === from) throw error;
-    session.maxBackFillBlocks = Math.ceil((to - from) / 2);
+    if (!(error instanceof RpcError) || error.kind !== 'range' || asked === 1) throw error;
+    refused(backFillRange, asked, suggestedBlocks(error));
     return null;
   }
 }
 
 /**
- * The transfers to these wallets in the blocks `from` to `to`. That the node has the last block, on our chain, is proved in
- * the same batch: a node that lags or follows another fork would simply answer an empty list.
+ * The transfers to these wallets in the blocks `from` to `to`, as they are in our own chain. The last blocks of a range may be
+ * above the final one, so that a node on another fork would tell of other blocks than those that we have scanned.
  */
 async function readTransfersTo(
   rpc: RpcProvider,
@@ -111,26 +112,20 @@ async function readTransfersTo(
   to: number,
   wallets: readonly string[],
 ): Promise<Transfer[]> {
-  const filter = { address: network.token, topics: transferTopics(wallets) };
-  const [last, logs] = await Promise.all([readBlockAt(rpc, to), readLogsOfRange(rpc, from, to, filter)]);
-  const byNumber = Map.groupBy(logs, (log) => log.blockNumber);
-  const blocks = [last, ...(await readBlocksAt(rpc, [...byNumber.keys()]))];
-  const entries = blocks.map((block, position): BlockLogs => {
-    if (block === null) throw new RpcError('unknown_block', 'the node lacks a block that we have scanned');
-    const ours = chain.hashAt(block.number);
-    if (ours !== undefined && ours !== block.hash)
-      throw new RpcError('invalid_answer', 'the node follows another fork');
-    const found = position === 0 ? [] : (byNumber.get(block.number) ?? []);
-    if (found.some((log) => log.blockHash !== block.hash))
-      throw new RpcError('invalid_answer', 'a log of another fork');
-    return { block, logs: found };
-  });
-  const wanted = new Set(wallets);
-  return matchTransfers(rpc, network, entries, wanted);
+  const { first, last, entries } = await readRange(rpc, network, from, to, wallets);
+  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
+    const ours = chain.hashAt(number);
+    if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
+  }
+  return matchTransfers(rpc, network, entries, new Set(wallets));
 }
 
 /** Height of the first block at or after this moment (Unix seconds): from our own chain's end, or else by bisection. */
-async function firstBlockSince({ endpoints }: ScanContext, chain: LocalChain, timestamp: number): Promise<number> {
+export async function firstBlockSince(
+  { endpoints }: ScanContext,
+  chain: LocalChain,
+  timestamp: number,
+): Promise<number> {
   const before = chain.before(timestamp);
   if (before !== undefined) return before.number + 1;
   const lowest = chain.heights().at(-1) ?? 0;

@@ -11,10 +11,11 @@ export async function publishTransfers(
   rows: readonly TransferRow[],
   confirmingTip: number,
 ): Promise<void> {
-  for (const row of rows) {
-    const messageId = observationId(network.id, row);
-    await outbox.send(tx, TransferObserved, toTransferObserved(network, row, confirmingTip), { messageId });
-  }
+  const said = rows.map((row) => ({
+    payload: toTransferObserved(network, row, confirmingTip),
+    messageId: observationId(network.id, row),
+  }));
+  await outbox.sendAll(tx, TransferObserved, said);
 }
 
 /** Counts what was published and says it in the log. Call it after the commit. */

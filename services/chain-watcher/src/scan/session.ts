@@ -2,14 +2,20 @@ import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { createLocalChain, type LocalChain } from '../chain/local-chain.ts';
+import { NEAR_HEAD_BLOCKS } from '../chain/look.ts';
 import type { ChainMetrics } from '../metrics.ts';
 import type { ChainNetwork } from '../networks.ts';
-import { MAX_BATCH_REQUESTS } from '../rpc/provider.ts';
 import type { Endpoints } from '../rpc/endpoints.ts';
+import { readAudited } from '../store/audits.ts';
 import { loadCanonicalBlocks } from '../store/blocks.ts';
 import { takeOver, type Cursor } from '../store/cursor.ts';
+import { mayAcceptFork } from '../store/resumptions.ts';
 import { loadWatchedAddresses } from '../store/watches.ts';
 import { createWatchSet, type WatchSet } from '../watch-set.ts';
+import { createAllowance, type Allowance } from './allowance.ts';
+import { createBackground, type Background } from './audit-background.ts';
+import { createReaders, type Readers } from './audit-readers.ts';
+import { noCadence, type Cadence } from './cadence.ts';
 import { tryToLead, type Leadership } from './leadership.ts';
 import type { ScanState } from './state.ts';
 
@@ -38,24 +44,48 @@ export type Session = ScanState & {
   /** Null until the very first start has chosen where to begin. */
   chain: LocalChain | null;
   watches: WatchSet;
-  /** Blocks to read at once; halved when a node finds it too much, and grown back slowly. */
+  /** Blocks to read at once near the head; halved when a node finds it too much, and grown back slowly. */
   maxBlocks: number;
-  maxBackFillBlocks: number;
+  /** A final block above our tip while we are so far behind that ranges are read; else null. */
+  farBehind: number | null;
+  /** Blocks to read as one range, on the way to the head and for back-fills. */
+  range: Allowance;
+  backFillRange: Allowance;
+  /** The same for blocks that are read once more. */
+  auditRange: Allowance;
+  rescanRange: Allowance;
+  cadence: Cadence;
   /** False once the database has been seen to hold no unfinished back-fill. */
   mayHaveBackFills: boolean;
   /** Monotonic milliseconds before which neither back-filling nor the end of watches is tried again. */
   backFillNotBefore: number;
   endWatchesNotBefore: number;
-  /** As above, for transfers that a second endpoint must agree about. */
+  /** As above, for transfers that a second endpoint must agree about, for the audit and for rescans. */
   agreementNotBefore: number;
+  auditNotBefore: number;
+  rescanNotBefore: number;
+  /** Who answered the last look, and which blocks were read from whom. */
+  lastEndpoint: number;
+  readers: Readers;
+  /** Whether an operator has allowed to follow the nodes below the finalized block, once. */
+  mayAcceptFork: boolean;
+  /** The last block that was audited; null on a network that has no final block yet. */
+  audited: number | null;
+  /** What is read beside the scan: the audit and rescans, in turns. */
+  background: Background;
+  isAuditsTurn: boolean;
 };
 
-/** One request of a batch is the range's events, the others its headers. */
-export const MAX_BLOCKS = MAX_BATCH_REQUESTS - 1;
-export const MAX_BACK_FILL_BLOCKS = 1_000;
+export const MAX_BLOCKS = NEAR_HEAD_BLOCKS;
+/** Blocks of the first range; what follows is found out. */
+const FIRST_RANGE_BLOCKS = 200;
+const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
-/** @returns null while another replica leads this network. */
-export async function openSession(context: ScanContext): Promise<Session | null> {
+/**
+ * @param wake makes the loop look again soon.
+ * @returns null while another replica leads this network.
+ */
+export async function openSession(context: ScanContext, wake: () => void): Promise<Session | null> {
   const { pool, network } = context;
   const leadership = await tryToLead(context.leaderPool, network.id, context.leaseMs);
   if (leadership === null) return null;
@@ -77,14 +107,25 @@ export async function openSession(context: ScanContext): Promise<Session | null>
       },
       'leading the scan',
     );
-    return createSession(leadership, cursor, chain, watches);
+    return {
+      ...createSession(network, leadership, cursor, chain, watches),
+      background: createBackground(wake),
+      mayAcceptFork: await mayAcceptFork(pool, network.id),
+      audited: await readAudited(pool, network.id),
+    };
   } catch (error) {
     await leadership.release();
     throw error;
   }
 }
 
-function createSession(leadership: Leadership, cursor: Cursor, chain: LocalChain | null, watches: WatchSet): Session {
+function createSession(
+  { max_block_range: maxRange = DEFAULT_MAX_BLOCK_RANGE }: ChainNetwork,
+  leadership: Leadership,
+  cursor: Cursor,
+  chain: LocalChain | null,
+  watches: WatchSet,
+): Omit<Session, 'background' | 'mayAcceptFork' | 'audited'> {
   return {
     leadership,
     epoch: cursor.epoch,
@@ -99,10 +140,20 @@ function createSession(leadership: Leadership, cursor: Cursor, chain: LocalChain
     largeFinalHeight: cursor.largeFinal?.number ?? -1,
     confirmingTip: cursor.tip?.number ?? 0,
     maxBlocks: MAX_BLOCKS,
-    maxBackFillBlocks: MAX_BACK_FILL_BLOCKS,
+    farBehind: null,
+    range: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
+    backFillRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
+    auditRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
+    rescanRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
+    cadence: noCadence,
     mayHaveBackFills: true,
     backFillNotBefore: 0,
     endWatchesNotBefore: 0,
     agreementNotBefore: 0,
+    auditNotBefore: 0,
+    rescanNotBefore: 0,
+    lastEndpoint: 0,
+    readers: createReaders(cursor.tip?.number ?? 0),
+    isAuditsTurn: true,
   };
 }

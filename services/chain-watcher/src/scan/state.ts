@@ -1,4 +1,4 @@
-import { confirmingTip, finalHeights, finalizedWithoutTag, type FinalHeights } from '../chain/finality.ts';
+import { confirmingTip, finalHeights, type FinalHeights } from '../chain/finality.ts';
 import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
 import type { Look } from '../chain/look.ts';
 import type { ChainNetwork } from '../networks.ts';
@@ -27,7 +27,7 @@ export function stateAfter(
   tip: BlockHead,
 ): ScanState {
   // A lagging endpoint may call less final than was final before; what was final stays it.
-  const known = Math.max(before.finalized, finalized ?? finalizedWithoutTag(network, head));
+  const known = Math.max(before.finalized, finalized);
   const heights = { tip: tip.number, head, finalized: known };
   const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
   const further = (height: number, present: FinalBlock | null): FinalBlock | null => {

@@ -18,6 +18,8 @@ export type Cursor = {
   /** The same for transfers above the network's cap; never above `final`. */
   largeFinal: FinalBlock | null;
   haltedAt: Date | null;
+  /** In a sentence; null unless halted, and for halts from before reasons were kept. */
+  haltReason: string | null;
 };
 
 /** Thrown when somebody else leads this network by now, or it has been halted: nothing of the transaction may stay. */
@@ -38,6 +40,7 @@ type CursorRow = {
   large_final_number: bigint | null;
   large_final_timestamp: Date | null;
   halted_at: Date | null;
+  halt_reason: string | null;
 };
 
 /**
@@ -78,7 +81,15 @@ export async function fence(tx: Transaction, network: string, epoch: bigint): Pr
  */
 export async function moveCursor(
   tx: Transaction,
-  { network, epoch, tip, head, finalized, final, largeFinal }: Omit<Cursor, 'haltedAt'> & { tip: BlockHead },
+  {
+    network,
+    epoch,
+    tip,
+    head,
+    finalized,
+    final,
+    largeFinal,
+  }: Omit<Cursor, 'haltedAt' | 'haltReason'> & { tip: BlockHead },
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `update cursor
@@ -103,10 +114,13 @@ export async function moveCursor(
   if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
 }
 
-/** Stops the network until an operator clears halted_at. @throws Fenced */
-export async function haltNetwork(tx: Transaction, network: string, epoch: bigint): Promise<void> {
+/** Stops the network until an operator lets it go on. @param reason a sentence for that operator. @throws Fenced */
+export async function haltNetwork(tx: Transaction, network: string, epoch: bigint, reason: string): Promise<void> {
   await fence(tx, network, epoch);
-  await tx.query('update cursor set halted_at = now(), updated_at = now() where network = $1', [network]);
+  await tx.query('update cursor set halted_at = now(), halt_reason = $2, updated_at = now() where network = $1', [
+    network,
+    reason,
+  ]);
 }
 
 function toCursor(row: CursorRow): Cursor {
@@ -122,6 +136,7 @@ function toCursor(row: CursorRow): Cursor {
     final: finalBlock(row.final_number, row.final_timestamp),
     largeFinal: finalBlock(row.large_final_number, row.large_final_timestamp),
     haltedAt: row.halted_at,
+    haltReason: row.halt_reason,
   };
 }
 

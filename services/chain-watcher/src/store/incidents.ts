@@ -1,19 +1,109 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-export type IncidentKind = 'fork_below_finalized' | 'confirmed_transfers_retracted' | 'endpoints_disagree';
+export type IncidentKind =
+  /** The nodes have another block where the chain had been final. The network is halted. */
+  | 'fork_below_finalized'
+  /** A reorg took back transfers that had their confirmations. */
+  | 'confirmed_transfers_retracted'
+  /** A second reading of final blocks has found a transfer that the scan had not seen. */
+  | 'transfer_missed'
+  /** A second reading of final blocks does not show a transfer that is stored there. */
+  | 'transfer_unseen_by_audit'
+  /** Two endpoints say different things of one transfer. */
+  | 'endpoints_disagree';
+
+/** What only a person can decide. The last three are null as long as nobody has. */
+export type IncidentRow = {
+  incident_id: string;
+  kind: IncidentKind;
+  network: string;
+  detail: Record<string, unknown>;
+  opened_at: Date;
+  /** How often the cause has shown itself since, the first time included, and when it did last. */
+  times: number;
+  last_seen_at: Date;
+  resolved_at: Date | null;
+  resolved_by: string | null;
+  resolved_reason: string | null;
+};
+
+const COLUMNS = `incident_id, kind, network, detail, raised_at as opened_at, times, last_seen_at, resolved_at, resolved_by, resolved_reason`;
 
 /**
- * Leaves a row for the operator. Alerts are raised from the metric that is counted with it.
- * @returns whether it is news.
+ * Leaves a row for the operator. Alerts are raised from the metric that is counted with it. While an incident of the same cause is
+ * open, that one is brought up to date instead, so that a cause that goes on does not bury the others.
+ * @param incident.cause what it is about, among incidents of this kind; without one it is the transfer that `detail` names, or
+ *   else the whole network.
+ * @returns whether it is a new one.
  */
 export async function raiseIncident(
   tx: Transaction,
-  incident: { network: string; kind: IncidentKind; detail: Record<string, unknown> },
+  incident: { network: string; kind: IncidentKind; cause?: string; detail: Record<string, unknown> },
 ): Promise<boolean> {
-  await tx.query('insert into incident (network, kind, detail) values ($1, $2, $3)', [
-    incident.network,
-    incident.kind,
-    JSON.stringify(incident.detail),
-  ]);
-  return true;
+  const { rows } = await tx.query<{ times: number }>(
+    `insert into incident (network, kind, cause, detail, raised_at, last_seen_at)
+     values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp())
+     on conflict (network, kind, cause) where resolved_at is null
+     do update set detail = excluded.detail, times = incident.times + 1, last_seen_at = excluded.last_seen_at
+     returning times`,
+    [incident.network, incident.kind, incident.cause ?? causeIn(incident.detail), JSON.stringify(incident.detail)],
+  );
+  return rows[0]?.times === 1;
+}
+
+/**
+ * @param list.before the last incident of the page before, or null for the first page.
+ * @returns at most `limit`, newest first; none after an incident that does not exist.
+ */
+export async function readIncidents(
+  db: Queryable,
+  list: { status: 'open' | 'all'; before: string | null; limit: number },
+): Promise<IncidentRow[]> {
+  const { rows } = await db.query<IncidentRow>(
+    `select ${COLUMNS} from incident
+      where ${list.status === 'open' ? 'resolved_at is null' : 'true'}
+        and ($1::uuid is null or (raised_at, incident_id) < (select raised_at, incident_id from incident where incident_id = $1))
+      order by raised_at desc, incident_id desc limit $2`,
+    [list.before, list.limit],
+  );
+  return rows;
+}
+
+/**
+ * Writes down that somebody has dealt with an incident, and why it is settled. The first one to do so stays the one who did.
+ * @returns the incident as it then stands, or null when there is none of this id (a UUID).
+ */
+export async function resolveIncident(db: Queryable, incidentId: string, author: Author): Promise<IncidentRow | null> {
+  const { rows } = await db.query<IncidentRow>(
+    `update incident
+        set resolved_at = coalesce(resolved_at, clock_timestamp()), resolved_by = coalesce(resolved_by, $2),
+            resolved_reason = coalesce(resolved_reason, $3)
+      where incident_id = $1
+      returning ${COLUMNS}`,
+    [incidentId, author.actor, author.reason],
+  );
+  return rows[0] ?? null;
+}
+
+/** Whoever lets a halted network go on has dealt with its halt: if it halts again, that is news. */
+export async function resolveHalts(tx: Transaction, network: string, author: Author): Promise<void> {
+  await tx.query(
+    `update incident set resolved_at = clock_timestamp(), resolved_by = $2, resolved_reason = $3
+      where network = $1 and kind = 'fork_below_finalized' and resolved_at is null`,
+    [network, author.actor, author.reason],
+  );
+}
+
+export async function countOpenIncidents(db: Queryable, network: string): Promise<number> {
+  const { rows } = await db.query<{ open: bigint }>(
+    'select count(*) as open from incident where network = $1 and resolved_at is null',
+    [network],
+  );
+  return Number(rows[0]?.open ?? 0);
+}
+
+function causeIn({ transaction_id: id, transaction_event_index: position }: Record<string, unknown>): string {
+  return typeof id === 'string' ? `${id}:${String(position)}` : 'network';
 }

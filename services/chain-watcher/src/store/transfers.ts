@@ -29,7 +29,7 @@ const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_num
 /**
  * Stores transfers as seen. One that is stored already, in this block and not retracted, is left alone, so that reading
  * blocks again changes nothing; one whose block was orphaned and has come back is revived.
- * A wallet nobody watches (any more) is left out.
+ * A wallet that nobody watches is left out, and so is one whose watching ended before the block.
  * @returns the transfers that are news.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
@@ -49,7 +49,8 @@ export async function insertTransfers(
            and earlier.transaction_event_index = new.transaction_event_index), 0)
      from jsonb_to_recordset($2) as new(transaction_id text, transaction_event_index integer, block_hash text,
        block_number bigint, block_timestamp bigint, sender text, recipient text, amount_units numeric)
-     join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex') and watch.state <> 'ended'
+     join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex')
+       and (watch.state <> 'ended' or watch.ended_through > to_timestamp(new.block_timestamp))
      on conflict (network, transaction_id, transaction_event_index, block_hash) do update
        set phase = 'seen', version = excluded.version, changed_at = now()
        where transfer.phase = 'retracted'

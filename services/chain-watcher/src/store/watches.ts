@@ -49,14 +49,14 @@ export async function extendWatch(
 export async function* loadWatchedAddresses(pool: Pool, network: string, pageSize = 20_000): AsyncGenerator<string[]> {
   let after: Buffer = Buffer.alloc(0);
   for (;;) {
-    const { rows } = await pool.query<{ address: Buffer }>(
-      `select address from watch where network = $1 and address > $2 and state <> 'ended' order by address limit $3`,
+    const { rows } = await pool.query<{ address: string }>(
+      `select ${HEX} from watch where network = $1 and watch.address > $2 and state <> 'ended' order by watch.address limit $3`,
       [network, after, pageSize],
     );
-    yield rows.map(({ address }) => `0x${address.toString('hex')}`);
+    yield rows.map(({ address }) => address);
     const last = rows.at(-1);
     if (last === undefined || rows.length < pageSize) return;
-    after = last.address;
+    after = toBytes(last.address);
   }
 }
 

@@ -1,0 +1,76 @@
+import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers';
+
+/** The error of a JSON-RPC answer, whatever form it came in. `data` is text, as some providers put the reason there. */
+export type RpcFailure = { code: number; message: string; data: string };
+
+/**
+ * The answers to these calls, in any order. Each call must be answered exactly once, by a result or an error: ethers would take
+ * `undefined` for a result, and a missing answer for a broken program.
+ * @returns null when that is not what came.
+ */
+export function answersTo(calls: readonly JsonRpcPayload[], body: unknown): Answer[] | null {
+  // A node may answer a batch of one by an object, and a single call by a list.
+  const entries: unknown[] = Array.isArray(body) ? body : [body];
+  if (entries.length !== calls.length) return null;
+  const open = new Set(calls.map(({ id }) => id));
+  const answers: Answer[] = [];
+  for (const entry of entries) {
+    const answer = parseAnswer(entry);
+    if (answer === null || !open.delete(answer.id)) return null;
+    answers.push(answer);
+  }
+  return answers;
+}
+
+export type Answer = JsonRpcResult | (JsonRpcError & { error: RpcFailure });
+
+/** The error of a body that answers no call in particular: one object, or a list with one anywhere. Null when there is none. */
+export function failureIn(body: unknown): RpcFailure | null {
+  const entries: unknown[] = Array.isArray(body) ? body : [body];
+  for (const entry of entries) {
+    // Tron says "Error", with a capital.
+    const failure = isObject(entry) ? (entry['error'] ?? entry['Error'] ?? null) : null;
+    if (failure !== null) return parseFailure(failure);
+  }
+  return null;
+}
+
+/** The error of a body that is nothing but the error object: { code, message }. Null when it is something else. */
+export function bareFailure(body: unknown): RpcFailure | null {
+  return isObject(body) && typeof body['message'] === 'string' ? parseFailure(body) : null;
+}
+
+export function textOf({ message, data }: RpcFailure): string {
+  return data === '' ? message : `${message} ${data}`;
+}
+
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+function parseAnswer(entry: unknown): Answer | null {
+  if (!isObject(entry) || typeof entry['id'] !== 'number') return null;
+  const { id, error } = entry;
+  if (error !== undefined && error !== null) return { id, error: parseFailure(error) };
+  // ethers takes every answer with an `error`, even null, for a failure.
+  return 'result' in entry ? { id, result: entry['result'] } : null;
+}
+
+function parseFailure(failure: unknown): RpcFailure {
+  if (!isObject(failure)) return { code: 0, message: String(failure), data: '' };
+  const { code, message, data } = failure;
+  const text = typeof data === 'string' ? data : isObject(data) ? JSON.stringify(data) : '';
+  return {
+    code: typeof code === 'number' ? code : 0,
+    message: typeof message === 'string' ? message : JSON.stringify(failure),
+    data: text,
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

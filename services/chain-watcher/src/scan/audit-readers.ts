@@ -1,0 +1,40 @@
+/** Remembers which endpoint the scan read which blocks from, so that the audit asks another one. */
+export type Readers = {
+  /** The blocks after those noted before, up to this height, came from this endpoint. */
+  note(through: number, endpoint: number): void;
+  /**
+   * Who read this block, and up to where that is so. Of blocks from before this term as leader nothing is known: then it is taken to
+   * be endpoint 0, the best one, which is asked first.
+   */
+  of(number: number): { endpoint: number; through: number };
+  /** Blocks up to this height are not asked about any more. */
+  forget(number: number): void;
+  /** The blocks above this height are gone. */
+  rewind(number: number): void;
+};
+
+/** Endpoints seldom change. Where they do so all the time, the oldest are forgotten. */
+const MAX_SPANS = 1_000;
+
+/** @param start the last block that was scanned before this term as leader. */
+export function createReaders(start: number): Readers {
+  let spans = [{ through: start, endpoint: 0 }];
+  return {
+    note(through, endpoint) {
+      const last = spans.at(-1);
+      if (last !== undefined && through <= last.through) return;
+      if (last?.endpoint === endpoint) last.through = through;
+      else spans.push({ through, endpoint });
+      if (spans.length > MAX_SPANS) spans.shift();
+    },
+    of: (number) => spans.find(({ through }) => through >= number) ?? { endpoint: 0, through: number },
+    forget(number) {
+      spans = spans.filter(({ through }, position) => through > number || position === spans.length - 1);
+    },
+    rewind(number) {
+      const kept = spans.filter(({ through }) => through <= number);
+      const cut = spans[kept.length];
+      spans = cut === undefined ? kept : [...kept, { ...cut, through: number }];
+    },
+  };
+}

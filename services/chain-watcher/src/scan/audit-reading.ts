@@ -1,0 +1,95 @@
+import type { LocalChain } from '../chain/local-chain.ts';
+import { matchTransfers } from '../chain/read-blocks.ts';
+import { readRange, type RangeReading } from '../chain/read-range.ts';
+import { RpcError } from '../rpc/errors.ts';
+import type { RpcProvider } from '../rpc/provider.ts';
+import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
+import { decodeTransfer, type Transfer } from '../transfers.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from './back-fill.ts';
+import type { ScanContext, Session } from './session.ts';
+
+export type BlockSpan = { from: number; to: number };
+
+/** Final blocks read once more. */
+export type SecondReading = BlockSpan & {
+  /** What was stored of these blocks before they were read. */
+  expected: StoredTransfer[];
+  transfers: Transfer[];
+  /** Who answered. */
+  endpoint: number;
+};
+
+/** Which endpoints may answer. */
+type Ask = (read: (rpc: RpcProvider) => Promise<SecondReading>) => Promise<SecondReading>;
+
+/**
+ * Reads final blocks once more and picks the transfers to every wallet that is watched, that was watched when its block came, or that a
+ * stored transfer of these blocks went to.
+ * @throws RpcError also when a node shows other blocks than those we have: it follows another fork, and nothing it says counts.
+ */
+export async function readAgain(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  { from, to }: BlockSpan,
+  ask: Ask,
+): Promise<SecondReading> {
+  const { network, pool } = context;
+  const expected = await readStoredTransfers(pool, network.id, from, to);
+  return ask(async (rpc) => {
+    const range = await readRange(rpc, network, from, to, null);
+    requireOurBlocks(chain, range, expected);
+    const wanted = new Set(expected.map(({ recipient }) => recipient));
+    for (const wallet of await endedSince(context, session, range)) wanted.add(wallet);
+    const watches = { has: (address: string) => session.watches.has(address) || wanted.has(address) };
+    const transfers = await matchTransfers(rpc, network, range.entries, watches);
+    return { from, to, expected, transfers, endpoint: rpc.endpoint };
+  });
+}
+
+/** Whether a scan without fault would have stored this transfer. What a back-fill still has to read is no fault of the scan's. */
+export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumber' | 'blockTimestamp'>): boolean {
+  const earliest = watch.watchedFrom.getTime() / 1000 - BLOCK_TIME_MARGIN_SECONDS;
+  if (transfer.blockTimestamp < earliest) return false;
+  switch (watch.state) {
+    case 'new':
+      return false;
+    case 'backfilling':
+      return watch.backFillTo !== null && transfer.blockNumber > watch.backFillTo;
+    case 'watching':
+      return true;
+    case 'ended':
+      return watch.endedThrough !== null && transfer.blockTimestamp * 1000 < watch.endedThrough.getTime();
+  }
+}
+
+/** Every block of the range that we have by hash, stored itself or named by a stored transfer, must be the node's too. */
+function requireOurBlocks(
+  chain: LocalChain,
+  { first, last, entries }: RangeReading,
+  expected: readonly StoredTransfer[],
+): void {
+  const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
+  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
+    const ours = chain.hashAt(number) ?? named.get(number);
+    if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
+  }
+}
+
+/** Of the recipients in this range, those whose watching ended only after it. They are in no watch set any more. */
+async function endedSince(
+  { network, pool }: ScanContext,
+  session: Session,
+  { first, entries }: RangeReading,
+): Promise<string[]> {
+  const recipients = new Set<string>();
+  for (const log of entries.flatMap(({ logs }) => logs)) {
+    const decoded = decodeTransfer(network.token, log);
+    if (decoded !== null && !session.watches.has(decoded.to)) recipients.add(decoded.to);
+  }
+  if (recipients.size === 0) return [];
+  const spans = await readWatchSpans(pool, network.id, [...recipients]);
+  return spans
+    .filter(({ endedThrough }) => endedThrough !== null && endedThrough.getTime() > first.timestamp * 1000)
+    .map(({ address }) => address);
+}

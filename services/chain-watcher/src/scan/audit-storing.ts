@@ -1,0 +1,122 @@
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { readCounted, readWatchSpans, type StoredTransfer } from '../store/audits.ts';
+import { fence } from '../store/cursor.ts';
+import { raiseIncident, type IncidentKind } from '../store/incidents.ts';
+import { confirmTransfers, insertTransfers, type TransferRow } from '../store/transfers.ts';
+import type { Transfer } from '../transfers.ts';
+import { wasWatched, type SecondReading } from './audit-reading.ts';
+import { publishTransfers, recordTransfers } from './publish.ts';
+import type { ScanContext, Session } from './session.ts';
+
+/** What a second reading has that the store lacks, and the other way round. */
+type Differences = {
+  /** The transfers to store. */
+  unknown: Transfer[];
+  /** Those of them that the scan should have seen. */
+  missed: Transfer[];
+  unseen: StoredTransfer[];
+};
+
+/**
+ * Stores what a second reading of final blocks shows and the store lacks, and raises an incident for each difference that the scan has
+ * to answer for. Nothing is retracted: which of two endpoints to believe is for a person to decide.
+ * @param isAudit whether only transfers that the scan should have seen are stored; otherwise all those to watched wallets.
+ * @param progress records in the same transaction that the blocks have been read, and how many unknown transfers they held.
+ */
+export async function storeReading(
+  context: ScanContext,
+  session: Session,
+  reading: SecondReading,
+  isAudit: boolean,
+  progress: (tx: Transaction, found: number) => Promise<void>,
+): Promise<void> {
+  const { network, pool } = context;
+  const { rows, raised } = await transaction(pool, async (tx) => {
+    await fence(tx, network.id, session.epoch);
+    const differences = await compare(tx, context, reading, isAudit);
+    const found = await insertTransfers(tx, network.id, differences.unknown);
+    const confirmed = found.length > 0 ? await confirmTransfers(tx, network, session) : [];
+    await publishTransfers(tx, context, [...found, ...confirmed], session.confirmingTip);
+    const kinds = await raiseIncidents(tx, context, reading, differences, found);
+    await progress(tx, found.length);
+    faultPoint('audit-written');
+    return { rows: [...found, ...confirmed], raised: kinds };
+  });
+  recordTransfers(context, rows);
+  for (const kind of raised) {
+    context.metrics.incidents.inc({ network: network.id, kind });
+    if (kind === 'transfer_missed') context.metrics.gaps.inc({ network: network.id });
+  }
+  if (raised.length > 0) {
+    const { from, to, endpoint } = reading;
+    context.logger.error(
+      { network: network.id, from_block: from, to_block: to, endpoint, incidents: raised },
+      'a second reading of final blocks differs from the first',
+    );
+  }
+}
+
+async function compare(
+  tx: Transaction,
+  { network }: ScanContext,
+  { expected, transfers }: SecondReading,
+  isAudit: boolean,
+): Promise<Differences> {
+  // One that counts in another block is no news: a chain cannot hold it twice, and the store's word stands until somebody has looked.
+  const known = new Set((await readCounted(tx, network.id, transfers)).map(eventKey));
+  const lacking = transfers.filter((transfer) => !known.has(eventKey(transfer)));
+  const spans = await readWatchSpans(tx, network.id, [...new Set(lacking.map(({ to }) => to))]);
+  const byAddress = new Map(spans.map((span) => [span.address, span]));
+  const missed = lacking.filter((transfer) => {
+    const span = byAddress.get(transfer.to);
+    return span !== undefined && wasWatched(span, transfer);
+  });
+  const shown = new Set(transfers.map(placeKey));
+  const unshown = expected.filter((stored) => !shown.has(placeKey(stored)));
+  // A back-fill or a reorg may have changed the store while the node was answering.
+  const stillThere = new Set((await readCounted(tx, network.id, unshown)).map(placeKey));
+  return {
+    unknown: isAudit ? missed : lacking,
+    missed,
+    unseen: unshown.filter((stored) => stillThere.has(placeKey(stored))),
+  };
+}
+
+/** @returns the kind of each incident that is new. */
+async function raiseIncidents(
+  tx: Transaction,
+  { network }: ScanContext,
+  { from, to, endpoint }: SecondReading,
+  { missed, unseen }: Differences,
+  found: readonly TransferRow[],
+): Promise<IncidentKind[]> {
+  const stored = new Set(found.map((row) => `${row.transaction_id}:${String(row.transaction_event_index)}`));
+  const all = [
+    ...missed
+      .filter((transfer) => stored.has(eventKey(transfer)))
+      .map((transfer) => ['transfer_missed', transfer] as const),
+    ...unseen.map((transfer) => ['transfer_unseen_by_audit', transfer] as const),
+  ];
+  const raised: IncidentKind[] = [];
+  for (const [kind, transfer] of all) {
+    const { transactionId, transactionEventIndex, blockNumber, blockHash } = transfer;
+    const isNew = await raiseIncident(tx, {
+      ...{ network: network.id, kind, cause: placeKey(transfer) },
+      detail: {
+        ...{ transaction_id: transactionId, transaction_event_index: transactionEventIndex },
+        ...{
+          block_number: blockNumber,
+          block_hash: blockHash,
+          read_again: { from_block: from, to_block: to, endpoint },
+        },
+      },
+    });
+    if (isNew) raised.push(kind);
+  }
+  return raised;
+}
+
+type Event = Pick<Transfer, 'transactionId' | 'transactionEventIndex'>;
+const eventKey = (event: Event): string => `${event.transactionId}:${String(event.transactionEventIndex)}`;
+const placeKey = (event: Event & { blockHash: string }): string => `${eventKey(event)}:${event.blockHash}`;

@@ -1,0 +1,121 @@
+import { lookFarBack } from '../chain/look-far-back.ts';
+import { look, type Look, type LookFrom } from '../chain/look.ts';
+import type { LocalChain } from '../chain/local-chain.ts';
+import { RpcError } from '../rpc/errors.ts';
+import type { RpcProvider } from '../rpc/provider.ts';
+import { readBlockAt, readHead } from '../rpc/reads.ts';
+import { granted, refused, suggestedBlocks } from './allowance.ts';
+import { afterLook, expectedBlocks } from './cadence.ts';
+import type { ScanContext, Session } from './session.ts';
+
+/** What a look has shown that leaves something to do. */
+export type Sight = Exclude<Look, { kind: 'far_behind' }>;
+
+/**
+ * Looks at the chain once, in ranges as long as we are far behind, and learns how much may be asked at once.
+ * @returns null when it was too much to ask, or only showed how far behind we are: the next look will be another one.
+ */
+export async function nextLook(context: ScanContext, session: Session, chain: LocalChain): Promise<Sight | null> {
+  const { farBehind } = session;
+  if (farBehind !== null && farBehind > chain.tip().number) return lookBack(context, session, chain, farBehind);
+  session.farBehind = null;
+  const maxBlocks = session.maxBlocks;
+  const startedAt = performance.now();
+  const expected = expectedBlocks(session.cadence, startedAt);
+  const from = lookFrom(context, session, chain, maxBlocks);
+  const seen = await askFor(context, from, (rpc) => {
+    session.lastEndpoint = rpc.endpoint;
+    return look(rpc, from, expected);
+  });
+  if (seen instanceof RpcError) {
+    session.maxBlocks = Math.floor(maxBlocks / 2);
+    return null;
+  }
+  if (seen.kind === 'far_behind') {
+    session.farBehind = seen.finalized;
+    session.head = seen.head;
+    return null;
+  }
+  const found = seen.kind === 'blocks' ? seen.remember : [];
+  // A look that does not come up to the head is followed by another one at once, which says nothing about how often blocks come.
+  if (seen.kind === 'nothing_new' || found.at(-1)?.number === seen.head)
+    session.cadence = afterLook(session.cadence, startedAt, found.length);
+  return seen;
+}
+
+async function lookBack(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  finalized: number,
+): Promise<Sight | null> {
+  const tip = chain.tip().number;
+  const asked = Math.min(session.range.size, finalized - tip);
+  const from = lookFrom(context, session, chain, asked);
+  const seen = await askFor(context, from, (rpc) => {
+    session.lastEndpoint = rpc.endpoint;
+    return lookFarBack(rpc, from, finalized);
+  });
+  if (seen instanceof RpcError) {
+    refused(session.range, asked, suggestedBlocks(seen));
+    return null;
+  }
+  granted(session.range, asked);
+  if (seen.kind === 'blocks') session.farBehind = seen.finalized;
+  return seen.kind === 'far_behind' ? null : seen;
+}
+
+function lookFrom({ network }: ScanContext, session: Session, chain: LocalChain, maxBlocks: number): LookFrom {
+  return { network, chain, watches: session.watches, finalized: session.finalized, maxBlocks };
+}
+
+/** @returns the error instead when it was too much to ask, and less can be asked. */
+async function askFor(
+  { endpoints }: ScanContext,
+  { chain, maxBlocks }: LookFrom,
+  read: (rpc: RpcProvider) => Promise<Look>,
+): Promise<Look | RpcError> {
+  try {
+    return await endpoints.ask(async (rpc) => {
+      const seen = await read(rpc).catch((error: unknown) => {
+        // Not even one block at a time: another endpoint may be less narrow.
+        if (isTooMuch(error) && maxBlocks === 1) throw new RpcError('refused', error.message);
+        throw error;
+      });
+      if (await isBranchDisputed(endpoints, rpc, chain, seen))
+        throw new RpcError('invalid_answer', 'a branch that is no longer than the one which another node has');
+      return seen;
+    });
+  } catch (error) {
+    if (isTooMuch(error)) return error;
+    throw error;
+  }
+}
+
+/**
+ * A node that is stuck on a dead branch looks just as if the chain had been reorganised. So a branch is not followed while another
+ * endpoint has our tip in a chain that is at least as long: had the chain really changed, that one would soon say so as well.
+ */
+async function isBranchDisputed(
+  endpoints: ScanContext['endpoints'],
+  rpc: RpcProvider,
+  chain: LocalChain,
+  seen: Look,
+): Promise<boolean> {
+  if (seen.kind !== 'fork' || seen.fork.kind !== 'reorg') return false;
+  const tip = chain.tip();
+  try {
+    const theirs = await endpoints.askAnother(
+      (other) => Promise.all([readHead(other), readBlockAt(other, tip.number)]),
+      rpc.endpoint,
+    );
+    if (theirs === null) return false;
+    const [head, block] = theirs;
+    return block?.hash === tip.hash && head.number >= seen.head;
+  } catch (error) {
+    if (error instanceof RpcError) return false;
+    throw error;
+  }
+}
+
+const isTooMuch = (error: unknown): error is RpcError => error instanceof RpcError && error.kind === 'range';

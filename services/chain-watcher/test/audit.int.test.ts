@@ -1,0 +1,219 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { heightsOf, hiding, incidentsOf, unansweringNode } from './second-reading.ts';
+import type { RunningWatcher } from './watcher.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+
+// The audit is in no hurry: it rests between two ranges, and longer after a failure.
+jest.setTimeout(60_000);
+const inItsTime = { timeoutMs: 30_000 };
+
+const watchedWallet = async (world: World) => {
+  const wallet = newWallet();
+  await world.announce({ recipient: wallet });
+  await untilWatched(world, wallet);
+  return wallet;
+};
+
+const untilAudited = (world: World, atLeast = 0) =>
+  eventually(async () => {
+    const { audited, final } = await heightsOf(world);
+    expect(audited).toBe(final);
+    expect(audited).toBeGreaterThanOrEqual(atLeast);
+  }, inItsTime);
+
+describe('final blocks are read once more through another endpoint', () => {
+  let world: World;
+  let first: MisbehavingNode;
+  let second: MisbehavingNode;
+  let watcher: RunningWatcher;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    [first, second] = [await misbehavingNode(world.chain), await misbehavingNode(world.chain)];
+    watcher = world.watch({ rpcUrls: [first.url, second.url] });
+  });
+  afterAll(async () => {
+    await world.close();
+    await Promise.all([first.close(), second.close()]);
+  });
+  afterEach(async () => {
+    for (const node of [first, second]) {
+      node.spoil(null);
+      node.replaceAll(null);
+    }
+    await untilAudited(world);
+    await world.pool.query('delete from incident');
+  });
+
+  const gaps = async () =>
+    (await watcher.metrics.registry.getSingleMetric('chain_gaps_total')?.get())?.values[0]?.value ?? 0;
+
+  test('and a transfer that the first one hides is told after all, once, with one incident', async () => {
+    const wallet = await watchedWallet(world);
+    const before = await gaps();
+    let hidden = '';
+    first.spoil(hiding((hash) => hidden === '' || hash === hidden));
+    hidden = await world.chain.transfer(wallet, 5n);
+    const shown = await world.chain.transfer(wallet, 6n);
+    await world.chain.mine(2);
+    await untilScanned(world);
+    const messages = await eventually(() => {
+      const heard = world.heard.filter(({ to }) => to === wallet);
+      expect(heard.map((m) => [m.transaction_id, m.phase]).sort()).toEqual(
+        [hidden, shown].flatMap((hash) => ['confirmed', 'seen'].map((phase) => [hash.slice(2), phase])).sort(),
+      );
+      return heard;
+    }, inItsTime);
+    const { block_number: number } = messages.find(({ transaction_id: id }) => id === hidden.slice(2))!;
+    expect(await incidentsOf(watcher)).toMatchObject([
+      {
+        kind: 'transfer_missed',
+        network: 'local',
+        detail: { transaction_id: hidden.slice(2), transaction_event_index: 0, block_number: number },
+        times: 1,
+      },
+    ]);
+    expect((await gaps()) - before).toBe(1);
+  });
+
+  test('and one that the other does not show stays as it is, for a person to judge', async () => {
+    const wallet = await watchedWallet(world);
+    let hidden = '';
+    second.spoil(hiding((hash) => hidden === '' || hash === hidden));
+    hidden = await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilAudited(world);
+    expect(await incidentsOf(watcher)).toMatchObject([
+      { kind: 'transfer_unseen_by_audit', detail: { transaction_id: hidden.slice(2) } },
+    ]);
+    // Reading the same blocks again makes no second incident of it.
+    const { final } = await heightsOf(world);
+    const rescan = { actor: 'olga', reason: 'once more', from_block: final - 3, to_block: final };
+    await watcher.call('POST', '/internal/v1/chains/local/rescans', rescan);
+    await eventually(async () => expect(await incidentsOf(watcher)).toMatchObject([{ times: 2 }]), inItsTime);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test('and what lies before the time a wallet is watched from is none of its business', async () => {
+    second.replaceAll('drop');
+    const wallet = newWallet();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(4);
+    await untilScanned(world);
+    await world.announce({ recipient: wallet, created_at: new Date(Date.now() + 3_600_000).toISOString() });
+    await untilWatched(world, wallet);
+    const { final } = await heightsOf(world);
+    second.replaceAll(null);
+    await untilAudited(world, final);
+    await untilHeard(world, wallet, []);
+    expect(await incidentsOf(watcher)).toEqual([]);
+  });
+
+  test('while that one is away new blocks are scanned all the same, and it catches up afterwards', async () => {
+    const wallet = await watchedWallet(world);
+    await untilAudited(world);
+    const before = (await heightsOf(world)).audited;
+    second.replaceAll('drop');
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(5);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    const requests = second.requests();
+    await eventually(() => expect(second.requests()).toBeGreaterThan(requests), inItsTime);
+    expect((await heightsOf(world)).audited).toBe(before);
+    second.replaceAll(null);
+    await untilAudited(world, before + 5);
+    expect(await incidentsOf(watcher)).toEqual([]);
+  });
+
+  test('and where that one finds a range too large it is asked for less', async () => {
+    await untilAudited(world);
+    const spans: number[] = [];
+    second.spoil((call) => {
+      const [{ fromBlock, toBlock }] = (call.method === 'eth_getLogs' ? call.params : [{}]) as [Record<string, string>];
+      if (fromBlock === undefined) return undefined;
+      const span = Number(toBlock) - Number(fromBlock) + 1;
+      spans.push(span);
+      return span > 10 ? { result: undefined, error: { code: -32005, message: 'block range is too wide' } } : undefined;
+    });
+    await world.chain.mine(60);
+    await untilScanned(world);
+    await untilAudited(world);
+    expect(Math.max(...spans)).toBeGreaterThan(10);
+    expect(spans.filter((span) => span <= 10).length).toBeGreaterThan(5);
+  });
+
+  test('by whoever did not read them first: when the scan changes endpoints, so does the audit', async () => {
+    const wallet = await watchedWallet(world);
+    await untilAudited(world);
+    first.replaceAll('drop');
+    let hidden = '';
+    second.spoil(hiding((hash) => hidden === '' || hash === hidden));
+    hidden = await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilScanned(world);
+    await untilHeard(world, wallet, []);
+    first.replaceAll(null);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed' }]);
+  });
+});
+
+test('an endpoint that does not answer the audit keeps no new block waiting', async () => {
+  const world = await startWorld();
+  const node = await unansweringNode(world.chain.rpcUrl);
+  world.watch({ rpcUrls: [world.chain.rpcUrl, node.url] });
+  const wallet = await watchedWallet(world);
+  const confirmed = () => world.heard.filter(({ to, phase }) => to === wallet && phase === 'confirmed').length;
+  await eventually(async () => {
+    await world.chain.mine(1);
+    const waiting = node.waiting();
+    expect(waiting).not.toBeNull();
+    const before = confirmed();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await eventually(() => expect(confirmed()).toBeGreaterThan(before));
+    // A whole payment has passed, and the same question is still open.
+    expect(node.waiting()).toBe(waiting);
+  }, inItsTime);
+  await world.close();
+  await node.close();
+});
+
+describe('with a single endpoint', () => {
+  test('blocks are read once more from it, later, when it may have completed its index', async () => {
+    const world = await startWorld();
+    const node = await misbehavingNode(world.chain);
+    const watcher = world.watch({ rpcUrls: [node.url] });
+    const wallet = await watchedWallet(world);
+    node.spoil(hiding(() => true));
+    const hash = await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(5);
+    await untilScanned(world);
+    node.spoil(null);
+    await untilHeard(world, wallet, []);
+    await world.chain.rpc('evm_increaseTime', [120]);
+    await world.chain.mine(5);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    expect(await incidentsOf(watcher)).toMatchObject([
+      { kind: 'transfer_missed', detail: { transaction_id: hash.slice(2) } },
+    ]);
+    await world.close();
+    await node.close();
+  });
+});
+
+test('on a database that was never audited it begins at the present final block', async () => {
+  const world = await startWorld();
+  const before = world.watch({ rpcUrls: [world.chain.rpcUrl, `${world.chain.rpcUrl}/`] });
+  await world.chain.mine(50);
+  await untilScanned(world);
+  await before.close();
+  await world.pool.query('update cursor set audited_number = null');
+  const { final } = await heightsOf(world);
+  world.watch({ rpcUrls: [world.chain.rpcUrl, 'http://127.0.0.1:9'] });
+  await eventually(async () => expect((await heightsOf(world)).audited).toBe(final), inItsTime);
+  await world.close();
+});

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { createBackground } from '../src/scan/audit-background.ts';
+import { createReaders } from '../src/scan/audit-readers.ts';
+import { wasWatched } from '../src/scan/audit-reading.ts';
+import type { WatchSpan } from '../src/store/audits.ts';
+
+describe('who read a block', () => {
+  test('is remembered by spans, and before this term it was the best endpoint', () => {
+    const readers = createReaders(10);
+    readers.note(12, 0);
+    readers.note(15, 1);
+    readers.note(15, 0);
+    readers.note(20, 1);
+    readers.note(21, 0);
+    expect([5, 12, 13, 20, 21].map((number) => readers.of(number))).toEqual([
+      { through: 12, endpoint: 0 },
+      { through: 12, endpoint: 0 },
+      { through: 20, endpoint: 1 },
+      { through: 20, endpoint: 1 },
+      { through: 21, endpoint: 0 },
+    ]);
+    readers.forget(12);
+    expect(readers.of(13)).toEqual({ through: 20, endpoint: 1 });
+  });
+
+  test('is forgotten with the blocks that a reorg takes away', () => {
+    const readers = createReaders(10);
+    readers.note(20, 1);
+    readers.rewind(15);
+    readers.note(18, 0);
+    expect(readers.of(14)).toEqual({ through: 15, endpoint: 1 });
+    expect(readers.of(16)).toEqual({ through: 18, endpoint: 0 });
+  });
+
+  test('needs no more memory however often endpoints change', () => {
+    const readers = createReaders(0);
+    for (let number = 1; number <= 5_000; number += 1) readers.note(number, number % 2);
+    expect(readers.of(4_999)).toEqual({ through: 4_999, endpoint: 1 });
+    expect(readers.of(1).through).toBeGreaterThan(3_000);
+  });
+});
+
+describe('a transfer counts as missed', () => {
+  const start = 1_800_000_000;
+  const watch: WatchSpan = {
+    address: `0x${'ab'.repeat(20)}`,
+    state: 'watching',
+    watchedFrom: new Date(start * 1000),
+    backFillTo: null,
+    endedThrough: null,
+  };
+  const ended = { state: 'ended', endedThrough: new Date((start + 100) * 1000) } as const;
+
+  test.each<[string, Partial<WatchSpan>, number, number, boolean]>([
+    ['to a watched wallet', {}, 7, start, true],
+    ['within the margin that blocks may be early by', {}, 7, start - 15, true],
+    ['from before that', {}, 7, start - 16, false],
+    ['to a wallet that no leader has taken in', { state: 'new' }, 7, start, false],
+    ['in a block that is still being read again', { state: 'backfilling', backFillTo: 7 }, 7, start, false],
+    ['in one above those', { state: 'backfilling', backFillTo: 7 }, 8, start, true],
+    ['before the watching ended', ended, 7, start + 99, true],
+    ['after the watching ended', ended, 7, start + 100, false],
+  ])('%s', (_name, changes, blockNumber, blockTimestamp, expected) => {
+    expect(wasWatched({ ...watch, ...changes }, { blockNumber, blockTimestamp })).toBe(expected);
+  });
+});
+
+describe('what is read in the background', () => {
+  test('is stored when the loop asks, once', async () => {
+    let woken = 0;
+    let stored = 0;
+    const background = createBackground(() => (woken += 1));
+    const { promise, resolve } = Promise.withResolvers<null>();
+    background.start(async () => {
+      await promise;
+      return async () => void (stored += 1);
+    });
+    await background.settle();
+    expect([background.isIdle(), stored]).toEqual([false, 0]);
+    resolve(null);
+    await new Promise((soon) => setImmediate(soon));
+    expect([woken, stored]).toEqual([1, 0]);
+    await background.settle();
+    await background.settle();
+    expect([background.isIdle(), stored]).toEqual([true, 1]);
+  });
+
+  test('fails where the loop sees it', async () => {
+    const background = createBackground(() => undefined);
+    background.start(() => Promise.reject(new Error('the database is away')));
+    await new Promise((soon) => setImmediate(soon));
+    await expect(background.settle()).rejects.toThrow('the database is away');
+    expect(background.isIdle()).toBe(true);
+  });
+
+  test('is never stored once its blocks are gone', async () => {
+    const background = createBackground(() => undefined);
+    let stored = 0;
+    background.start(() => Promise.resolve(async () => void (stored += 1)));
+    background.abandon();
+    await new Promise((soon) => setImmediate(soon));
+    await background.settle();
+    expect([background.isIdle(), stored]).toEqual([true, 0]);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from '@jest/globals';
+import { createBudget } from '../src/rpc/endpoint-budget.ts';
+import { bestHead, createCredit, lagBlocks, lags, type Head } from '../src/rpc/endpoint-heads.ts';
+import { createRest } from '../src/rpc/endpoint-rest.ts';
+import { RpcError } from '../src/rpc/errors.ts';
+
+/** A clock that stands still until a test moves it. */
+function stoppedClock() {
+  let nowMs = 1_000;
+  return { now: () => nowMs, pass: (milliseconds: number) => void (nowMs += milliseconds) };
+}
+
+describe('a budget', () => {
+  test('lets the calls of one second leave at once, and then as many as are earned', async () => {
+    const clock = stoppedClock();
+    const budget = createBudget(10, { maxWaitMs: 0, now: clock.now });
+    await budget.take(7);
+    await budget.take(3);
+    expect(budget.waitMs(1)).toBeCloseTo(100);
+    await expect(budget.take(1)).rejects.toMatchObject({ kind: 'no_budget' });
+    clock.pass(100);
+    expect(budget.waitMs(1)).toBeCloseTo(0);
+    expect(budget.waitMs(4)).toBeCloseTo(300);
+  });
+
+  test('saves no more than one second', () => {
+    const clock = stoppedClock();
+    const budget = createBudget(10, { maxWaitMs: 0, now: clock.now });
+    clock.pass(3_600_000);
+    expect(budget.waitMs(10)).toBe(0);
+    expect(budget.waitMs(11)).toBeCloseTo(100);
+  });
+
+  test('refuses at once what would wait too long, and that costs nothing', async () => {
+    const clock = stoppedClock();
+    const budget = createBudget(1, { maxWaitMs: 1_500, now: clock.now });
+    await budget.take(1);
+    const waiting = budget.take(1).catch((error: unknown) => error);
+    await expect(budget.take(1)).rejects.toMatchObject({ kind: 'no_budget' });
+    expect(budget.waitMs(1)).toBeCloseTo(2_000);
+    budget.close();
+    expect(await waiting).toMatchObject({ kind: 'unreachable' });
+  });
+
+  test('of less than one call a second still lets one leave', async () => {
+    const clock = stoppedClock();
+    const budget = createBudget(0.5, { maxWaitMs: 0, now: clock.now });
+    expect(budget.burst).toBe(1);
+    await budget.take(1);
+    expect(budget.waitMs(1)).toBeCloseTo(2_000);
+  });
+
+  test('lets waiting calls leave in the order of asking', async () => {
+    const budget = createBudget(200, { maxWaitMs: 10_000 });
+    await budget.take(200);
+    const order: number[] = [];
+    await Promise.all([1, 2, 3].map(async (number) => budget.take(1).then(() => order.push(number))));
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  test('without a number has no limit', async () => {
+    const budget = createBudget(null, { maxWaitMs: 0 });
+    await budget.take(1_000_000);
+    expect(budget.waitMs(1_000_000)).toBe(0);
+  });
+});
+
+describe('the rest after a refusal', () => {
+  const refusal = (retryAfterMs: number | null = null) => new RpcError('rate_limit', 'slow down', { retryAfterMs });
+  const restWith = (random: number) => {
+    const clock = stoppedClock();
+    return { clock, rest: createRest({ now: clock.now, random: () => random }) };
+  };
+
+  test('is as long as the endpoint says, and no longer', () => {
+    const { clock, rest } = restWith(1);
+    expect(rest.after(refusal(7_000))).toBe(true);
+    clock.pass(6_999);
+    expect(rest.leftMs()).toBe(1);
+    clock.pass(1);
+    expect(rest.leftMs()).toBe(0);
+  });
+
+  test('is what it said last, also where we had guessed more before', () => {
+    const { rest } = restWith(1);
+    for (const said of [null, 20_000, 3_000]) rest.after(refusal(said));
+    expect(rest.leftMs()).toBe(3_000);
+  });
+
+  test('is bounded, whatever it says', () => {
+    const { rest } = restWith(1);
+    rest.after(refusal(86_400_000));
+    expect(rest.leftMs()).toBe(300_000);
+  });
+
+  test('doubles while it does not say, up to half a minute, and begins anew after an answer', () => {
+    const { clock, rest } = restWith(1);
+    const lengths: number[] = [];
+    for (let refusals = 0; refusals < 9; refusals += 1) {
+      rest.after(refusal());
+      lengths.push(rest.leftMs());
+      clock.pass(rest.leftMs());
+    }
+    expect(lengths).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
+    rest.answered();
+    rest.after(refusal());
+    expect(rest.leftMs()).toBe(500);
+  });
+
+  test('varies, so that several watchers do not all come back together', () => {
+    const [shortest, longest] = [restWith(0), restWith(1)];
+    shortest.rest.after(refusal());
+    longest.rest.after(refusal());
+    expect([shortest.rest.leftMs(), longest.rest.leftMs()]).toEqual([250, 500]);
+  });
+
+  test('counts refusals of requests that were under way together once, and no answer among them ends it', () => {
+    const { clock, rest } = restWith(1);
+    for (let requests = 0; requests < 20; requests += 1) rest.after(refusal());
+    rest.answered();
+    expect(rest.leftMs()).toBe(500);
+    clock.pass(500);
+    rest.after(refusal());
+    expect(rest.leftMs()).toBe(1_000);
+  });
+
+  test('follows any failure that says how long, and no other failure', () => {
+    const { rest } = restWith(1);
+    expect(rest.after(new RpcError('unreachable', 'HTTP 503'))).toBe(false);
+    expect(rest.leftMs()).toBe(0);
+    expect(rest.after(new RpcError('unreachable', 'HTTP 503', { retryAfterMs: 2_000 }))).toBe(true);
+    expect(rest.leftMs()).toBe(2_000);
+  });
+});
+
+describe('an endpoint lags', () => {
+  const head = (number: number, timestamp: number): Head => ({ number, timestamp });
+
+  test.each<[string, Head | null, boolean]>([
+    ['many blocks and much time behind', head(90, 900), true],
+    ['four blocks and sixteen seconds behind', head(96, 984), true],
+    ['many blocks but little time behind, on a quick chain', head(50, 990), false],
+    ['much time but few blocks behind, on a slow chain', head(97, 900), false],
+    ['at the same head', head(100, 1000), false],
+    ['ahead', head(120, 1200), false],
+    ['not heard yet', null, false],
+  ])('when it is behind in blocks and in time: %s', (_, its, expected) => {
+    expect(lags(its, head(100, 1000))).toBe(expected);
+  });
+
+  test('never, while no other head is known', () => {
+    expect(lags(head(1, 1), null)).toBe(false);
+    expect(lagBlocks(head(1, 1), null)).toBe(0);
+  });
+
+  test('behind the best head that is credible, not behind a lie', () => {
+    const claims = [
+      { head: head(100, 1000), isCredible: true },
+      { head: head(105, 1060), isCredible: true },
+      { head: head(1_000_105, 9_000_000), isCredible: false },
+      { head: null, isCredible: true },
+    ];
+    expect(bestHead(claims)).toEqual(head(105, 1060));
+    expect(bestHead([])).toBeNull();
+  });
+});
+
+describe('the credit of an endpoint that claims a head', () => {
+  test('is lost for longer each time that it cannot show the blocks, and comes back when it can', () => {
+    const clock = stoppedClock();
+    const credit = createCredit(clock.now);
+    const lostForMs = () => {
+      credit.lose();
+      let passedMs = 0;
+      for (; !credit.isGood(); passedMs += 1_000) clock.pass(1_000);
+      return passedMs;
+    };
+    expect([lostForMs(), lostForMs(), lostForMs()]).toEqual([30_000, 60_000, 120_000]);
+    credit.gain();
+    expect(lostForMs()).toBe(30_000);
+    for (let losses = 0; losses < 20; losses += 1) lostForMs();
+    expect(lostForMs()).toBe(3_600_000);
+  });
+
+  test('is lost once by reads that fail together', () => {
+    const clock = stoppedClock();
+    const credit = createCredit(clock.now);
+    for (let reads = 0; reads < 10; reads += 1) credit.lose();
+    credit.gain();
+    expect(credit.isGood()).toBe(false);
+    clock.pass(30_000);
+    expect(credit.isGood()).toBe(true);
+  });
+});

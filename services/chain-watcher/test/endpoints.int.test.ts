@@ -1,0 +1,380 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createEndpoints, type Endpoints } from '../src/rpc/endpoints.ts';
+import { RpcError } from '../src/rpc/errors.ts';
+import type { RpcProvider } from '../src/rpc/provider.ts';
+import { readBlockAt, readHead } from '../src/rpc/reads.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+
+let chain: TestChain;
+let nodes: MisbehavingNode[] = [];
+let endpoints: Endpoints;
+
+beforeAll(async () => {
+  chain = await testChain();
+});
+afterAll(() => chain.close());
+afterEach(async () => {
+  endpoints.close();
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+const metrics = createMetrics({ service: 'test', processMetrics: false });
+const OFTEN_MS = 50;
+const NEVER_MS = 3_600_000;
+
+/** So many nodes of one chain, each of which may misbehave. */
+async function start(
+  count: number,
+  { probeIntervalMs = NEVER_MS, requestsPerSecond = [] as (number | null)[] } = {},
+): Promise<MisbehavingNode[]> {
+  nodes = await Promise.all(Array.from({ length: count }, () => misbehavingNode(chain)));
+  endpoints = createEndpoints({
+    network: {
+      ...{ id: 'local', chain_id: chain.chainId },
+      endpoints: nodes.map(({ url }, at) => ({
+        ...{ url, headers: {}, wsUrl: null, requestsPerSecond: requestsPerSecond[at] ?? null },
+      })),
+    },
+    ...{ timeoutMs: 2_000, logger: testLogger, metrics, probeIntervalMs },
+  });
+  return nodes;
+}
+
+/** What the scanning does in small: reads the head and the block of that height. @returns who answered. */
+async function lookAtHead(rpc: RpcProvider): Promise<number> {
+  const { number } = await readHead(rpc);
+  if ((await readBlockAt(rpc, number)) === null) throw new RpcError('unknown_block', 'the node lacks its own head');
+  return rpc.endpoint;
+}
+
+/** A minute's worth of blocks. Those of mine() all bear the same moment. */
+const mineOld = () => chain.rpc('anvil_mine', ['0x3c', '0x1']);
+
+const who = () => endpoints.ask(lookAtHead);
+const stateOf = (position: number) => endpoints.states()[position]!;
+const failWith = (kind: 'invalid_answer' | 'unknown_block' | 'range') => () =>
+  Promise.reject(new RpcError(kind, 'said the test'));
+
+/** Opens the breaker of every endpoint by a row of failures. */
+async function exhaust(times = 4): Promise<void> {
+  for (let asked = 0; asked < times; asked += 1) await endpoints.ask(failWith('invalid_answer')).catch(() => undefined);
+}
+
+describe('among endpoints that are well', () => {
+  test('the first of the file is asked, and the others are let alone', async () => {
+    const [, second] = await start(2);
+    expect([await who(), await who(), await who()]).toEqual([0, 0, 0]);
+    expect(second!.requests()).toBe(0);
+  });
+
+  test('another one than a given one is found, or none', async () => {
+    await start(2);
+    expect(await endpoints.askAnother(lookAtHead, 0)).toBe(1);
+    expect(await endpoints.askAnother(lookAtHead, 1)).toBe(0);
+    endpoints.close();
+    await Promise.all(nodes.map((node) => node.close()));
+    await start(1);
+    expect(await endpoints.askAnother(lookAtHead, 0)).toBeNull();
+  });
+
+  test('all are asked, one after the other, until the answers are enough', async () => {
+    const [, second] = await start(3);
+    expect(await endpoints.askUntil(lookAtHead, (answers) => answers.length === 2)).toEqual([0, 1]);
+    second!.replaceAll('drop');
+    expect(await endpoints.askUntil(lookAtHead, () => false)).toEqual([0, 2]);
+  });
+
+  test('a question that is too large is not asked of the next', async () => {
+    await start(2);
+    const asked: number[] = [];
+    const tooLarge = (rpc: RpcProvider) => {
+      asked.push(rpc.endpoint);
+      return Promise.reject(new RpcError('range', 'said the test'));
+    };
+    await expect(endpoints.ask(tooLarge)).rejects.toMatchObject({ kind: 'range' });
+    expect(asked).toEqual([0]);
+  });
+
+  test('an error that is none of the node’s ends it at once', async () => {
+    await start(2);
+    await expect(endpoints.ask(() => Promise.reject(new TypeError('ours')))).rejects.toThrow(TypeError);
+    expect(endpoints.states()).toMatchObject([{ failures: {} }, { failures: {} }]);
+  });
+
+  test('nothing is asked of the only one but what is needed', async () => {
+    const [only] = await start(1, { probeIntervalMs: OFTEN_MS });
+    const alone = endpoints;
+    await alone.ask(lookAtHead);
+    const requests = only!.requests();
+    // Meanwhile two endpoints of the same kind are asked for their heads, again and again.
+    const [, other] = await start(2, { probeIntervalMs: OFTEN_MS });
+    await eventually(() => expect(other!.requests()).toBeGreaterThan(5));
+    expect(only!.requests()).toBe(requests);
+    expect(alone.states()).toMatchObject([{ state: 'closed', head_lag_blocks: 0 }]);
+    alone.close();
+    await only!.close();
+  });
+});
+
+describe('an endpoint that is stuck at an old head', () => {
+  test('comes last until it has caught up, although it is the first and answers everything', async () => {
+    const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
+    await mineOld();
+    expect(await who()).toBe(0);
+    first!.lag(40);
+    await eventually(async () => expect(await who()).toBe(1));
+    expect(stateOf(0)).toMatchObject({ state: 'lagging', head_lag_blocks: 40 });
+    expect(stateOf(1)).toMatchObject({ state: 'closed', head_lag_blocks: 0 });
+    first!.lag(0);
+    await eventually(async () => expect(await who()).toBe(0));
+    expect(stateOf(0)).toMatchObject({ state: 'closed', head_lag_blocks: 0 });
+  });
+
+  test('is still asked when no other one answers', async () => {
+    const [first, second] = await start(2, { probeIntervalMs: OFTEN_MS });
+    await mineOld();
+    first!.lag(40);
+    await eventually(async () => expect(await who()).toBe(1));
+    second!.replaceAll('drop');
+    expect(await who()).toBe(0);
+  });
+
+  test('is found out by one small question at a time', async () => {
+    const [, second] = await start(2, { probeIntervalMs: OFTEN_MS });
+    const calls: string[] = [];
+    second!.spoil((call) => void calls.push(call.method));
+    await eventually(() => expect(calls.length).toBeGreaterThan(5));
+    expect(calls[0]).toBe('eth_chainId');
+    expect(new Set(calls.slice(1))).toEqual(new Set(['eth_getBlockByNumber']));
+  });
+});
+
+describe('an endpoint that claims a head far above all others', () => {
+  const claim = (call: Call, answer: Answer): Partial<Answer> | undefined => {
+    if (call.method !== 'eth_getBlockByNumber' || call.params[0] !== 'latest') return undefined;
+    const { number, timestamp } = answer.result as { number: string; timestamp: string };
+    const raised = (hex: string, by: number) => `0x${(Number(hex) + by).toString(16)}`;
+    return { result: { ...(answer.result as object), number: raised(number, 1e6), timestamp: raised(timestamp, 1e7) } };
+  };
+
+  test('makes nobody else look late once it could not show the blocks', async () => {
+    const [, liar] = await start(3, { probeIntervalMs: OFTEN_MS });
+    liar!.spoil(claim);
+    const asked: number[] = [];
+    const look = (rpc: RpcProvider) => {
+      asked.push(rpc.endpoint);
+      return lookAtHead(rpc);
+    };
+    await eventually(async () => {
+      expect(await endpoints.ask(look)).not.toBe(1);
+      expect(asked).toContain(1);
+    });
+    // From then on it claims in vain, for as long as the test may want to wait.
+    for (let looks = 0; looks < 20; looks += 1) expect(await endpoints.ask(look)).toBe(0);
+    expect(asked.filter((position) => position === 1).length).toBe(1);
+    expect(endpoints.states()).toMatchObject([{ state: 'closed', head_lag_blocks: 0 }, {}, { state: 'closed' }]);
+    expect(stateOf(1).head).toBeGreaterThan(1e6);
+  });
+
+  test('does no harm when it is the first either', async () => {
+    const [liar] = await start(2, { probeIntervalMs: OFTEN_MS });
+    liar!.spoil(claim);
+    for (let looks = 0; looks < 5; looks += 1) expect(await who()).toBe(1);
+    await eventually(() => expect(stateOf(1)).toMatchObject({ state: 'closed', head_lag_blocks: 0 }));
+  });
+});
+
+describe('an endpoint that says we ask too often', () => {
+  const refusal = (headers: Record<string, string> = {}) => ({ status: 429, body: 'Too Many Requests', headers });
+
+  test('is asked once, and then left alone for as long as it says', async () => {
+    const [first, , third] = await start(3, { probeIntervalMs: OFTEN_MS });
+    first!.replaceAll(refusal({ 'retry-after': '60' }));
+    for (let looks = 0; looks < 5; looks += 1) expect(await who()).toBe(1);
+    // Nor is it asked for its head, as others are.
+    await eventually(() => expect(third!.requests()).toBeGreaterThan(5));
+    expect(first!.requests()).toBe(1);
+    const { state, resting_until: until } = stateOf(0);
+    expect(state).toBe('resting');
+    expect(Date.parse(until!)).toBeGreaterThan(Date.now());
+    expect(Date.parse(until!)).toBeLessThanOrEqual(Date.now() + 60_000);
+  });
+
+  test('is back in its place as soon as that time is over', async () => {
+    const [first] = await start(2);
+    first!.replaceAll(refusal({ 'retry-after': '1' }));
+    expect(await who()).toBe(1);
+    first!.replaceAll(null);
+    await eventually(async () => expect(await who()).toBe(0));
+    expect(stateOf(0)).toMatchObject({ state: 'closed', resting_until: null, failures: { rate_limit: 1 } });
+  });
+
+  test('rests as well when it answers 503 with Retry-After, and is not taken for broken', async () => {
+    const [first] = await start(2);
+    first!.replaceAll({ status: 503, body: '', headers: { 'retry-after': '60' } });
+    expect(await Promise.all([who(), who(), who(), who()])).toEqual([1, 1, 1, 1]);
+    expect(stateOf(0)).toMatchObject({ state: 'resting', failures: { unreachable: 4 } });
+  });
+
+  test('is waited for a moment when there is no other one', async () => {
+    const [only] = await start(1);
+    only!.replaceAll(refusal());
+    await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
+    expect(stateOf(0).state).toBe('resting');
+    only!.replaceAll(null);
+    expect(await who()).toBe(0);
+  });
+
+  test('is not waited for when that would take long: whoever asks hears so at once', async () => {
+    const [only] = await start(1);
+    only!.replaceAll(refusal({ 'retry-after': '120' }));
+    await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
+    await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
+    expect(only!.requests()).toBe(1);
+  });
+});
+
+describe('a budget', () => {
+  test('that is used up sends to another endpoint', async () => {
+    await start(2, { requestsPerSecond: [3] });
+    // The chain's id, the head and its block.
+    expect(await who()).toBe(0);
+    expect(await who()).toBe(1);
+  });
+
+  test('that is used up everywhere is waited for', async () => {
+    await start(1, { requestsPerSecond: [20] });
+    const looks = await Promise.all(Array.from({ length: 15 }, () => who()));
+    expect(looks).toEqual(Array.from({ length: 15 }, () => 0));
+    expect(stateOf(0)).toMatchObject({ failures: {}, requests: 45 });
+  });
+
+  test('that a wait cannot help is told from a refusal, and rests nobody', async () => {
+    await start(1, { requestsPerSecond: [0.1] });
+    await expect(who()).rejects.toMatchObject({ kind: 'no_budget' });
+    expect(stateOf(0)).toMatchObject({ state: 'closed', requests: 1, failures: { no_budget: 1 } });
+  });
+
+  test('is not spent on asking for heads', async () => {
+    const [, second, third] = await start(3, { probeIntervalMs: OFTEN_MS, requestsPerSecond: [null, 0.1] });
+    await eventually(() => expect(third!.requests()).toBeGreaterThan(5));
+    // The chain's id was all that it allowed.
+    expect(second!.requests()).toBe(1);
+    expect(stateOf(1).failures).toEqual({ no_budget: 1 });
+  });
+});
+
+describe('an endpoint that fails', () => {
+  test('is left for the next one, and its failures are counted by cause', async () => {
+    const [first] = await start(2);
+    first!.replaceAll({ status: 502, body: 'Bad Gateway' });
+    expect(await who()).toBe(1);
+    first!.replaceAll({ status: 200, body: '<html>' });
+    expect(await who()).toBe(1);
+    expect(stateOf(0)).toMatchObject({
+      failures: { unreachable: 1, invalid_answer: 1 },
+      last_error: 'invalid_answer: the body is no JSON-RPC answer to what was asked',
+    });
+    expect(Date.parse(stateOf(0).last_error_at!)).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('again and again is set aside, and comes back by itself although nobody needs it', async () => {
+    const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
+    first!.replaceAll('drop');
+    for (let looks = 0; looks < 4; looks += 1) expect(await who()).toBe(1);
+    expect(stateOf(0).state).toBe('open');
+    first!.replaceAll(null);
+    await eventually(() => expect(stateOf(0).state).toBe('closed'));
+    expect(await who()).toBe(0);
+  });
+
+  test('is the last to be asked while nobody knows yet whether it is back', async () => {
+    const [first] = await start(2);
+    first!.replaceAll('drop');
+    for (let looks = 0; looks < 4; looks += 1) expect(await who()).toBe(1);
+    first!.replaceAll(null);
+    await eventually(() => expect(stateOf(0).state).toBe('half_open'));
+    expect(await who()).toBe(1);
+    expect(await endpoints.askAnother(lookAtHead, 1)).toBe(0);
+    expect(await who()).toBe(0);
+  });
+
+  test('because it lacks blocks is asked again: a pruned node still knows the head', async () => {
+    await start(1);
+    for (let reads = 0; reads < 10; reads += 1)
+      await expect(endpoints.ask(failWith('unknown_block'))).rejects.toMatchObject({ kind: 'unknown_block' });
+    expect(stateOf(0).state).toBe('closed');
+    expect(await who()).toBe(0);
+  });
+
+  test('is reported by its own error, not by one of an endpoint that was not asked', async () => {
+    const [first, second] = await start(2);
+    second!.replaceAll({ status: 429, body: '', headers: { 'retry-after': '60' } });
+    await expect(endpoints.askAnother(lookAtHead, 0)).rejects.toMatchObject({ kind: 'rate_limit' });
+    first!.replaceAll({ status: 403, body: '' });
+    await expect(who()).rejects.toMatchObject({ kind: 'refused' });
+  });
+
+  test('with all others set aside too, it is said that nobody was asked', async () => {
+    await start(2);
+    await exhaust();
+    const asked: number[] = [];
+    await expect(endpoints.ask(async (rpc) => asked.push(rpc.endpoint))).rejects.toMatchObject({
+      kind: 'unreachable',
+      message: 'unreachable: the endpoint has been set aside',
+    });
+    expect(asked).toEqual([]);
+  });
+
+  test('because it belongs to another chain is never read from', async () => {
+    const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
+    first!.spoil((call) => (call.method === 'eth_chainId' ? { result: '0x1' } : undefined));
+    const calls: string[] = [];
+    for (let looks = 0; looks < 5; looks += 1)
+      await endpoints.ask(async (rpc) => {
+        calls.push(`${rpc.endpoint}`);
+        return lookAtHead(rpc);
+      });
+    expect(new Set(calls)).toEqual(new Set(['1']));
+    await expect(endpoints.askAnother(lookAtHead, 1)).rejects.toThrow();
+    expect(stateOf(0)).toMatchObject({ head: null, last_error: 'wrong_chain: chain id 1 instead of 31337' });
+  });
+});
+
+test('closing ends what waits for an answer, for a rest and for a budget', async () => {
+  const [first] = await start(1, { requestsPerSecond: [1] });
+  const waiting = [who(), who(), who()].map((look) => look.then(() => 'answered').catch((error: unknown) => error));
+  await eventually(() => expect(first!.requests()).toBeGreaterThan(0));
+  endpoints.close();
+  for (const outcome of await Promise.all(waiting)) expect(outcome).toBeInstanceOf(RpcError);
+});
+
+test('what is known of endpoints is told in words that stay, and without a URL', async () => {
+  await start(2, { probeIntervalMs: OFTEN_MS });
+  nodes[0]!.replaceAll({ status: 403, body: '{"error":{"code":-32000,"message":"key a-secret-key is over"}}' });
+  await who();
+  await eventually(() => expect(stateOf(1).latency_ms).not.toBeNull());
+  expect(endpoints.states()).toEqual([
+    {
+      ...{ endpoint: 0, state: expect.any(String), head: null, head_lag_blocks: 0, latency_ms: null },
+      ...{ requests: expect.any(Number), failures: { refused: expect.any(Number) } },
+      ...{ last_error: 'refused: HTTP 403 key [redacted] is over', last_error_at: expect.any(String) },
+      resting_until: null,
+    },
+    {
+      ...{ endpoint: 1, state: 'closed', head: Number(await chain.rpc('eth_blockNumber')), head_lag_blocks: 0 },
+      ...{ latency_ms: { p50: expect.any(Number), p95: expect.any(Number) }, requests: expect.any(Number) },
+      ...{ failures: {}, last_error: null, last_error_at: null, resting_until: null },
+    },
+  ]);
+  const { text } = await metrics.render();
+  expect(text).toMatch(/^chain_rpc_failures_total\{.*endpoint="0",cause="refused".*\} \d+$/m);
+  expect(text).toMatch(/^chain_rpc_requests_total\{.*network="local",endpoint="1".*\} \d+$/m);
+  expect(text).toMatch(/^chain_endpoint_available\{.*endpoint="1".*\} 1$/m);
+  expect(text).toMatch(/^chain_endpoint_head_lag_blocks\{.*endpoint="1".*\} 0$/m);
+  expect(JSON.stringify(endpoints.states()) + text).not.toMatch(/a-secret-key|127\.0\.0\.1/);
+});

@@ -1,0 +1,206 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { createLogger, type Logger } from '@quittance/runtime/logger.ts';
+import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
+import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { followNewHeads, type NewHeadsTiming } from '../src/rpc/new-heads.ts';
+import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
+import { newWallet, startWorld, untilHeard } from './world.ts';
+
+const QUICK: NewHeadsTiming = { gapMs: 1, quietMs: 60_000, answerMs: 5_000, retry: { firstMs: 20, maxMs: 200 } };
+const announcement = JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params: { result: {} } });
+
+describe('an endpoint that announces its blocks', () => {
+  let chain: TestChain;
+  let proxy: TcpProxy;
+  let following: { close(): void };
+  let hints: number;
+  let lines: string[];
+  let metrics: Metrics;
+
+  beforeAll(async () => {
+    chain = await testChain();
+  });
+  afterAll(() => chain.close());
+  beforeEach(async () => {
+    proxy = await tcpProxy(chain.rpcUrl);
+  });
+  afterEach(async () => {
+    following.close();
+    await proxy.close();
+  });
+
+  function follow(
+    timing: Partial<NewHeadsTiming> = {},
+    wsUrl = `ws://127.0.0.1:${proxy.port}/?key=a-secret-key`,
+  ): void {
+    [hints, lines] = [0, []];
+    metrics = createMetrics({ service: 'test', processMetrics: false });
+    const logger: Logger = createLogger(
+      { service: 'test', level: 'trace' },
+      { write: (line) => void lines.push(line) },
+    );
+    following = followNewHeads({
+      network: {
+        id: 'local',
+        endpoints: [
+          { url: '', headers: {}, wsUrl: null, requestsPerSecond: null },
+          { url: '', headers: {}, wsUrl, requestsPerSecond: null },
+        ],
+      },
+      ...{ logger, metrics, hint: () => void (hints += 1), timing: { ...QUICK, ...timing } },
+    });
+  }
+
+  const untilFollowing = () =>
+    eventually(async () => {
+      const { text } = await metrics.render();
+      expect(text).toMatch(/^chain_new_heads_connected\{.*endpoint="1".*\} 1$/m);
+    });
+
+  const untilHint = async () => {
+    const before = hints;
+    await chain.mine(1);
+    await eventually(() => expect(hints).toBeGreaterThan(before));
+  };
+
+  test('gives a hint for a block, and for the next', async () => {
+    follow();
+    await untilFollowing();
+    await untilHint();
+    await untilHint();
+    expect(proxy.connections()).toEqual({ taken: 1, open: 1 });
+  });
+
+  test('is connected again when the connection is lost, as often as that happens', async () => {
+    follow();
+    for (let cuts = 1; cuts <= 4; cuts += 1) {
+      await untilFollowing();
+      await untilHint();
+      proxy.cut();
+      await eventually(() => expect(proxy.connections().taken).toBe(cuts + 1));
+    }
+  });
+
+  test('is connected as soon as it is there', async () => {
+    const { port } = proxy;
+    await proxy.close();
+    follow({}, `ws://127.0.0.1:${port}/?key=a-secret-key`);
+    await eventually(() => expect(lines.filter((line) => line.includes('not announced')).length).toBeGreaterThan(2));
+    proxy = await tcpProxy(chain.rpcUrl, port);
+    await untilFollowing();
+    await untilHint();
+  });
+
+  test('is found dead when it says nothing any more, although the connection stays', async () => {
+    follow({ quietMs: 50, answerMs: 100 });
+    await untilFollowing();
+    proxy.freeze();
+    await eventually(() => expect(proxy.connections().taken).toBeGreaterThan(1));
+    await untilFollowing();
+    await untilHint();
+    await eventually(() => expect(proxy.connections().open).toBe(1));
+  });
+
+  test('is found dead when it takes the connection and never says a word', async () => {
+    proxy.freeze(true);
+    follow({ answerMs: 100 });
+    await eventually(() => expect(proxy.connections().taken).toBeGreaterThan(2));
+  });
+
+  test('is let alone on a quiet chain, as long as it answers', async () => {
+    follow({ quietMs: 20 });
+    await untilFollowing();
+    const before = proxy.received();
+    await eventually(() => expect(proxy.received()).toBeGreaterThan(before + 500));
+    expect(proxy.connections()).toEqual({ taken: 1, open: 1 });
+    expect(hints).toBe(0);
+  });
+
+  test('gives one hint for a flood of announcements, and one after it', async () => {
+    follow({ gapMs: 60_000 });
+    await untilFollowing();
+    for (let messages = 0; messages < 5_000; messages += 1) proxy.inject(announcement);
+    proxy.cut();
+    // What came before the end of the connection has been read by the time there is another one.
+    await eventually(() => expect(proxy.connections().taken).toBe(2));
+    expect(hints).toBe(1);
+    following.close();
+
+    follow({ gapMs: 300 });
+    await untilFollowing();
+    for (let messages = 0; messages < 5_000; messages += 1) proxy.inject(announcement);
+    await eventually(() => expect(hints).toBe(2));
+  });
+
+  test('gives none for anything else', async () => {
+    follow();
+    await untilFollowing();
+    for (const text of ['', 'x', 'null', '[]', '7', '{"method":"eth_other"}', '{"id":3,"result":1}'])
+      proxy.inject(text);
+    proxy.cut();
+    await eventually(() => expect(proxy.connections().taken).toBe(2));
+    expect(hints).toBe(0);
+  });
+
+  test('is disconnected when it says more than any header is long', async () => {
+    follow();
+    await untilFollowing();
+    proxy.inject(JSON.stringify({ method: 'eth_subscription', params: 'x'.repeat(300_000) }));
+    await eventually(() => expect(proxy.connections().taken).toBe(2));
+    expect(hints).toBe(0);
+  });
+
+  test('that takes no subscription is asked again later', async () => {
+    follow();
+    await untilFollowing();
+    proxy.inject(JSON.stringify({ id: 1, error: { code: -32601, message: 'no subscriptions for a-secret-key' } }));
+    await eventually(() => expect(proxy.connections().taken).toBe(2));
+    await untilFollowing();
+  });
+
+  test('is left for good when the service stops', async () => {
+    follow();
+    await untilFollowing();
+    following.close();
+    await eventually(() => expect(proxy.connections().open).toBe(0));
+    const before = hints;
+    await chain.mine(3);
+    expect(proxy.connections().taken).toBe(1);
+    expect(hints).toBe(before);
+  });
+
+  test('never has its URL logged, which holds a key', async () => {
+    follow();
+    await untilFollowing();
+    proxy.cut();
+    await eventually(() => expect(proxy.connections().taken).toBe(2));
+    proxy.inject(JSON.stringify({ id: 1, error: { code: -32601, message: 'no subscriptions for a-secret-key' } }));
+    await eventually(() => expect(proxy.connections().taken).toBe(3));
+    expect(lines.length).toBeGreaterThan(3);
+    expect(lines.join('')).not.toMatch(/a-secret-key|127\.0\.0\.1/);
+  });
+});
+
+test('a watcher that looks every ten minutes hears at once of a transfer in a block that was announced', async () => {
+  const world = await startWorld();
+  try {
+    const wsUrl = world.chain.rpcUrl.replace('http:', 'ws:');
+    const entry = { rpc_urls: [{ url: world.chain.rpcUrl, ws_url: wsUrl }], poll_interval_ms: 600_000 };
+    const watcher = world.watch({ entry });
+    await eventually(async () => {
+      const { text } = await watcher.metrics.render();
+      expect(text).toMatch(/^chain_new_heads_connected\{.*\} 1$/m);
+      expect(text).toMatch(/^chain_leader\{.*\} 1$/m);
+    });
+    const wallet = newWallet();
+    await world.announce({ recipient: wallet });
+    await eventually(async () => expect((await world.pool.query('select from watch')).rows.length).toBe(1));
+    await world.chain.transfer(wallet, 5n);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.mine(1);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  } finally {
+    await world.close();
+  }
+}, 30_000);

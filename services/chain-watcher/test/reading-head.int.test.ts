@@ -1,0 +1,259 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { readBlocksAt } from '../src/rpc/reads.ts';
+import { look, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
+import { newWallet } from './world.ts';
+
+let reading: Reading;
+beforeAll(async () => {
+  reading = await startReading();
+  await reading.chain.mine(20);
+});
+afterAll(() => reading.close());
+afterEach(() => {
+  reading.node.spoil(null);
+  reading.node.lag(0);
+});
+
+const headNumber = async () => (await reading.head()).number;
+/** A chain scanned up to the head, and one look at what came since. */
+async function lookAfter(happens: () => Promise<unknown>, wallets: string[] = [], expected = 0) {
+  const local = await reading.scannedTo(await headNumber());
+  await happens();
+  return reading.cost((rpc) => look(rpc, reading.lookFrom(local, wallets), expected));
+}
+
+describe('a look near the head', () => {
+  test('that finds nothing new is one small request', async () => {
+    const { answer, requests, calls } = await lookAfter(async () => undefined);
+    expect(answer.kind).toBe('nothing_new');
+    expect([requests, calls.length]).toEqual([1, 1]);
+  });
+
+  test('needs three round trips to a transfer, or two when no block was expected and none is ours', async () => {
+    const wallet = newWallet();
+    const paid = await lookAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    expect(transfersOf(paid.answer)).toMatchObject([{ amountUnits: 5n, transactionEventIndex: 0 }]);
+    expect(paid.requests).toBe(3);
+    expect((await lookAfter(() => reading.chain.transfer(newWallet(), 5n), [wallet])).requests).toBe(2);
+  });
+
+  test('needs two round trips to a transfer in a block that was expected, and one when none is ours', async () => {
+    const wallet = newWallet();
+    const paid = await lookAfter(() => reading.chain.transfer(wallet, 5n), [wallet], 1);
+    expect(transfersOf(paid.answer)).toMatchObject([{ amountUnits: 5n }]);
+    expect(paid.requests).toBe(2);
+    expect((await lookAfter(() => reading.chain.transfer(newWallet(), 5n), [wallet], 1)).requests).toBe(1);
+  });
+
+  test('needs no more when several blocks were expected and came, or fewer', async () => {
+    const wallet = newWallet();
+    const twice = async () => {
+      await reading.chain.transfer(wallet, 5n);
+      await reading.chain.transfer(wallet, 6n);
+    };
+    const both = await lookAfter(twice, [wallet], 2);
+    expect(transfersOf(both.answer).map(({ amountUnits }) => amountUnits)).toEqual([5n, 6n]);
+    expect(both.requests).toBe(2);
+    const single = await lookAfter(() => reading.chain.transfer(wallet, 7n), [wallet], 3);
+    expect(transfersOf(single.answer)).toMatchObject([{ amountUnits: 7n }]);
+    expect(single.requests).toBe(2);
+  });
+
+  test('finds all when more blocks came than were expected', async () => {
+    const wallet = newWallet();
+    const seen = await lookAfter(
+      async () => {
+        for (const units of [1n, 2n, 3n, 4n]) await reading.chain.transfer(wallet, units);
+      },
+      [wallet],
+      2,
+    );
+    expect(transfersOf(seen.answer).map(({ amountUnits }) => amountUnits)).toEqual([1n, 2n, 3n, 4n]);
+  });
+
+  test('that expected a block in vain finds nothing new', async () => {
+    const { answer, requests } = await lookAfter(async () => undefined, [], 2);
+    expect([answer.kind, requests]).toEqual(['nothing_new', 1]);
+  });
+
+  test.each<[string, Parameters<typeof onLogs>[0]]>([
+    ['nothing yet', (logs, { toBlock }) => (toBlock === 'latest' ? [] : logs)],
+    [
+      'those of a block that has since been replaced',
+      (logs, { toBlock }) =>
+        toBlock === 'latest' ? logs.map((log) => ({ ...log, blockHash: `0x${'1'.repeat(64)}` })) : logs,
+    ],
+  ])('believes no events but those of the block itself, when it was shown %s in advance', async (_, change) => {
+    const wallet = newWallet();
+    reading.node.spoil(onLogs(change));
+    const seen = await lookAfter(() => reading.chain.transfer(wallet, 5n), [wallet], 1);
+    expect(transfersOf(seen.answer)).toMatchObject([{ amountUnits: 5n }]);
+  });
+
+  test('believes no empty answer of a node whose headers say nothing', async () => {
+    const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
+    const silent = onLogs(() => []);
+    reading.node.spoil((call, answer) => blank(call, answer) ?? silent(call, answer));
+    const wallet = newWallet();
+    const looking = lookAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    await expect(looking).rejects.toThrow(/invalid_answer: a receipt has an event that is missing/);
+  });
+
+  test('believes no block that is older than the one before it', async () => {
+    reading.node.spoil(null);
+    const local = await reading.scannedTo(await headNumber());
+    await reading.chain.mine(1);
+    reading.node.spoil(onBlocks(() => ({ timestamp: '0x1' })));
+    const looking = reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    await expect(looking).rejects.toThrow(/invalid_answer: a block that is older/);
+  });
+
+  test('says how far behind we are when ranges are due, also on a node without the tag', async () => {
+    const local = await reading.scannedTo(5, 3);
+    await reading.chain.mine(200);
+    const head = await headNumber();
+    const from = reading.lookFrom(local);
+    expect(await reading.read((rpc) => look(rpc, from))).toEqual({ kind: 'far_behind', head, finalized: head - 64 });
+    reading.node.spoil((call) =>
+      call.params[0] === 'finalized'
+        ? { result: undefined, error: { code: -32602, message: 'invalid block tag' } }
+        : undefined,
+    );
+    expect(await reading.read((rpc) => look(rpc, from))).toEqual({ kind: 'far_behind', head, finalized: head - 127 });
+  });
+});
+
+describe('many transfers in one block', () => {
+  const wallets = Array.from({ length: 12 }, () => newWallet());
+  const receiptCalls = (calls: readonly { method: string }[]) =>
+    calls.map(({ method }) => method).filter((method) => method.endsWith('Receipt') || method.endsWith('Receipts'));
+
+  test('need one question for all their receipts', async () => {
+    const { answer, calls } = await lookAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
+    expect(transfersOf(answer)).toHaveLength(12);
+    expect(receiptCalls(calls)).toEqual(['eth_getBlockReceipts']);
+  });
+
+  test('are asked for one by one where the node cannot do that, which is found out once', async () => {
+    reading.node.spoil((call) =>
+      call.method === 'eth_getBlockReceipts'
+        ? { result: undefined, error: { code: -32601, message: 'the method eth_getBlockReceipts does not exist' } }
+        : undefined,
+    );
+    const local = await reading.scannedTo(await headNumber());
+    await payAllInOneBlock(reading.chain, wallets, 3n);
+    await reading.read(async (rpc) => {
+      for (const times of [1, 0]) {
+        const before = reading.node.calls().length;
+        expect(transfersOf(await look(rpc, reading.lookFrom(local, wallets)))).toHaveLength(12);
+        const asked = receiptCalls(reading.node.calls().slice(before));
+        expect(asked.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(times);
+        expect(asked).toHaveLength(12 + times);
+      }
+    });
+  });
+
+  test.each<[string, (receipts: Record<string, unknown>[]) => unknown]>([
+    ['leave one out', (receipts) => receipts.slice(1)],
+    [
+      'are of another block',
+      (receipts) => receipts.map((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })),
+    ],
+  ])('are not believed when their receipts %s', async (_, change) => {
+    reading.node.spoil((call, answer) =>
+      call.method === 'eth_getBlockReceipts'
+        ? { result: change(answer.result as Record<string, unknown>[]) }
+        : undefined,
+    );
+    const looking = lookAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
+    await expect(looking).rejects.toThrow(/invalid_answer/);
+  });
+});
+
+describe('a fork', () => {
+  test('that happened twice between two looks is found at its lowest block', async () => {
+    for (let pair = 0; pair < 2; pair += 1) {
+      await reading.chain.transfer(newWallet(), 5n);
+      await reading.chain.mine(1);
+    }
+    const tip = await headNumber();
+    const local = await reading.scannedTo(tip);
+    await reading.chain.reorg(2);
+    await reading.chain.reorg(4);
+    await reading.chain.mine(1);
+    const seen = await reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    expect(seen).toMatchObject({ kind: 'fork', fork: { kind: 'reorg', ancestor: { number: tip - 4 } } });
+  });
+
+  test('is not seen in an older head of the same chain', async () => {
+    await reading.chain.mine(3);
+    const local = await reading.scannedTo(await headNumber());
+    reading.node.lag(2);
+    expect(await reading.read((rpc) => look(rpc, reading.lookFrom(local)))).toMatchObject({ kind: 'nothing_new' });
+  });
+
+  test('is not seen where a node that lags answers in the middle of a look', async () => {
+    await reading.chain.mine(5);
+    const local = await reading.scannedTo(await headNumber());
+    await reading.chain.mine(1);
+    // The first answer comes from a node whose newest block we cannot follow, all others from one that is three blocks behind our tip.
+    const alien = { hash: `0x${'2'.repeat(64)}`, parentHash: `0x${'1'.repeat(64)}` };
+    reading.node.spoil((call, answer) => {
+      if (call.params[0] === 'latest') return { result: { ...(answer.result as object), ...alien } };
+      return Number(call.params[0]) > local.tip().number - 3 ? { result: null } : undefined;
+    });
+    const looking = reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    await expect(looking).rejects.toThrow(/invalid_answer: block \d+ does not follow/);
+  });
+
+  test('below the finalized block is only claimed of a block that the node shows', async () => {
+    await reading.chain.transfer(newWallet(), 5n);
+    await reading.chain.mine(4);
+    const tip = await headNumber();
+    const local = await reading.scannedTo(tip);
+    await reading.chain.reorg(5);
+    const from = reading.lookFrom(local, [], { finalized: tip - 3 });
+    expect(await reading.read((rpc) => look(rpc, from))).toMatchObject({
+      kind: 'fork',
+      fork: { kind: 'below_finalized', number: tip - 3 },
+    });
+    reading.node.spoil((call) => (Number(call.params[0]) === tip - 3 ? { result: null } : undefined));
+    await expect(reading.read((rpc) => look(rpc, from))).rejects.toThrow(/unknown_block/);
+  });
+});
+
+describe("a node like Tron's", () => {
+  let tron: Reading;
+  beforeAll(async () => {
+    tron = await startReading({}, 'tron');
+    await tron.chain.mine(3);
+  });
+  afterAll(() => tron.close());
+
+  test('is never asked with a filter, because its index may be incomplete', async () => {
+    const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}`, stateRoot: '0x' }));
+    const incomplete = onLogs((logs, { address, topics }) => ((address ?? topics) !== undefined ? [] : logs));
+    tron.node.spoil((call, answer) => blank(call, answer) ?? incomplete(call, answer));
+    const wallet = newWallet();
+    const local = await tron.scannedTo((await tron.head()).number);
+    await tron.chain.transfer(wallet, 5n);
+    for (const expected of [0, 1]) {
+      const { answer, calls } = await tron.cost((rpc) => look(rpc, tron.lookFrom(local, [wallet]), expected));
+      expect(transfersOf(answer)).toMatchObject([{ amountUnits: 5n }]);
+      const filters = calls
+        .filter(({ method }) => method === 'eth_getLogs')
+        .map(({ params }) => Object.keys(params[0] as object));
+      expect(filters.flat()).toEqual(expected === 0 ? ['blockHash'] : ['fromBlock', 'toBlock']);
+    }
+  });
+});
+
+test('many blocks are read in as many batches as they need', async () => {
+  const { requests } = await reading.cost((rpc) =>
+    readBlocksAt(
+      rpc,
+      Array.from({ length: 150 }, (_, number) => number),
+    ),
+  );
+  expect(requests).toBe(2);
+});

@@ -1,0 +1,125 @@
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createLocalChain, type LocalChain } from '../src/chain/local-chain.ts';
+import { look, type Look, type LookFrom } from '../src/chain/look.ts';
+import { readNetworks, type ChainNetwork } from '../src/networks.ts';
+import type { Block } from '../src/rpc/answers.ts';
+import { createEndpoints } from '../src/rpc/endpoints.ts';
+import type { RpcProvider } from '../src/rpc/provider.ts';
+import { readBlockAt } from '../src/rpc/reads.ts';
+import { createWatchSet } from '../src/watch-set.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import { networksOf } from './watcher.ts';
+
+/** A chain, and a node before it that a test may spoil, read by nothing but the functions under test. */
+export type Reading = {
+  chain: TestChain;
+  node: MisbehavingNode;
+  network: ChainNetwork;
+  /** Runs a piece of reading against the node, as the scan would. Each time from a clean slate: no breaker remembers a failure. */
+  read<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<T>;
+  /** As read(), and tells what it cost: HTTP requests, and the calls in them. */
+  cost<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<{ answer: T; requests: number; calls: Call[] }>;
+  /** Our chain's end as it would be had we scanned up to this height. */
+  scannedTo(height: number, depth?: number): Promise<LocalChain>;
+  lookFrom(chain: LocalChain, wallets?: string[], changes?: Partial<LookFrom>): LookFrom;
+  head(): Promise<Block>;
+  close(): Promise<void>;
+};
+
+export async function startReading(
+  chainOptions: Parameters<typeof testChain>[0] = {},
+  family: 'evm' | 'tron' = 'evm',
+): Promise<Reading> {
+  const chain = await testChain({ slotsInAnEpoch: 32, ...chainOptions });
+  const node = await misbehavingNode(chain);
+  const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url] }), {});
+  if (evm === undefined) throw new Error('the network is switched off');
+  const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null };
+
+  async function cost<T>(what: (rpc: RpcProvider) => Promise<T>) {
+    const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });
+    const endpoints = createEndpoints({ network, timeoutMs: 5_000, logger: testLogger, metrics });
+    try {
+      return await endpoints.ask(async (rpc) => {
+        const [requests, calls] = [node.requests(), node.calls().length];
+        const answer = await what(rpc);
+        return { answer, requests: node.requests() - requests, calls: node.calls().slice(calls) };
+      });
+    } finally {
+      endpoints.close();
+    }
+  }
+
+  const read = async <T>(what: (rpc: RpcProvider) => Promise<T>) => (await cost(what)).answer;
+  const blockAt = async (height: number) => (await read((rpc) => readBlockAt(rpc, height)))!;
+  return {
+    chain,
+    node,
+    network,
+    cost,
+    read,
+    async scannedTo(height, depth = 10) {
+      const heights = Array.from({ length: Math.min(depth, height + 1) }, (_, back) => height - back).reverse();
+      return createLocalChain(await Promise.all(heights.map(blockAt)));
+    },
+    lookFrom: (local, wallets = [], changes = {}) => {
+      const watches = createWatchSet();
+      wallets.forEach((wallet) => watches.add(wallet.toLowerCase()));
+      return { network, chain: local, watches, finalized: 0, maxBlocks: 32, ...changes };
+    },
+    head: async () => blockAt(Number(await chain.rpc<string>('eth_blockNumber'))),
+    async close() {
+      await node.close();
+      await chain.close();
+    },
+  };
+}
+
+/** Spoils the answers to eth_getLogs. */
+export const onLogs =
+  (change: (logs: RawLog[], filter: RawFilter) => unknown) =>
+  (call: Call, answer: Answer): Partial<Answer> | undefined =>
+    call.method === 'eth_getLogs' && Array.isArray(answer.result)
+      ? { result: change(answer.result as RawLog[], call.params[0] as RawFilter) }
+      : undefined;
+
+/** Spoils every block that is shown. */
+export const onBlocks =
+  (change: (block: Record<string, unknown>) => Record<string, unknown>) =>
+  (call: Call, answer: Answer): Partial<Answer> | undefined =>
+    /^eth_getBlockBy/.test(call.method) && answer.result
+      ? { result: { ...answer.result, ...change(answer.result as Record<string, unknown>) } }
+      : undefined;
+
+export type RawLog = Record<string, unknown> & { blockNumber: string; blockHash: string };
+export type RawFilter = {
+  address?: string;
+  topics?: unknown[];
+  fromBlock?: string;
+  toBlock?: string;
+  blockHash?: string;
+};
+
+/** Mines one block with a transaction of its own for each of these wallets. */
+export async function payAllInOneBlock(chain: TestChain, wallets: readonly string[], units: bigint): Promise<void> {
+  await chain.rpc('evm_setAutomine', [false]);
+  const payments = wallets.map((wallet) => chain.transfer(wallet, units));
+  await untilPending(chain, wallets.length);
+  await chain.mine(1);
+  await Promise.all(payments);
+  await chain.rpc('evm_setAutomine', [true]);
+}
+
+async function untilPending(chain: TestChain, count: number): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    const { pending } = await chain.rpc<{ pending: string }>('txpool_status');
+    if (Number(pending) >= count) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  throw new Error('the transactions did not reach the pool');
+}
+
+export const transfersOf = (seen: Look) => (seen.kind === 'blocks' ? seen.transfers : []);
+export { look };

@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Interface } from 'ethers';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { RunningWatcher } from '../watcher.ts';
+import { newWallet, startWorld, type World } from '../world.ts';
+import { expectNothingTwice, stateOfWatch, untilCaughtUp } from './support.ts';
+
+const WALLETS = 1_000_000;
+const PAGE = 100_000;
+const BLOCKS = 4;
+/** Transfers of one transaction, and transactions of one transfer, in each block: 500 transfers to wallets that are watched. */
+const BATCHES = 3;
+const PER_BATCH = 140;
+const SINGLES = 80;
+const LATE = 100;
+const patience = { timeoutMs: 60_000 };
+
+const usdt = new Interface(['function transfer(address,uint256)', 'function batchTransfer(address[],uint256[])']);
+
+let world: World;
+let watcher: RunningWatcher;
+
+beforeAll(async () => {
+  world = await startWorld();
+  for (let first = 1; first <= WALLETS; first += PAGE)
+    await world.pool.query(
+      `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+       select 'local', decode(md5(number::text) || '00000000', 'hex'), $1, now() - interval '1 hour', now() + interval '1 day', 'watching'
+       from generate_series($2::integer, $3) number`,
+      [newId('mer'), first, first + PAGE - 1],
+    );
+  watcher = world.watch();
+}, 120_000);
+afterAll(() => world.close());
+
+/** The n-th of the crowd, as the statement above makes it. */
+const walletOf = (number: number) =>
+  addressFromHex('evm', `0x${createHash('md5').update(String(number)).digest('hex')}00000000`);
+
+type Sent = { to: string; units: bigint };
+
+/** One block of these transfers: many in a few transactions, the others in one each. */
+async function mineBlock(transfers: readonly Sent[]): Promise<void> {
+  const { chain } = world;
+  const send = (gas: number, data: string) =>
+    chain.rpc('eth_sendTransaction', [{ from: chain.payer, to: chain.token, gas: `0x${gas.toString(16)}`, data }]);
+  for (let batch = 0; batch < BATCHES; batch += 1) {
+    const some = transfers.slice(batch * PER_BATCH, (batch + 1) * PER_BATCH);
+    const lists = [some.map(({ to }) => to), some.map(({ units }) => units)];
+    await send(7_000_000, usdt.encodeFunctionData('batchTransfer', lists));
+  }
+  for (const { to, units } of transfers.slice(BATCHES * PER_BATCH))
+    await send(80_000, usdt.encodeFunctionData('transfer', [to, units]));
+  await chain.mine(1);
+}
+
+/** What payments says of one payment, as it may arrive: the end before the beginning, and the beginning twice. */
+async function sayInDisorder(recipient: string, createdAt: string): Promise<void> {
+  const payment = { payment_id: newId('pay'), merchant_id: newId('mer'), network: 'local', recipient };
+  const expiresAt = new Date(Date.parse(createdAt) + 1_800_000).toISOString();
+  const created = { ...payment, amount: '10.5', created_at: createdAt, expires_at: expiresAt };
+  await world.say(PaymentClosed, { ...payment, status: 'CANCELLED', closed_at: new Date().toISOString() });
+  await world.say(PaymentCreated, created);
+  await world.say(PaymentCreated, created);
+}
+
+test('of a million wallets none is missed and none is told twice, at 500 transfers a block and with messages in disorder', async () => {
+  await eventually(async () => {
+    const metric = await watcher.metrics.registry.getSingleMetric('chain_watched_wallets')!.get();
+    expect(metric.values[0]?.value).toBe(WALLETS);
+  }, patience);
+  await world.chain.rpc('evm_setAutomine', [false]);
+  const createdAt = new Date().toISOString();
+  const [expected, late]: [Sent[], string[]] = [[], []];
+  let units = 0n;
+  const to = (recipient: string): Sent => ({ to: recipient, units: (units += 1n) });
+  for (let block = 0; block < BLOCKS; block += 1) {
+    const own = Array.from({ length: BATCHES * PER_BATCH + SINGLES }, () =>
+      to(walletOf(1 + Math.floor(Math.random() * WALLETS))),
+    );
+    const unknown = Array.from({ length: LATE / BLOCKS }, () => to(newWallet()));
+    expected.push(...own, ...unknown);
+    late.push(...unknown.map((transfer) => transfer.to));
+    // Strangers' transfers stand between those that count.
+    const strangers = Array.from({ length: 20 }, () => to(newWallet()));
+    const [, ...messages] = await Promise.all([
+      mineBlock([...own, ...unknown, ...strangers]),
+      ...own.slice(0, 25).map((transfer) => sayInDisorder(transfer.to, createdAt)),
+    ]);
+    expect(messages).toHaveLength(25);
+    await Promise.all(unknown.map((transfer) => sayInDisorder(transfer.to, createdAt)));
+  }
+  await world.chain.rpc('evm_setAutomine', [true]);
+  await world.chain.mine(2);
+  await untilCaughtUp(world);
+  for (const wallet of late)
+    await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'), patience);
+
+  const told = expected.map((transfer) => `${transfer.to} ${transfer.units}`).sort();
+  const heardOf = (phase: string) =>
+    world.heard.filter((message) => message.phase === phase).map((message) => `${message.to} ${message.amount_units}`);
+  await eventually(() => expect(heardOf('confirmed')).toHaveLength(expected.length), patience);
+  expect(heardOf('seen').sort()).toEqual(told);
+  expect(heardOf('confirmed').sort()).toEqual(told);
+  expectNothingTwice(world);
+  const { rows } = await world.pool.query<{ recipient: string; amount_units: string; phase: string }>(
+    `select '0x' || encode(recipient, 'hex') as recipient, amount_units, phase from transfer`,
+  );
+  expect(rows.every(({ phase }) => phase === 'confirmed')).toBe(true);
+  expect(rows.map((row) => `${addressFromHex('evm', row.recipient)} ${row.amount_units}`).sort()).toEqual(told);
+}, 180_000);

@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type MisbehavingNode } from '../misbehaving-node.ts';
+import { replicasOf, type Replicas } from '../replica.ts';
+import { networksOf } from '../watcher.ts';
+import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { cursorOf, expectNothingTwice, headOf, watchedWallet } from './support.ts';
+
+let world: World;
+let node: MisbehavingNode;
+let replicas: Replicas;
+
+beforeAll(async () => {
+  world = await startWorld();
+  node = await misbehavingNode(world.chain);
+  replicas = await replicasOf(world, networksOf({ chain: world.chain, rpcUrls: [node.url] }));
+});
+afterAll(async () => {
+  await replicas.close();
+  await world.close();
+  await node.close();
+});
+
+const epoch = async () => (await world.pool.query<{ epoch: bigint }>('select epoch from cursor')).rows[0]!.epoch;
+
+test('a leader whose process is frozen for longer than its lease, with blocks in its hands, neither stores nor says anything of them when it wakes', async () => {
+  // Its deadline for questions must not end before it wakes, or there would be nothing in its hands.
+  const settings = { RPC_TIMEOUT_MS: '60000' };
+  const frozen = await replicas.start(settings);
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true));
+  const other = await replicas.start(settings);
+  const [wallet, later] = [await watchedWallet(world), await watchedWallet(world)];
+  await untilScanned(world);
+
+  // Frozen between its question about a block and the answer, which waits for it in the connection.
+  let isFrozen = false;
+  node.spoil(({ method }) => {
+    if (method === 'eth_getLogs' && !isFrozen) isFrozen = frozen.process.kill('SIGSTOP');
+    return undefined;
+  });
+  await world.chain.transfer(wallet, 5n);
+  await eventually(() => expect(isFrozen).toBe(true));
+  await eventually(async () => expect(await other.leads('local')).toBe(true), { timeoutMs: 40_000 });
+  const taken = await epoch();
+  await world.chain.transfer(later, 6n);
+  await world.chain.mine(2);
+  await untilHeard(world, wallet, ['seen', 'confirmed']);
+  await untilHeard(world, later, ['seen', 'confirmed']);
+  await untilScanned(world);
+
+  frozen.process.kill('SIGCONT');
+  await eventually(async () => expect(await frozen.leads('local')).toBe(false), { timeoutMs: 30_000 });
+  expect(await cursorOf(world)).toBe(await headOf(world));
+  expect(await epoch()).toBe(taken);
+  expect(await other.leads('local')).toBe(true);
+  const { rows } = await world.pool.query('select from transfer');
+  expect(rows).toHaveLength(2);
+
+  // It is a replica like any other again, and leads when it has to.
+  other.process.kill('SIGTERM');
+  await other.exited;
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true), { timeoutMs: 30_000 });
+  await world.chain.transfer(wallet, 7n);
+  await world.chain.mine(2);
+  await eventually(() => expect(world.heard).toHaveLength(6));
+  expectNothingTwice(world);
+}, 120_000);
+
+test('a power cut in the middle of a reorganisation takes back what was dropped, once', async () => {
+  const wallet = await watchedWallet(world);
+  await world.chain.transfer(wallet, 5n);
+  await untilHeard(world, wallet, ['seen']);
+  await replicas.stopAll();
+  await world.chain.reorg(1);
+  await world.chain.mine(2);
+  const cut = await replicas.start({ FAULT_POINT: 'reorg-written' });
+  expect(await cut.exited).toBeNull();
+  await replicas.start();
+  await untilHeard(world, wallet, ['seen', 'retracted'], { timeoutMs: 60_000 });
+  await untilScanned(world);
+  expectNothingTwice(world);
+}, 120_000);

@@ -1,0 +1,61 @@
+import { expect } from '@jest/globals';
+import { parseAddress } from '@quittance/contracts/address.ts';
+import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { MisbehavingNode } from '../misbehaving-node.ts';
+import type { RunningWatcher } from '../watcher.ts';
+import { newWallet, untilWatched, type World } from '../world.ts';
+
+type Patience = { timeoutMs: number };
+
+/** A wallet that a payment waits on and that misses nothing of its past. */
+export async function watchedWallet(world: World, payment: Partial<PaymentCreated> = {}): Promise<string> {
+  const wallet = newWallet();
+  await world.announce({ ...payment, recipient: wallet });
+  await untilWatched(world, wallet);
+  return wallet;
+}
+
+/** Height of the last block scanned; -1 before the first. */
+export async function cursorOf({ pool }: World, network = 'local'): Promise<number> {
+  const { rows } = await pool.query<{ number: bigint | null }>('select number from cursor where network = $1', [
+    network,
+  ]);
+  return Number(rows[0]?.number ?? -1);
+}
+
+/** Waits until the whole chain is scanned, however long it is. */
+export async function untilCaughtUp(world: World, patience: Patience = { timeoutMs: 60_000 }): Promise<void> {
+  const { number } = await world.chain.rpc<{ number: string }>('eth_getBlockByNumber', ['latest', false]);
+  await eventually(async () => expect(await cursorOf(world)).toBe(Number(number)), patience);
+}
+
+/** Waits until the node was asked so many times more. */
+export async function untilAsked(node: MisbehavingNode, times: number): Promise<void> {
+  const before = node.requests();
+  await eventually(() => expect(node.requests()).toBeGreaterThanOrEqual(before + times), { timeoutMs: 30_000 });
+}
+
+export async function stateOfWatch({ pool }: World, wallet: string): Promise<string | undefined> {
+  const address = Buffer.from(parseAddress(wallet)!.hex.slice(2), 'hex');
+  const { rows } = await pool.query<{ state: string }>('select state from watch where address = $1', [address]);
+  return rows[0]?.state;
+}
+
+export type WindowsAnswer = { scanned_through: string | null; transfers: TransferObserved[] };
+
+/** Asks what payments asks before it lets a payment expire. */
+export async function askWindows(watcher: RunningWatcher, ...windows: object[]): Promise<WindowsAnswer> {
+  const { body } = await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows });
+  return body as WindowsAnswer;
+}
+
+/** Checks that nobody was told the same thing twice. */
+export function expectNothingTwice({ heard }: Pick<World, 'heard'>): void {
+  const said = heard.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
+  expect(new Set(said).size).toBe(said.length);
+}
+
+/** Height of the chain's newest block. */
+export const headOf = async ({ chain }: World): Promise<number> => Number(await chain.rpc<string>('eth_blockNumber'));

@@ -1,0 +1,200 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { SOLIDIFIED_BEHIND, tronNode, type TronNode } from '../tron-node.ts';
+import type { RunningWatcher } from '../watcher.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { askWindows, headOf, stateOfWatch } from './support.ts';
+
+// Real parts on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+const toTron = (hex: string) => addressFromHex('tron', hex);
+const hexOf = (address: string) => parseAddress(address)!.hex;
+const tronWallet = () => toTron(newWallet());
+
+/** A wallet of Tron's spelling that a payment waits on. */
+async function watchedWallet(world: World): Promise<string> {
+  const wallet = tronWallet();
+  await world.announce({ recipient: wallet });
+  await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
+  return wallet;
+}
+
+/** The test chain as the networks file would have Tron, under the test network's name. */
+const entryOf = (world: World, changes: Partial<Network> = {}): Partial<Network> => ({
+  ...{ family: 'tron', usdt_contract: toTron(world.chain.token), default_evm: false, confirmations: 19 },
+  ...{ finality: 'finalized', ...changes },
+});
+
+const pay = (world: World, wallet: string, units: bigint) => world.chain.transfer(hexOf(wallet), units);
+
+describe("a network of Tron's kind", () => {
+  let world: World;
+  let node: TronNode;
+  let watcher: RunningWatcher;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    node = await tronNode(world.chain);
+    // So that there is a final block to begin at, as on any chain that has run for a minute.
+    await world.chain.mine(2 * SOLIDIFIED_BEHIND);
+    watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
+  });
+  afterAll(async () => {
+    await world.close();
+    await node.close();
+  });
+  afterEach(() => {
+    node.indexesFrom(0);
+    node.refuseEvery(0);
+  });
+
+  test('tells a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
+    const wallet = await watchedWallet(world);
+    const hash = await pay(world, wallet, 12_340_000n);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    expect(seen).toMatchObject({
+      ...{ transaction_id: hash.slice(2), transaction_event_index: 0, amount_units: '12340000', decimals: 6 },
+      ...{ from: toTron(world.chain.payer), to: wallet, confirmations: 1, confirmations_required: 19 },
+    });
+    await world.chain.mine(SOLIDIFIED_BEHIND - 1);
+    await untilScanned(world);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.mine(1);
+    const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+    expect(confirmed!.confirmations).toBe(SOLIDIFIED_BEHIND + 1);
+  });
+
+  test('answers payments about a window in its own spelling', async () => {
+    const wallet = tronWallet();
+    const { created_at: createdAt } = await world.announce({ recipient: wallet });
+    await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
+    await pay(world, wallet, 42n);
+    await untilHeard(world, wallet, ['seen']);
+    const from = new Date(Date.parse(createdAt) - 15_000).toISOString();
+    const window = { recipient: wallet, from, to: new Date(Date.now() + 3_600_000).toISOString(), amount: '0.000042' };
+    const { scanned_through, transfers } = await askWindows(watcher, window);
+    expect(transfers).toMatchObject([{ to: wallet, from: toTron(world.chain.payer), amount_units: '42' }]);
+    // Known is only what lies before the final block's moment, and blocks of one second have the same.
+    expect(Date.parse(scanned_through!)).toBeLessThanOrEqual(Date.parse(transfers[0]!.block_timestamp));
+  });
+
+  test('takes back what a reorganisation above its final block has dropped', async () => {
+    const wallet = await watchedWallet(world);
+    await pay(world, wallet, 5n);
+    await world.chain.mine(SOLIDIFIED_BEHIND - 2);
+    await untilHeard(world, wallet, ['seen']);
+    await untilScanned(world);
+    await world.chain.reorg(SOLIDIFIED_BEHIND - 1);
+    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await world.chain.mine(SOLIDIFIED_BEHIND + 1);
+    await untilScanned(world);
+    await untilHeard(world, wallet, ['seen', 'retracted']);
+  });
+
+  test('believes no event of a transaction that failed, although searches show it', async () => {
+    const wallet = await watchedWallet(world);
+    await world.chain.rpc('evm_setAutomine', [false]);
+    const paying = pay(world, wallet, 5n);
+    // The node has to know of the failure before it shows the block.
+    const pending = await eventually(async () => {
+      const { transactions } = await world.chain.rpc<{ transactions: string[] }>('eth_getBlockByNumber', [
+        'pending',
+        false,
+      ]);
+      expect(transactions).toHaveLength(1);
+      return transactions[0]!;
+    });
+    node.fail(pending);
+    await world.chain.rpc('evm_setAutomine', [true]);
+    await world.chain.mine(1);
+    expect(await paying).toBe(pending);
+    await pay(world, wallet, 6n);
+    const [seen] = await untilHeard(world, wallet, ['seen']);
+    expect(seen!.amount_units).toBe('6');
+  });
+
+  test('goes on when its node refuses now and then for want of resources', async () => {
+    const wallet = await watchedWallet(world);
+    node.refuseEvery(8);
+    await pay(world, wallet, 5n);
+    await world.chain.mine(SOLIDIFIED_BEHIND);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+  }, 90_000);
+});
+
+describe('a Tron node whose index over events is incomplete', () => {
+  let world: World;
+  let node: TronNode;
+
+  beforeAll(async () => {
+    world = await startWorld();
+    node = await tronNode(world.chain);
+    await world.chain.mine(2 * SOLIDIFIED_BEHIND);
+  });
+  afterAll(async () => {
+    await world.close();
+    await node.close();
+  });
+
+  /** Heard of this wallet, in the order in which it was said. */
+  const heardOf = (wallet: string): TransferObserved[] => world.heard.filter(({ to }) => to === wallet);
+
+  test('hides no transfer: not at the head, not from a scan that is far behind, not from a watch that comes late', async () => {
+    const first = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
+    const [near, far, late] = [await watchedWallet(world), await watchedWallet(world), tronWallet()];
+    const createdAt = new Date().toISOString();
+    node.indexesFrom(1_000_000);
+    await pay(world, near, 5n);
+    await untilHeard(world, near, ['seen']);
+    await untilScanned(world);
+    await first.close();
+
+    await pay(world, far, 6n);
+    await pay(world, late, 7n);
+    await world.chain.mine(300);
+    world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
+    await untilHeard(world, far, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await untilScanned(world);
+    expect(heardOf(late)).toEqual([]);
+
+    await world.announce({ recipient: late, created_at: createdAt });
+    await untilHeard(world, late, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
+  }, 90_000);
+});
+
+describe('a Tron node that knows no final block', () => {
+  test('has 27 confirmations stand in for it', async () => {
+    const world = await startWorld();
+    const node = await tronNode({ ...world.chain, hasFinalized: false });
+    try {
+      await world.chain.mine(60);
+      const entry = entryOf(world, { confirmations_without_finalized: 27 });
+      world.watch({ rpcUrls: [node.url], entry });
+      const wallet = await watchedWallet(world);
+      await pay(world, wallet, 5n);
+      await world.chain.mine(25);
+      await untilScanned(world);
+      await untilHeard(world, wallet, ['seen']);
+      await world.chain.mine(1);
+      const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+      expect(confirmed!.confirmations).toBe(27);
+      // What lies above that depth may still change.
+      const other = await watchedWallet(world);
+      await pay(world, other, 6n);
+      await world.chain.mine(24);
+      await untilHeard(world, other, ['seen']);
+      await untilScanned(world);
+      await world.chain.reorg(25);
+      await untilHeard(world, other, ['seen', 'retracted']);
+      expect(await headOf(world)).toBeGreaterThan(60);
+    } finally {
+      await world.close();
+      await node.close();
+    }
+  });
+});
