@@ -17,8 +17,8 @@ export type MisbehavingNode = {
   spoil(change: ((call: Call, answer: Answer) => Partial<Answer> | undefined) | null): void;
   /** Answers every request with this instead, or drops the connection. */
   replaceAll(reply: Reply | 'drop' | null): void;
-  /** Answers some requests, each with all its calls, with this instead. */
-  refuse(choose: ((calls: readonly Call[]) => Reply | 'drop' | undefined) | null): void;
+  /** Answers some requests, each with all its calls, with this instead; `stall`: never. */
+  refuse(choose: ((calls: readonly Call[]) => Reply | 'drop' | 'stall' | undefined) | null): void;
   /** Takes part in the chain as a replica that is so many blocks behind. */
   lag(blocks: number): void;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export type MisbehavingNode = {
 
 export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<MisbehavingNode> {
   let change: ((call: Call, answer: Answer) => Partial<Answer> | undefined) | null = null;
-  let refusal: ((calls: readonly Call[]) => Reply | 'drop' | undefined) | null = null;
+  let refusal: ((calls: readonly Call[]) => Reply | 'drop' | 'stall' | undefined) | null = null;
   let lagBlocks = 0;
   let requests = 0;
   const asked: Call[] = [];
@@ -35,6 +35,7 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
     requests += 1;
     const calls = JSON.parse(await readText(request)) as Call | Call[];
     const instead = refusal?.([calls].flat());
+    if (instead === 'stall') return;
     if (instead === 'drop') throw new Error('the connection is dropped');
     if (instead !== undefined) {
       reply(response, instead);

@@ -158,31 +158,48 @@ describe('a node that is not to be trusted', () => {
 });
 
 describe('a node that wants to be asked for less', () => {
-  test('is asked for less, far behind as well as in a back-fill', async () => {
-    const world = await startWorld();
-    const node = await misbehavingNode(world.chain);
-    const first = world.watch({ rpcUrls: [node.url] });
-    const wallet = await watchedWallet(world);
-    await untilScanned(world);
-    await first.close();
-    const createdAt = new Date();
-    await world.chain.transfer(wallet, 5n);
-    const late = newWallet();
-    await world.chain.transfer(late, 6n);
-    await world.chain.mine(500);
-    node.spoil((call) => {
-      const { fromBlock, toBlock } = (call.params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
-      if (call.method !== 'eth_getLogs' || fromBlock === undefined) return undefined;
-      if (Number(toBlock) - Number(fromBlock) < 10) return undefined;
-      return { result: undefined, error: { code: -32005, message: 'exceed maximum block range: 10' } };
-    });
-    world.watch({ rpcUrls: [node.url] });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
-    await world.announce({ recipient: late, created_at: createdAt.toISOString() });
-    await untilHeard(world, late, ['seen', 'confirmed']);
-    await world.close();
-    await node.close();
-  }, 60_000);
+  const isLong = ({ method, params }: Call) => {
+    const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
+    return method === 'eth_getLogs' && fromBlock !== undefined && Number(toBlock) - Number(fromBlock) >= 10;
+  };
+
+  test.each<[string, (node: MisbehavingNode) => void]>([
+    [
+      'says so',
+      (node) =>
+        node.spoil((call) =>
+          isLong(call)
+            ? { result: undefined, error: { code: -32005, message: 'exceed maximum block range: 10' } }
+            : undefined,
+        ),
+    ],
+    ['is too slow for more', (node) => node.refuse((calls) => (calls.some(isLong) ? 'stall' : undefined))],
+  ])(
+    'and %s is asked for less, far behind as well as in a back-fill',
+    async (_, limit) => {
+      // Silence sets the only endpoint aside for a while each time.
+      const patience = { timeoutMs: 40_000 };
+      const world = await startWorld();
+      const node = await misbehavingNode(world.chain);
+      const first = world.watch({ rpcUrls: [node.url] });
+      const wallet = await watchedWallet(world);
+      await untilScanned(world);
+      await first.close();
+      const createdAt = new Date();
+      await world.chain.transfer(wallet, 5n);
+      const late = newWallet();
+      await world.chain.transfer(late, 6n);
+      await world.chain.mine(500);
+      limit(node);
+      world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 300 });
+      await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+      await world.announce({ recipient: late, created_at: createdAt.toISOString() });
+      await untilHeard(world, late, ['seen', 'confirmed'], patience);
+      await world.close();
+      await node.close();
+    },
+    90_000,
+  );
 });
 
 describe('several endpoints', () => {

@@ -36,6 +36,7 @@ export type WatcherOptions = {
   entry?: Partial<Network>;
   watchGraceSeconds?: number;
   leaseMs?: number;
+  rpcTimeoutMs?: number;
   /** Instead of the database's own URL, for the connection that holds the lead. */
   leaderDatabaseUrl?: string;
 };
@@ -75,7 +76,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
   const [network] = readNetworks(networksOf(options), {});
   if (network === undefined) throw new Error('the network is switched off');
-  const endpoints = createEndpoints({ ...common, network, timeoutMs: 2_000 });
+  const endpoints = createEndpoints({ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 2_000 });
   const settings = { watchGraceSeconds: options.watchGraceSeconds ?? 86_400 };
   const handlers = [paymentCreated(settings), paymentClosed(settings)];
   const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers });

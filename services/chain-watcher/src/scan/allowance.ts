@@ -1,4 +1,4 @@
-import type { RpcError } from '../rpc/errors.ts';
+import { RpcError } from '../rpc/errors.ts';
 
 /**
  * How many blocks may be asked for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and
@@ -38,6 +38,10 @@ export function refused(allowance: Allowance, asked: number, suggested: number |
   allowance.size = Math.max(1, isLess ? Math.floor(suggested) : Math.floor(asked / 2));
   allowance.rest = REST_AFTER_REFUSAL;
 }
+
+/** Whether less might have been answered. A node that is too slow for a range never says that it was too much. */
+export const isTooMuch = (error: unknown): error is RpcError =>
+  error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
 
 /** How many blocks the node would answer for, as far as its error says. */
 export function suggestedBlocks({ suggested }: RpcError): number | null {

@@ -5,7 +5,7 @@ import { moveAudited } from '../store/audits.ts';
 import { fence } from '../store/cursor.ts';
 import type { StoreReading } from './audit-background.ts';
 import { readAgain, type BlockSpan } from './audit-reading.ts';
-import { granted, refused, suggestedBlocks } from './allowance.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { storeReading } from './audit-storing.ts';
 import type { ScanContext, Session } from './session.ts';
 
@@ -66,7 +66,7 @@ async function auditSpan(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     return () => {
-      if (error.kind === 'range' && span.to > span.from) {
+      if (isTooMuch(error) && span.to > span.from) {
         refused(session.auditRange, blocks, suggestedBlocks(error));
         session.auditNotBefore = 0;
       } else {

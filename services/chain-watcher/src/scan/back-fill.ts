@@ -11,7 +11,7 @@ import { fence } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { advanceBackFills, planWatches, readBackFills, type BackFill, type NewWatch } from '../store/watches.ts';
 import type { Transfer } from '../transfers.ts';
-import { granted, refused, suggestedBlocks } from './allowance.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import type { ScanContext, Session } from './session.ts';
 
@@ -94,7 +94,7 @@ async function readOrShrink(
     granted(backFillRange, asked);
     return transfers;
   } catch (error) {
-    if (!(error instanceof RpcError) || error.kind !== 'range' || asked === 1) throw error;
+    if (!isTooMuch(error) || asked === 1) throw error;
     refused(backFillRange, asked, suggestedBlocks(error));
     return null;
   }

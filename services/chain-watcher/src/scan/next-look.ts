@@ -4,7 +4,7 @@ import type { LocalChain } from '../chain/local-chain.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readHead } from '../rpc/reads.ts';
-import { granted, refused, suggestedBlocks } from './allowance.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { afterLook, expectedBlocks } from './cadence.ts';
 import type { ScanContext, Session } from './session.ts';
 
@@ -79,7 +79,8 @@ async function askFor(
     return await endpoints.ask(async (rpc) => {
       const seen = await read(rpc).catch((error: unknown) => {
         // Not even one block at a time: another endpoint may be less narrow.
-        if (isTooMuch(error) && maxBlocks === 1) throw new RpcError('refused', error.message);
+        if (error instanceof RpcError && error.kind === 'range' && maxBlocks === 1)
+          throw new RpcError('refused', error.message);
         throw error;
       });
       if (await isBranchDisputed(endpoints, rpc, chain, seen))
@@ -87,7 +88,7 @@ async function askFor(
       return seen;
     });
   } catch (error) {
-    if (isTooMuch(error)) return error;
+    if (isTooMuch(error) && maxBlocks > 1) return error;
     throw error;
   }
 }
@@ -117,5 +118,3 @@ async function isBranchDisputed(
     throw error;
   }
 }
-
-const isTooMuch = (error: unknown): error is RpcError => error instanceof RpcError && error.kind === 'range';

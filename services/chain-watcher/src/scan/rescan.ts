@@ -12,7 +12,7 @@ import {
 } from '../store/rescans.ts';
 import type { StoreReading } from './audit-background.ts';
 import { readAgain, type BlockSpan } from './audit-reading.ts';
-import { granted, refused, suggestedBlocks } from './allowance.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { storeReading } from './audit-storing.ts';
 import { firstBlockSince } from './back-fill.ts';
 import type { ScanContext, Session } from './session.ts';
@@ -111,7 +111,7 @@ async function orLater(
     if (!(error instanceof RpcError)) throw error;
     return async () => {
       const { size } = session.rescanRange;
-      if (error.kind === 'range' && size > 1) {
+      if (isTooMuch(error) && size > 1) {
         refused(session.rescanRange, size, suggestedBlocks(error));
         return;
       }
