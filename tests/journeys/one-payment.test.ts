@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { LocalChain } from '../support/local-chain.ts';
 import { Shop } from '../support/shop.ts';
@@ -141,6 +142,72 @@ describe('one payment, from creation to the verified webhook', () => {
     expect(await shop.webhooks()).toEqual([]);
     await shop.pay('44.4');
     await expectPaidOnce(shop, payment.payment_id, '44.4');
+    expect(await shop.webhooks()).toHaveLength(1);
+  }, 180_000);
+
+  test('a reorganisation that brings the transfer back in another block pays once, and that block is shown', async () => {
+    const shop = await Shop.open(stack);
+    const { body: payment } = await shop.create('45.4');
+    const transfer = await chain.withMiningStopped(async () => {
+      const sent = await shop.pay('45.4');
+      await eventually(async () => {
+        expect((await shop.details(payment.payment_id)).status).toBe('CHECKING');
+      }, patience);
+      await chain.delayLastTransaction(sent.transactionHash);
+      await eventually(async () => {
+        const { status, transaction } = await shop.details(payment.payment_id);
+        expect({ status, transaction }).toMatchObject({
+          status: 'CHECKING',
+          transaction: { transaction_id: sent.transactionHash.slice(2), block_number: sent.blockNumber + 1 },
+        });
+      }, patience);
+      return sent;
+    });
+    await expectPaidOnce(shop, payment.payment_id, '45.4');
+    expect(await shop.webhooks()).toHaveLength(1);
+    const paid = await shop.details(payment.payment_id);
+    expect(paid.transaction).toMatchObject({ block_number: transfer.blockNumber + 1 });
+    expect(paid.unmatched_transfers).toEqual([]);
+  }, 180_000);
+
+  // The last of this stack: its network stands still afterwards.
+  test('a fork below what the chain had called final halts the network and leaves the payment PAID', async () => {
+    type ChainState = { head: number; cursor: number; halted_at: string | null };
+    const network = async (): Promise<ChainState> => {
+      const headers = { 'X-Internal-Token': stack.file.internal_token };
+      const url = `${stack.file.services['chain-watcher'].url}/internal/v1/chains`;
+      return ((await (await fetch(url, { headers })).json()) as ChainState[])[0]!;
+    };
+    const shop = await Shop.open(stack);
+    const { body: payment } = await shop.create('46.4');
+    const { blockNumber } = await shop.pay('46.4');
+    await expectPaidOnce(shop, payment.payment_id, '46.4');
+    const paid = await shop.details(payment.payment_id);
+    await chain.withMiningStopped(async () => {
+      // The local chain calls a block final that has two epochs of 32 blocks on top of it.
+      await chain.mine(70);
+      const { cursor } = await eventually(async () => {
+        const state = await network();
+        expect(state.cursor).toBe(state.head);
+        expect(state.cursor).toBeGreaterThanOrEqual(blockNumber + 70);
+        return state;
+      }, patience);
+      await chain.reorganise(cursor - blockNumber + 1);
+    });
+    await eventually(async () => expect((await network()).halted_at).not.toBeNull(), patience);
+    const incidents = await withDatabase(stack.file.postgres_url, async (db) => {
+      const { rows } = await db.query<{ kind: string }>('select kind from chain.incident where resolved_at is null');
+      return rows;
+    });
+    expect(incidents).toEqual([{ kind: 'fork_below_finalized' }]);
+    // The chain goes on, but nothing of it is believed any more, and nothing that was told is taken back.
+    const { cursor } = await network();
+    const { body: next } = await shop.create('47.4');
+    await shop.pay('47.4');
+    await chain.mine(5);
+    expect(await shop.details(payment.payment_id)).toEqual({ ...paid, transaction: expect.anything() });
+    expect((await shop.details(next.payment_id)).status).toBe('PENDING');
+    expect((await network()).cursor).toBe(cursor);
     expect(await shop.webhooks()).toHaveLength(1);
   }, 180_000);
 });

@@ -27,7 +27,24 @@ export class LocalChain {
     await this.#call('anvil_reorg', [1, []]);
   }
 
-  async #call(method: string, params: unknown[]): Promise<void> {
-    await rpc(this.#rpcUrl, method, params);
+  /** Adds so many empty blocks at once. */
+  async mine(blocks: number): Promise<void> {
+    await this.#call('anvil_mine', [blocks]);
+  }
+
+  /** Replaces the newest so many blocks by as many empty ones. */
+  async reorganise(depth: number): Promise<void> {
+    await this.#call('anvil_reorg', [depth, []]);
+  }
+
+  /** Has the transaction of the newest block come one block later, as if another miner had been first. */
+  async delayLastTransaction(hash: string): Promise<void> {
+    const raw = await this.#call<string>('eth_getRawTransactionByHash', [hash]);
+    await this.mine(1);
+    await this.#call('anvil_reorg', [2, [[raw, 1]]]);
+  }
+
+  #call<T>(method: string, params: unknown[]): Promise<T> {
+    return rpc<T>(this.#rpcUrl, method, params);
   }
 }

@@ -22,6 +22,8 @@ export type ChainOptions = {
   slotsInAnEpoch?: number;
   /** false: the chain starts empty and nothing is kept. Default true. */
   persistent?: boolean;
+  /** false: no state of an earlier block is kept, so that a block costs the same however many there are; nothing can be reorganised. */
+  keepsStates?: boolean;
   /** Removed when this process dies without stopping the chain. */
   temporaryDirectory?: string;
 };
@@ -82,8 +84,9 @@ function anvilArguments(options: ChainOptions, restored: string | null): string[
     ...['--slots-in-an-epoch', String(slotsInAnEpoch)],
     // Later rules keep a history of block hashes inside the state, which makes every block slower than the one before.
     ...['--hardfork', 'cancun'],
+    ...['--cache-path', join(options.directory, 'cache')],
     // Old states only serve reorganisations; without a limit they fill the disk, and its default place is the user's home.
-    ...['--max-persisted-states', '64', '--cache-path', join(options.directory, 'cache')],
+    ...(options.keepsStates === false ? ['--prune-history'] : ['--max-persisted-states', '64']),
   ];
   if (blockTimeSeconds !== 'on-demand') args.push('--block-time', String(blockTimeSeconds));
   if (options.persistent ?? true) args.push('--dump-state', join(options.directory, 'state-at-exit.json'));

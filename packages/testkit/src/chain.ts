@@ -38,16 +38,19 @@ export async function testChain({
   decimals = 6,
   blockTimeSeconds = 'on-demand',
   slotsInAnEpoch = 1,
+  keepsStates = true,
 }: {
   decimals?: number;
   blockTimeSeconds?: number | 'on-demand';
   /** Block `finalized` is twice this number behind the head. */
   slotsInAnEpoch?: number;
+  /** false: blocks are made fast however many there are, but none can be reorganised away. */
+  keepsStates?: boolean;
 } = {}): Promise<TestChain> {
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-chain-`));
   const port = await freePort();
   const chain = await startChain({
-    ...{ directory, port, blockTimeSeconds, slotsInAnEpoch },
+    ...{ directory, port, blockTimeSeconds, slotsInAnEpoch, keepsStates },
     ...{ logFile: join(directory, 'anvil.log'), persistent: false, temporaryDirectory: directory },
   });
   const token = await ensureToken(chain.rpcUrl, { decimals });

@@ -131,6 +131,9 @@ const sayings: [RpcErrorKind, number, string][] = [
   ['batch_size', -32010, 'The batch request was too large Exceeded max limit of 100'],
   ['batch_size', -32005, 'Batched requests are not supported by this server'],
   // java-tron and TronGrid
+  ['range', -32003, 'Response exceeds the limit of 10000'],
+  ['range', -32602, 'exceed max addresses: 1000'],
+  ['unknown_block', -32602, 'invalid blockHash'],
   ['range', -32602, 'exceed max block range: 5000'],
   ['range', -32602, 'exceed max topics: 1000'],
   ['batch_size', -32005, 'Batch size 100 exceeds the limit of 1'],

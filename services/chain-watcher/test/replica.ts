@@ -27,8 +27,11 @@ export type Replicas = {
 
 const mainFile = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
+/** What a process has to be told to find everything else. */
+type ReplicaSurroundings = { database: Pick<World['database'], 'url'>; broker: Pick<World['broker'], 'url'> };
+
 /** @param networks content of the networks file. */
-export async function replicasOf(world: World, networks: unknown): Promise<Replicas> {
+export async function replicasOf(world: ReplicaSurroundings, networks: unknown): Promise<Replicas> {
   const directory = await mkdtemp(join(tmpdir(), 'chain-watcher-'));
   await writeFile(join(directory, 'networks.json'), JSON.stringify(networks));
   const started: Replica[] = [];

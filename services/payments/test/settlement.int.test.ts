@@ -99,14 +99,21 @@ describe('a transfer of the exact amount', () => {
     await eventually(() => expect(said(one).paid).toHaveLength(1));
   });
 
-  test('a token of 18 decimals is compared exactly: one base unit more is overpaid', async () => {
+  test('a token of 18 decimals is compared exactly: one base unit more is overpaid, one less underpaid', async () => {
     const one = await newPayment(payments, { amount: '1.000001' });
     const more = await one.observe({ decimals: 18, amount_units: '1000001000000000001' });
     expect(await taken(more)).toMatchObject({ payment_id: null, reason: 'overpaid' });
-    expect(await one.details()).toMatchObject({
-      status: 'PENDING',
-      unmatched_transfers: [{ amount: '1.000001000000000001', reason: 'overpaid' }],
-    });
+    const less = await one.observe({ decimals: 18, amount_units: '1000000999999999999' });
+    expect(await taken(less)).toMatchObject({ payment_id: null, reason: 'underpaid' });
+    const details = await one.details();
+    expect(details.status).toBe('PENDING');
+    expect(details.unmatched_transfers).toHaveLength(2);
+    expect(details.unmatched_transfers).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ amount: '1.000001000000000001', reason: 'overpaid' }),
+        expect.objectContaining({ amount: '1.000000999999999999', reason: 'underpaid' }),
+      ]),
+    );
     await one.observe({ decimals: 18, amount_units: '1000001000000000000' });
     await reaches(one, { status: 'CHECKING' });
   });

@@ -57,7 +57,7 @@ const rangeTexts = [
   /contains [\d,]+ filters/i,
   /(logs matched by query|query) exceeds limit/i,
   /result set too large/i,
-  /response (is )?(too (large|big)|size)/i,
+  /response (is )?(too (large|big)|size|exceeds the limit)/i,
   /(request entity|content length|body).{0,40}(too (large|big)|exceed|limit)/i,
   /request is too big/i,
 ];
@@ -88,7 +88,7 @@ const rateLimitTexts = [
 ];
 
 const unknownBlockTexts = [
-  /unknown (block|header)/i,
+  /unknown (block|header)|invalid block ?hash/i,
   /(block|header|receipt|entity|resource) (with .{0,80} )?(is )?(not found|not available)/i,
   /(cannot|could not) find (block|header)/i,
   /block (is )?out of range/i,

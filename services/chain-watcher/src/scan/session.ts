@@ -10,7 +10,7 @@ import { readAudited } from '../store/audits.ts';
 import { loadCanonicalBlocks } from '../store/blocks.ts';
 import { takeOver, type Cursor } from '../store/cursor.ts';
 import { mayAcceptFork } from '../store/resumptions.ts';
-import { loadWatchedAddresses } from '../store/watches.ts';
+import { eachWatchedAddress } from '../store/watches.ts';
 import { createWatchSet, type WatchSet } from '../watch-set.ts';
 import { createAllowance, type Allowance } from './allowance.ts';
 import { createBackground, type Background } from './audit-background.ts';
@@ -94,7 +94,7 @@ export async function openSession(context: ScanContext, wake: () => void): Promi
     const cursor = await takeOver(pool, network.id);
     const watches = createWatchSet();
     if (cursor.haltedAt === null) {
-      for await (const page of loadWatchedAddresses(pool, network.id)) page.forEach((address) => watches.add(address));
+      await eachWatchedAddress(pool, network.id, (address) => watches.add(address));
     }
     const blocks = await loadCanonicalBlocks(pool, network.id);
     const chain = cursor.tip === null ? null : createLocalChain(blocks.length > 0 ? blocks : [cursor.tip]);

@@ -1,5 +1,5 @@
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 
 /** Addresses are 0x and 40 lowercase hex characters on this side of the store. */
 export type NewWatch = { address: string; watchedFrom: Date };
@@ -45,19 +45,26 @@ export async function extendWatch(
   );
 }
 
-/** Every wallet to match, page by page, so that a million of them need neither one long statement nor one large answer. */
-export async function* loadWatchedAddresses(pool: Pool, network: string, pageSize = 20_000): AsyncGenerator<string[]> {
-  let after: Buffer = Buffer.alloc(0);
-  for (;;) {
-    const { rows } = await pool.query<{ address: string }>(
-      `select ${HEX} from watch where network = $1 and watch.address > $2 and state <> 'ended' order by watch.address limit $3`,
-      [network, after, pageSize],
+/** As many as one answer holds, so that a million of them need no large one. */
+const PAGE = 20_000;
+
+/**
+ * Names every wallet to match. A cursor walks over the table once; asking page by page for those after the last one would sort the
+ * rest of the table each time where it has no statistics yet, as after a restore.
+ * @param take may be called again for the same wallet.
+ */
+export async function eachWatchedAddress(pool: Pool, network: string, take: (address: string) => void): Promise<void> {
+  await transaction(pool, async (tx) => {
+    await tx.query(
+      `declare watched no scroll cursor for select address from watch where network = $1 and state <> 'ended'`,
+      [network],
     );
-    yield rows.map(({ address }) => address);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < pageSize) return;
-    after = toBytes(last.address);
-  }
+    for (;;) {
+      const { rows } = await tx.query<{ address: Buffer }>(`fetch ${String(PAGE)} from watched`);
+      for (const { address } of rows) take(`0x${address.toString('hex')}`);
+      if (rows.length < PAGE) return;
+    }
+  });
 }
 
 /** Wallets that no leader has taken in yet, those needed from the earliest moment first. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { Interface } from 'ethers';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
@@ -9,6 +9,9 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { newWallet, startWorld, type World } from '../world.ts';
 import { expectNothingTwice, stateOfWatch, untilCaughtUp } from './support.ts';
+
+// Real parts on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
 
 const WALLETS = 1_000_000;
 const PAGE = 100_000;

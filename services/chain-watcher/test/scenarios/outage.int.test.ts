@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from '@jest/globals';
+import { afterEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '../misbehaving-node.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
@@ -13,6 +13,9 @@ import {
   untilCaughtUp,
   watchedWallet,
 } from './support.ts';
+
+// Real parts on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
 
 let world: World;
 let nodes: MisbehavingNode[] = [];
@@ -51,7 +54,7 @@ test('while every endpoint of a network is down the others go on, and afterwards
   // Both are tried again and again, and it is seen that they are down; the service itself is well.
   const asked = nodes.map((node) => node.requests());
   await eventually(
-    () => nodes.forEach((node, index) => expect(node.requests()).toBeGreaterThanOrEqual(asked[index]! + 2)),
+    () => nodes.forEach((node, index) => expect(node.requests()).toBeGreaterThanOrEqual(asked[index]! + 4)),
     { timeoutMs: 60_000 },
   );
   const headers = { 'x-internal-token': INTERNAL_TOKEN };
@@ -59,7 +62,7 @@ test('while every endpoint of a network is down the others go on, and afterwards
     network: string;
   }[];
   expect(chains.find(({ network }) => network === 'local')).toMatchObject({
-    endpoints: [{ last_error: expect.any(String) }, { last_error: expect.any(String) }],
+    endpoints: nodes.map(() => ({ state: expect.not.stringMatching('closed'), last_error: expect.any(String) })),
   });
   expect((await fetch(`${replica.url}/readyz`)).status).toBe(200);
   expect(world.heard.some(({ to }) => to === wallet)).toBe(false);

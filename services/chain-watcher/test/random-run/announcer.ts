@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
+import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import type { Neighbours } from '@quittance/testkit/neighbours.ts';
+import { walletOf } from './chain-maker.ts';
+import type { Chronicle } from './chronicle.ts';
+import type { MessageStep } from './plan.ts';
+
+/** From when until when transfers to a wallet have to be known, in Unix seconds of their blocks, both included. */
+export type Span = { wallet: string; from: number; until: number };
+
+export type Announcer = {
+  carryOut(step: MessageStep): Promise<void>;
+  spans: readonly Span[];
+  counts: Record<MessageStep['kind'], number> & { late: number; shortLived: number };
+};
+
+/** What the replicas are told to keep watching for after a payment's end; the least that they take. */
+export const GRACE_SECONDS = 3_600;
+/** A block's timestamp may lie this much before the payment that it pays. Source: the contract of the API. */
+const MARGIN_SECONDS = 15;
+/** Longer than any run. */
+const LONG_MS = 86_400_000;
+
+/** Says of payments what payments would say, in the chain's own time. */
+export function createAnnouncer({ say }: Pick<Neighbours, 'say'>, chronicle: Chronicle, seed: number): Announcer {
+  const spans: Span[] = [];
+  const latest = new Map<number, PaymentCreated>();
+  const said: { messageId: string; payment: PaymentCreated }[] = [];
+  const counts = { created: 0, again: 0, closed: 0, late: 0, shortLived: 0 };
+  const now = (): number => Number(chronicle.head().timestamp) * 1000 + (Date.now() % 1000);
+
+  async function create(step: MessageStep & { kind: 'created' }): Promise<void> {
+    const { createdMsAgo, endsAfterMs } = step;
+    const wallet = walletOf(seed, step.wallet);
+    const created = now() - createdMsAgo;
+    const watchedUntil = now() + (endsAfterMs ?? LONG_MS);
+    const payment: PaymentCreated = {
+      ...{ payment_id: newId('pay'), merchant_id: newId('mer'), network: 'local', amount: '10.5' },
+      recipient: parseAddress(wallet)!.address,
+      created_at: new Date(created).toISOString(),
+      expires_at: new Date(watchedUntil - GRACE_SECONDS * 1000).toISOString(),
+    };
+    const messageId = randomUUID();
+    await say(PaymentCreated, payment, messageId);
+    said.push({ messageId, payment });
+    latest.set(step.wallet, payment);
+    spans.push({
+      wallet,
+      from: Math.floor(created / 1000) - MARGIN_SECONDS,
+      until: Math.floor(watchedUntil / 1000) - 1,
+    });
+    if (createdMsAgo > 1_000) counts.late += 1;
+    if (endsAfterMs !== null) counts.shortLived += 1;
+  }
+
+  return {
+    spans,
+    counts,
+    async carryOut(step) {
+      switch (step.kind) {
+        case 'created':
+          await create(step);
+          break;
+        case 'again': {
+          const one = said[step.choice % said.length];
+          if (one === undefined) return;
+          await say(PaymentCreated, one.payment, one.messageId);
+          break;
+        }
+        case 'closed': {
+          const payment = latest.get(step.wallet);
+          if (payment === undefined) return;
+          const { payment_id, merchant_id, network, recipient } = payment;
+          const closed_at = new Date(now()).toISOString();
+          await say(PaymentClosed, { payment_id, merchant_id, network, recipient, status: 'EXPIRED', closed_at });
+        }
+      }
+      counts[step.kind] += 1;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { Chance } from './chance.ts';
+import type { Chronicle, Log, Receipt } from './chronicle.ts';
+import type { FaultKind } from './plan-weather.ts';
+import { hexOf, type Answer, type Call } from './stale-node.ts';
+
+type Told = { call: Call; answer: Answer; token: string; chronicle: Chronicle; chance: Chance };
+type Distortion = (told: Told) => Answer | null;
+
+/** @returns what the endpoint says instead, or null when this fault has nothing to say about such an answer. */
+export function distort(fault: FaultKind, told: Told): Answer | null {
+  if ('error' in told.answer) return null;
+  return distortions[fault]?.(told) ?? null;
+}
+
+const LARGEST_RANGE = 5;
+
+const distortions: Partial<Record<FaultKind, Distortion>> = {
+  'empty logs': onLogs((logs) => (logs.length > 0 ? [] : null)),
+  'foreign logs': onLogs((logs) => (logs.length > 0 ? logs.map((log) => ({ ...log, blockHash: anyHash() })) : null)),
+  'invented log': onLogs((logs, told) => {
+    const place = placeFor(logs, told);
+    return place === null ? null : [...logs, inventLog(told, place)];
+  }),
+  'altered log': onLogs((logs, { chance }) => {
+    if (logs.length === 0) return null;
+    const position = chance.below(logs.length);
+    const log = logs[position]!;
+    const altered = chance.pick([
+      { ...log, data: `0x${'0'.repeat(56)}${randomBytes(4).toString('hex')}` },
+      { ...log, transactionHash: chance.pick(logs).transactionHash },
+      { ...log, logIndex: hexOf(Number(log.logIndex) + 1) },
+    ]);
+    return logs.with(position, altered);
+  }),
+  'null receipts': on('eth_getTransactionReceipt', () => ({ result: null })),
+  'foreign receipts': onReceipt((receipt) => ({ ...receipt, blockHash: anyHash() })),
+  'null blocks': on(['eth_getBlockByHash', 'eth_getBlockByNumber'], () => ({ result: null })),
+  'range error': on('eth_getLogs', ({ call }) => {
+    const [{ fromBlock, toBlock }] = call.params as [{ fromBlock?: string; toBlock?: string }];
+    if (fromBlock === undefined || Number(toBlock) - Number(fromBlock) < LARGEST_RANGE) return null;
+    return { error: { code: -32005, message: 'query returned more than 10000 results' } };
+  }),
+  'no finalized block': on('eth_getBlockByNumber', ({ call }) =>
+    call.params[0] === 'finalized' ? { error: { code: -32602, message: 'invalid block tag' } } : null,
+  ),
+  'call error': ({ chance }) =>
+    chance.happens(0.3)
+      ? { error: { code: -32000, message: chance.pick(['header not found', 'execution timeout']) } }
+      : null,
+  // What follows is a lie that nothing at this endpoint betrays.
+  'hidden log': onLogs((logs, { chance }) => (logs.length > 1 ? logs.toSpliced(chance.below(logs.length), 1) : null)),
+  'redirected log': onLogs((logs, { chance }) => {
+    if (logs.length === 0) return null;
+    const position = chance.below(logs.length);
+    const { topics } = logs[position]!;
+    return logs.with(position, {
+      ...logs[position]!,
+      topics: topics.with(-1, `0x${'0'.repeat(24)}${'ff'.repeat(20)}`),
+    });
+  }),
+  'hidden block': (told) => {
+    if (told.call.method === 'eth_getLogs') return { result: [] };
+    const block = told.answer.result as { logsBloom?: string } | null;
+    return block?.logsBloom === undefined ? null : { result: { ...block, logsBloom: `0x${'0'.repeat(512)}` } };
+  },
+  'failed receipts': onReceipt((receipt) => ({ ...receipt, status: '0x0' })),
+};
+
+function on(methods: string | string[], change: Distortion): Distortion {
+  return (told) => ([methods].flat().includes(told.call.method) ? change(told) : null);
+}
+
+function onLogs(change: (logs: Log[], told: Told) => Log[] | null): Distortion {
+  return on('eth_getLogs', (told) => {
+    const logs = change(told.answer.result as Log[], told);
+    return logs === null ? null : { result: logs };
+  });
+}
+
+function onReceipt(change: (receipt: Receipt) => Receipt): Distortion {
+  return on('eth_getTransactionReceipt', ({ answer }) => {
+    const receipt = answer.result as Receipt | null;
+    return receipt === null ? null : { result: change(receipt) };
+  });
+}
+
+/** Where an invented log claims to be: in the block, or one of the blocks, that was asked about. */
+function placeFor(logs: readonly Log[], { call, chronicle }: Told): Pick<Log, 'blockHash' | 'blockNumber'> | null {
+  const beside = logs[0];
+  if (beside !== undefined) return { blockHash: beside.blockHash, blockNumber: beside.blockNumber };
+  const [{ blockHash, toBlock }] = call.params as [{ blockHash?: string; toBlock?: string }];
+  const hash = blockHash ?? chronicle.view(0)[Number(toBlock)];
+  const block = chronicle.find(hash ?? '')?.block;
+  return block === undefined ? null : { blockHash: block.hash, blockNumber: block.number };
+}
+
+/** A transfer of a lot of money to a wallet that somebody waits for, as far as the question tells. */
+function inventLog({ call, token, chronicle }: Told, place: Pick<Log, 'blockHash' | 'blockNumber'>): Log {
+  const [{ topics }] = call.params as [{ topics?: (string | string[] | null)[] }];
+  const wanted = [topics?.[2] ?? []].flat()[0];
+  const model = latestTransfer(chronicle, token);
+  const to = wanted ?? model?.topics[2] ?? anyHash();
+  return {
+    ...{ address: token, topics: [model?.topics[0] ?? anyHash(), `0x${'0'.repeat(63)}1`, to], removed: false },
+    ...{ data: `0x${'0'.repeat(48)}${randomBytes(8).toString('hex')}`, transactionHash: anyHash() },
+    ...{ transactionIndex: hexOf(0), logIndex: hexOf(500) },
+    ...place,
+  };
+}
+
+function latestTransfer(chronicle: Chronicle, token: string): Log | undefined {
+  for (const hash of chronicle.view(0).slice(-30).reverse()) {
+    const logs = chronicle.find(hash)?.receipts.flatMap((receipt) => receipt.logs) ?? [];
+    const found = logs.find((log) => log.address.toLowerCase() === token.toLowerCase() && log.topics.length === 3);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+const anyHash = (): string => `0x${randomBytes(32).toString('hex')}`;

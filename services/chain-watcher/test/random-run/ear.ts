@@ -1,0 +1,52 @@
+import type { TestBroker } from '@quittance/testkit/broker.ts';
+
+/** One delivery, as it came off the wire. */
+export type Heard = { messageId: string; body: string; said: Observed };
+
+/** The fields of TransferObserved that are looked at. */
+export type Observed = {
+  network: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  block_number: number;
+  block_hash: string;
+  block_timestamp: string;
+  from: string;
+  to: string;
+  amount_units: string;
+  phase: 'seen' | 'confirmed' | 'retracted';
+  version: number;
+  confirmations: number;
+  confirmations_required: number;
+};
+
+export type Ear = {
+  /** Everything heard so far, repetitions included, in the order of the queue. */
+  heard: readonly Heard[];
+  /** Hears what waits. @returns how much that was. */
+  listen(): Promise<number>;
+};
+
+const QUEUE = 'random-run.ear';
+const EXCHANGE = 'quittance';
+const AT_ONCE = 5_000;
+
+/** A queue of its own beside the services' ones, read with no inbox in between, so that repetitions are heard too. */
+export async function createEar({ vhost, manage }: TestBroker): Promise<Ear> {
+  const heard: Heard[] = [];
+  await manage('PUT', `/api/exchanges/${vhost}/${EXCHANGE}`, { type: 'topic', durable: true });
+  await manage('PUT', `/api/queues/${vhost}/${QUEUE}`, { durable: true });
+  await manage('POST', `/api/bindings/${vhost}/e/${EXCHANGE}/q/${QUEUE}`, { routing_key: 'TransferObserved' });
+  return {
+    heard,
+    async listen() {
+      const deliveries = (await manage('POST', `/api/queues/${vhost}/${QUEUE}/get`, {
+        ...{ count: AT_ONCE, ackmode: 'ack_requeue_false', encoding: 'auto' },
+      })) as { payload: string; properties: { message_id: string } }[];
+      for (const { payload, properties } of deliveries) {
+        heard.push({ messageId: properties.message_id, body: payload, said: JSON.parse(payload) as Observed });
+      }
+      return deliveries.length;
+    },
+  };
+}

@@ -1,0 +1,144 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BadEndpoint } from './bad-endpoint.ts';
+import { countsOf, describe, missing } from './account.ts';
+import { judge, required, type Evidence } from './judge.ts';
+import { makePlan, type Plan } from './plan.ts';
+import type { WeatherStep } from './plan-weather.ts';
+import { replay } from './replay.ts';
+import { readStored } from './stored.ts';
+import { CONFIRMATIONS, FINAL_DEPTH, confirmationsFor, openWorld, type RandomWorld } from './world.ts';
+
+export type RandomRun = {
+  seed: number;
+  durationMs: number;
+  /** Whether an endpoint also tells lies that only the comparison with another one uncovers. */
+  hides: boolean;
+  say: (line: string) => void;
+  onEnd: (close: () => Promise<void>) => void;
+};
+
+export type RandomRunResult = {
+  /** Broken promises, each with what shows it. */
+  broken: string[];
+  /** What should have happened in a run of this length and did not. */
+  missing: string[];
+  /** What was done, and how often. */
+  lines: string[];
+};
+
+/** Longer than all that may still be under way: a dead relay's messages wait 30 s for another. */
+const SETTLING_MS = 120_000;
+const LISTEN_EVERY_MS = 1_000;
+/** When nothing is under way and what is broken has stayed the same for so long, nothing will mend it. */
+const HOPELESS_MS = 20_000;
+/** So many broken promises are told; they mostly have one cause. */
+const MAX_TOLD = 15;
+
+/**
+ * Runs the service's processes against a chain, a broker and endpoints on which everything happens that a plan of this seed says, lets it all
+ * settle, and compares what the service stored and said with what the chain really holds.
+ */
+export async function randomRun({ seed, durationMs, hides, say, onEnd }: RandomRun): Promise<RandomRunResult> {
+  const plan = makePlan(seed, durationMs, { hides });
+  const world = await openWorld(plan, onEnd);
+  const { chain, chronicle, announcer, ear, pool } = world;
+  const listening = setInterval(() => void ear.listen().catch(() => undefined), LISTEN_EVERY_MS);
+  try {
+    await act(world, plan, say);
+    await calmDown(world);
+    const gather = async (): Promise<Evidence> => ({
+      told: await replay(chain.rpcUrl, chain.token),
+      stored: await readStored(pool),
+      ...{ heard: ear.heard, chronicle, token: chain.token, spans: announcer.spans, confirmationsFor, hides },
+    });
+    say('  settling');
+    const broken = await verdict(world, gather);
+    const evidence = await gather();
+    broken.push(...judgeTerms(world, evidence));
+    const counts = countsOf(world, evidence, required(evidence));
+    return {
+      broken: [...world.keeper.deaths, ...broken.slice(0, MAX_TOLD), ...andMore(broken.length - MAX_TOLD)],
+      missing: missing(counts, durationMs),
+      lines: describe(counts),
+    };
+  } finally {
+    clearInterval(listening);
+  }
+}
+
+const andMore = (count: number): string[] => (count > 0 ? [`and ${count} more`] : []);
+
+/** Carries out the plan: what belongs together in its order, everything else beside each other. */
+async function act({ maker, keeper, announcer, endpoints }: RandomWorld, plan: Plan, say: (line: string) => void) {
+  for (const wallet of plan.early)
+    await announcer.carryOut({ at: 0, wallet, kind: 'created', createdMsAgo: 0, endsAfterMs: null });
+  const startedAt = performance.now();
+  const follow = async <T extends { at: number }>(steps: readonly T[], carryOut: (step: T) => unknown) => {
+    for (const step of steps) {
+      await delay(Math.max(0, startedAt + step.at - performance.now()));
+      await carryOut(step);
+    }
+  };
+  const minutes = Array.from({ length: Math.floor(plan.durationMs / 60_000) }, (_, minute) => ({
+    at: (minute + 1) * 60_000,
+  }));
+  await Promise.all([
+    follow(plan.chain, (step) => maker.carryOut(step)),
+    follow(plan.replicas, (step) => keeper.carryOut(step)),
+    follow(plan.messages, (step) => announcer.carryOut(step)),
+    follow(plan.weather, (step) => trouble(endpoints[step.endpoint]!, step)),
+    follow(minutes, ({ at }) => say(`  ${at / 60_000} min: ${maker.counts.blocks} blocks`)),
+  ]);
+}
+
+function trouble(endpoint: BadEndpoint, { fault, share, steps, forMs }: WeatherStep): void {
+  const present = { fault, share, steps };
+  endpoint.begin(present);
+  setTimeout(() => endpoint.end(present), forMs);
+}
+
+/** Every trouble ends, every replica comes back, and the chain grows past its last transfer's finality. */
+async function calmDown({ maker, keeper, endpoints }: RandomWorld): Promise<void> {
+  for (const endpoint of endpoints) endpoint.calm();
+  await keeper.allBack();
+  await maker.carryOut({ at: 0, kind: 'blocks', blocks: [[{ kind: 'fee', basisPoints: 0 }]] });
+  await maker.mine(FINAL_DEPTH + CONFIRMATIONS);
+}
+
+/** What is still broken once nothing moves any more, or when patience ends. */
+async function verdict({ chronicle, ear }: RandomWorld, gather: () => Promise<Evidence>): Promise<string[]> {
+  const end = performance.now() + SETTLING_MS;
+  let last = '';
+  let sameSince = performance.now();
+  for (;;) {
+    while ((await ear.listen()) > 0);
+    const evidence = await gather();
+    const underWay = unfinished(evidence, chronicle.head().hash);
+    const broken = [...underWay, ...judge(evidence)];
+    if (broken.length === 0 || performance.now() > end) return broken;
+    const isStuck = underWay.length === 0 || evidence.stored.cursor?.halted === true;
+    if (!isStuck || broken.join('\n') !== last) sameSince = performance.now();
+    if (performance.now() - sameSince > HOPELESS_MS) return broken;
+    last = broken.join('\n');
+    await delay(500);
+  }
+}
+
+/** A leader gives up when its process or its connection ends, and not because of what a node said: each time, everything is read anew. */
+function judgeTerms({ keeper: { counts } }: RandomWorld, { stored }: Evidence): string[] {
+  const terms = stored.cursor?.epoch ?? 0;
+  // A leader that was frozen may take the lead back once.
+  const explained = 1 + counts.kill + counts.terminate + 2 * counts.pause;
+  return terms > explained ? [`leaders changed ${terms} times, of which ${explained} can be explained`] : [];
+}
+
+/** What has to be over before anything can be said. */
+function unfinished({ stored: { cursor, outbox, watches } }: Evidence, head: string): string[] {
+  const waiting = watches.filter(({ state }) => state !== 'watching' && state !== 'ended');
+  return [
+    ...(cursor?.halted === true ? ['the network was halted'] : []),
+    ...(cursor?.hash === head ? [] : [`the scan is not at the head: ${JSON.stringify(cursor)}`]),
+    ...(outbox > 0 ? [`${outbox} messages are still in the outbox`] : []),
+    ...(waiting.length > 0 ? [`wallets whose past is not read: ${JSON.stringify(waiting)}`] : []),
+  ];
+}

@@ -1,0 +1,79 @@
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
+import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { startNeighbours } from '@quittance/testkit/neighbours.ts';
+import { migrations, schema } from '../../src/migrations.ts';
+import { replicasOf } from '../replica.ts';
+import { networksOf } from '../watcher.ts';
+import { createAnnouncer, type Announcer } from './announcer.ts';
+import { badEndpoint, type BadEndpoint } from './bad-endpoint.ts';
+import { createChainMaker, type ChainMaker } from './chain-maker.ts';
+import { chanceOf } from './chance.ts';
+import { createChronicle, type Chronicle } from './chronicle.ts';
+import { createEar, type Ear } from './ear.ts';
+import { MAX_REORG, REPLICAS, ENDPOINTS, type Plan } from './plan.ts';
+import { keepReplicas, type ReplicaKeeper } from './replica-keeper.ts';
+
+/** Everything a run needs, with the replicas already at work. */
+export type RandomWorld = {
+  chain: TestChain;
+  chronicle: Chronicle;
+  maker: ChainMaker;
+  endpoints: BadEndpoint[];
+  announcer: Announcer;
+  keeper: ReplicaKeeper;
+  ear: Ear;
+  pool: Pool;
+};
+
+/** Some reorganisations are deeper than this, so that confirmed transfers are taken back as well. */
+export const CONFIRMATIONS = 4;
+/** In millionths: larger transfers wait until the chain calls their block final; still larger ones for a second endpoint's word as well. */
+const FINALIZED_ABOVE = 60_000_000;
+const THRESHOLDS = { finalized_above_amount: '60', agreement_above_amount: '80' };
+/** anvil calls final what so many blocks lie upon, twice the slots of an epoch: more than any reorganisation replaces. */
+export const FINAL_DEPTH = 2 * MAX_REORG;
+
+/** How many confirmations a transfer of so many base units needs before it may be called confirmed. */
+export const confirmationsFor = (units: string): number =>
+  Number(units) > FINALIZED_ABOVE ? FINAL_DEPTH + 1 : CONFIRMATIONS;
+
+/** @param onEnd is told what to call at the end, whether the run succeeded or not; the newest first. */
+export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) => void): Promise<RandomWorld> {
+  const kept = async <T>(opening: Promise<T>, close: (opened: T) => Promise<void>): Promise<T> => {
+    const opened = await opening;
+    onEnd(() => close(opened));
+    return opened;
+  };
+  const chain = await kept(testChain({ slotsInAnEpoch: FINAL_DEPTH / 2 }), (one) => one.close());
+  const database = await kept(testDatabase({ schema, migrations }), (one) => one.drop());
+  const broker = await kept(testBroker(), (one) => one.close());
+  const ear = await createEar(broker);
+  const chronicle = createChronicle();
+  const { seed, senders } = plan;
+  const maker = await createChainMaker(chain, chronicle, { seed, senders });
+  // Something final to begin at.
+  await maker.mine(2 * FINAL_DEPTH);
+  const chance = chanceOf(seed).apart('answers');
+  const endpoints: BadEndpoint[] = [];
+  for (let number = 0; number < ENDPOINTS; number += 1) {
+    const { rpcUrl, token } = chain;
+    const surroundings = { rpcUrl, token, chronicle, finalDepth: FINAL_DEPTH, chance: chance.apart(String(number)) };
+    endpoints.push(await kept(badEndpoint(surroundings), (one) => one.close()));
+  }
+  const own = { url: database.url, schema, logger: testLogger };
+  const pool = createPool({ ...own, max: 2, applicationName: 'random run' });
+  onEnd(() => pool.end());
+  const neighbours = await kept(startNeighbours({ amqpUrl: broker.url, hears: {} }), (one) => one.stop());
+  const rpcUrls = endpoints.map(({ url }) => url);
+  const networks = networksOf({ chain, rpcUrls, confirmations: CONFIRMATIONS }).map((one) => ({
+    ...one,
+    ...THRESHOLDS,
+  }));
+  const replicas = await kept(replicasOf({ database, broker }, networks), (one) => one.close());
+  const keeper = await keepReplicas(replicas, REPLICAS, chanceOf(seed).apart('choice of replicas'));
+  const announcer = createAnnouncer(neighbours, chronicle, seed);
+  return { chain, chronicle, maker, endpoints, announcer, keeper, ear, pool };
+}

@@ -1,0 +1,21 @@
+import { randomInt } from 'node:crypto';
+import { expect, jest, test } from '@jest/globals';
+import { randomRun } from './random-run/random-run.ts';
+
+// Processes that were killed with work under way are waited for; nothing here passes or fails by time.
+jest.setTimeout(600_000);
+
+const DURATION_MS = 25_000;
+
+test('whatever happens to processes, chain and nodes, each transfer is known once and nothing else', async () => {
+  const seed = Number(process.env.TEST_SEED ?? randomInt(1, 2 ** 31));
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
+    const amount = { seed, durationMs: DURATION_MS, hides: false };
+    const { broken, missing } = await randomRun({ ...amount, say: () => undefined, onEnd });
+    expect({ seed, broken, missing }).toEqual({ seed, broken: [], missing: [] });
+  } finally {
+    for (const close of closers) await close();
+  }
+});
