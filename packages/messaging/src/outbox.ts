@@ -5,7 +5,7 @@ import { type Logger, currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Broker } from './broker.ts';
 import { newMessageId } from './message-id.ts';
-import { insertMessage, type NewOutboxRow } from './outbox-store.ts';
+import { insertMessage, insertMessages, type NewOutboxRow } from './outbox-store.ts';
 import { startRelay } from './relay.ts';
 
 /** The way every message leaves a service: a row written with the change it tells of, sent by the relay after the commit. */
@@ -21,6 +21,12 @@ export type Outbox = {
     message: MessageDefinition<T>,
     payload: T,
     options?: { messageId?: string },
+  ): Promise<void>;
+  /** As `send`, for many messages at once. They lie in the outbox in this order, as if each had been sent after the one before. */
+  sendAll<T extends { merchant_id: string }>(
+    tx: Transaction,
+    message: MessageDefinition<T>,
+    said: readonly { payload: T; messageId?: string }[],
   ): Promise<void>;
   /**
    * As `send`, for a statement that writes the row itself, together with what it tells of; whoever runs it calls `wake` once it is
@@ -65,6 +71,14 @@ export function createOutbox(options: {
   return {
     async send(tx, message, payload, options) {
       await insertMessage(tx, compose(message, payload, options));
+      tx.afterCommit(() => relay.wake());
+    },
+    async sendAll(tx, message, said) {
+      if (said.length === 0) return;
+      await insertMessages(
+        tx,
+        said.map(({ payload, ...options }) => compose(message, payload, options)),
+      );
       tx.afterCommit(() => relay.wake());
     },
     compose,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -56,6 +57,46 @@ test('a payload that breaks its schema is refused in front of the sender', async
   const sending = transaction(world.pool, (tx) => outbox.send(tx, WebhookConfigured, broken));
   await expect(sending).rejects.toThrow('WebhookConfigured: /merchant_id');
   expect(await outboxSize(world)).toBe(0);
+});
+
+test('many messages said together leave in the order in which they were given, before what is said next', async () => {
+  const outbox = world.outbox();
+  // Random ids, in whose order they would leave if they had been written at the same moment; more than one statement takes.
+  const said = Array.from({ length: 4_500 }, () => ({ payload: webhookConfigured(), messageId: randomUUID() }));
+  let next = '';
+  world.brokerProxy.cut();
+  await eventually(() => expect(world.broker.canPublish()).toBe(false));
+  await transaction(world.pool, async (tx) => {
+    await outbox.sendAll(tx, WebhookConfigured, said);
+    await outbox.sendAll(tx, WebhookConfigured, []);
+    next = randomUUID();
+    await outbox.send(tx, WebhookConfigured, webhookConfigured(), { messageId: next });
+  });
+  world.brokerProxy.restore();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0), { timeoutMs: 30_000 });
+  const left: unknown[] = [];
+  for (let count = 0; count <= said.length; count += 1) {
+    const message = await world.channel.get(QUEUE, { noAck: true });
+    left.push(message && message.properties.messageId);
+  }
+  expect(left).toEqual([...said.map(({ messageId }) => messageId), next]);
+});
+
+test('of many messages said together one with an id that waits already is left out, and one that breaks its schema refuses them all', async () => {
+  const outbox = world.outbox();
+  world.brokerProxy.cut();
+  await eventually(() => expect(world.broker.canPublish()).toBe(false));
+  const messageId = randomUUID();
+  const again = { payload: webhookConfigured(), messageId };
+  await transaction(world.pool, (tx) => outbox.sendAll(tx, WebhookConfigured, [again, again]));
+  await transaction(world.pool, (tx) =>
+    outbox.sendAll(tx, WebhookConfigured, [again, { payload: webhookConfigured() }]),
+  );
+  expect(await outboxSize(world)).toBe(2);
+  const broken = { payload: { ...webhookConfigured(), merchant_id: 'nobody' } };
+  const sending = transaction(world.pool, (tx) => outbox.sendAll(tx, WebhookConfigured, [again, broken]));
+  await expect(sending).rejects.toThrow('WebhookConfigured: /merchant_id');
+  expect(await outboxSize(world)).toBe(2);
 });
 
 test('while RabbitMQ is away messages are kept unclaimed, and sent once when it is back', async () => {

@@ -31,6 +31,7 @@ async function put(resolve: Resolve): Promise<unknown> {
   };
   const outbox: Outbox = {
     send: nothing,
+    sendAll: nothing,
     compose: nothing,
     wake: () => undefined,
     close: async () => undefined,

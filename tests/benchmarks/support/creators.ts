@@ -10,11 +10,11 @@ import { seedGates, seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant
 import { databaseClock, waitUntilHeard } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
-import { paymentsDatabase, type PaymentsDatabase } from './payments-database.ts';
 import { INTERNAL_TOKEN, NETWORK, startPaymentsProcess } from './payments-process.ts';
 import { measurePgbench } from './pgbench.ts';
 import { postmasterOf, requireDurable, walPosition, withCpuOfSessions } from './postgres.ts';
 import type { Measurement } from './rounds.ts';
+import { serviceDatabase, type ServiceDatabase } from './service-database.ts';
 import { benchmarkStack } from './stack.ts';
 
 /** Something that creates payments. */
@@ -56,8 +56,9 @@ export async function startCreators({ load, say, onEnd }: BenchmarkContext, pgbe
 
 type Outside = { stack: JourneyStack; counters: CpuCounters; onEnd: BenchmarkContext['onEnd'] };
 
-const databaseBeside = ({ stack }: Outside, database: string): Promise<PaymentsDatabase> =>
-  paymentsDatabase({
+const databaseBeside = ({ stack }: Outside, database: string): Promise<ServiceDatabase> =>
+  serviceDatabase({
+    service: 'payments',
     adminUrl: stack.file.postgres_url,
     database,
     password: decodeURIComponent(new URL(stack.backends.databaseUrls.payments).password),

@@ -1,16 +1,10 @@
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePorts } from '@quittance/local-stack/backends/ports.ts';
-import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
-import { startRabbitmq, type Rabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
-import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import type { Rabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
+import { addVirtualHost, startBackends } from './backends.ts';
 import { fillDatabase } from './filled-database.ts';
-import { paymentsDatabase } from './payments-database.ts';
 import { startPaymentsProcess, type PaymentsProcess } from './payments-process.ts';
-import { requireDurable } from './postgres.ts';
+import { serviceDatabase } from './service-database.ts';
 
 export type SizedPayments = {
   /** How many payments the database began with. */
@@ -39,26 +33,7 @@ const settings = {
 /** One payments process on one database for each size, all on one PostgreSQL and one RabbitMQ. */
 export async function startSizedPayments(context: BenchmarkContext): Promise<SizedPayments[]> {
   const { say, onEnd } = context;
-  const directory = await mkdtemp(join(tmpdir(), 'quittance-size-'));
-  onEnd(() => rm(directory, { recursive: true, force: true }));
-  // PostgreSQL's own user, when we are root, has to pass through.
-  await chmod(directory, 0o711);
-  const [postgres, amqp, management, distribution, epmd] = (await freePorts(5)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const adminUrl = await startServer(directory, postgres, onEnd);
-  await requireDurable(adminUrl);
-  const broker = await startRabbitmq({
-    directory: join(directory, 'rabbitmq'),
-    toolsDirectory: stackDirectory().tools,
-    ports: { amqp, management, distribution, epmd },
-    logFile: join(directory, 'rabbitmq.log'),
-  });
-  onEnd(() => broker.stop());
+  const { directory, adminUrl, broker } = await startBackends('size', settings, onEnd);
   const started: SizedPayments[] = [];
   for (const size of SIZES) {
     say(`  filling a database with ${size.toLocaleString('en-US')} payments …`);
@@ -69,23 +44,6 @@ export async function startSizedPayments(context: BenchmarkContext): Promise<Siz
   return started;
 }
 
-/** The settings are kept with the data, and some of them are read at the start only. */
-async function startServer(directory: string, port: number, onEnd: BenchmarkContext['onEnd']): Promise<string> {
-  await mkdir(join(directory, 'postgres'), { recursive: true });
-  const options = { directory: join(directory, 'postgres'), port, logFile: join(directory, 'postgres.log') };
-  const first = await startPostgres(options);
-  try {
-    await withDatabase(first.url, async (db) => {
-      for (const [name, value] of Object.entries(settings)) await db.query(`alter system set ${name} = '${value}'`);
-    });
-  } finally {
-    await first.stop();
-  }
-  const server = await startPostgres(options);
-  onEnd(() => server.stop());
-  return server.url;
-}
-
 async function startOne(options: {
   adminUrl: string;
   broker: Rabbitmq;
@@ -94,25 +52,23 @@ async function startOne(options: {
 }): Promise<SizedPayments> {
   const { broker, directory, size } = options;
   const name = `payments_${size}`;
-  const database = await paymentsDatabase({
+  const database = await serviceDatabase({
+    service: 'payments',
     adminUrl: options.adminUrl,
     database: name,
     password: 'only for a benchmark',
   });
   await fillDatabase(database.adminUrl, size);
-  const amqpUrl = new URL(broker.url);
-  amqpUrl.pathname = `/${name}`;
-  await broker.control('add_vhost', name);
-  await broker.control('set_permissions', '-p', name, decodeURIComponent(amqpUrl.username), '.*', '.*', '.*');
+  const amqpUrl = await addVirtualHost(broker, name);
   const process = await startPaymentsProcess({
     name,
     directory,
     databaseUrl: database.url,
-    amqpUrl: amqpUrl.href,
+    amqpUrl,
   });
   const bytes = await withDatabase(database.adminUrl, async (db) => {
     const { rows } = await db.query<{ bytes: string }>('select pg_database_size(current_database()) as bytes');
     return Number(rows[0]?.bytes);
   });
-  return { size, adminUrl: database.adminUrl, bytes, process, amqpUrl: amqpUrl.href };
+  return { size, adminUrl: database.adminUrl, bytes, process, amqpUrl };
 }

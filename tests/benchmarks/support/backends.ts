@@ -1,0 +1,81 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '@quittance/local-stack/backends/ports.ts';
+import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
+import { startRabbitmq, type Rabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { withDatabase } from '../../support/database.ts';
+import type { BenchmarkContext } from '../benchmark.ts';
+import { requireDurable } from './postgres.ts';
+
+export type Backends = {
+  /** For what else belongs to the run; removed at its end. */
+  directory: string;
+  /** The superuser's address. */
+  adminUrl: string;
+  broker: Rabbitmq;
+};
+
+/**
+ * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one benchmark alone.
+ * @param settings of PostgreSQL beside its defaults.
+ */
+export async function startBackends(
+  name: string,
+  settings: Record<string, string>,
+  onEnd: BenchmarkContext['onEnd'],
+): Promise<Backends> {
+  const directory = await mkdtemp(join(tmpdir(), `quittance-${name}-`));
+  onEnd(() => rm(directory, { recursive: true, force: true }));
+  // PostgreSQL's own user, when we are root, has to pass through.
+  await chmod(directory, 0o711);
+  const [postgres, amqp, management, distribution, epmd] = (await freePorts(5)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  const adminUrl = await startServer(directory, postgres, settings, onEnd);
+  await requireDurable(adminUrl);
+  const broker = await startRabbitmq({
+    directory: join(directory, 'rabbitmq'),
+    toolsDirectory: stackDirectory().tools,
+    ports: { amqp, management, distribution, epmd },
+    logFile: join(directory, 'rabbitmq.log'),
+  });
+  onEnd(() => broker.stop());
+  return { directory, adminUrl, broker };
+}
+
+/** @returns the address of a virtual host that nobody else uses. */
+export async function addVirtualHost(broker: Rabbitmq, name: string): Promise<string> {
+  const url = new URL(broker.url);
+  url.pathname = `/${name}`;
+  await broker.control('add_vhost', name);
+  await broker.control('set_permissions', '-p', name, decodeURIComponent(url.username), '.*', '.*', '.*');
+  return url.href;
+}
+
+/** The settings are kept with the data, and some of them are read at the start only. */
+async function startServer(
+  directory: string,
+  port: number,
+  settings: Record<string, string>,
+  onEnd: BenchmarkContext['onEnd'],
+): Promise<string> {
+  await mkdir(join(directory, 'postgres'), { recursive: true });
+  const options = { directory: join(directory, 'postgres'), port, logFile: join(directory, 'postgres.log') };
+  const first = await startPostgres(options);
+  try {
+    await withDatabase(first.url, async (db) => {
+      for (const [name, value] of Object.entries(settings)) await db.query(`alter system set ${name} = '${value}'`);
+    });
+  } finally {
+    await first.stop();
+  }
+  const server = await startPostgres(options);
+  onEnd(() => server.stop());
+  return server.url;
+}

@@ -1,0 +1,74 @@
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { connectBroker } from '@quittance/messaging/broker.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import type { ChainNode } from './chain-node.ts';
+import { busy } from './chain-scans.ts';
+
+/** How long news took, in milliseconds, of one block with one transfer to a watched wallet. */
+export type News = {
+  /** From the block at the node until the service asked for the head the next time. */
+  waited: number;
+  /** From then until the message of the transfer was there. */
+  told: number;
+};
+
+export type Live = {
+  /** Adds so many blocks, one after another, at evenly spread moments between two polls. */
+  listen(blocks: number): Promise<News[]>;
+  close(): Promise<void>;
+};
+
+const QUEUE = 'payments.transfer-observed';
+const PATIENCE_MS = 30_000;
+
+/** Stands where payments stands. */
+export async function startLive(options: { node: ChainNode; amqpUrl: string; pollIntervalMs: number }): Promise<Live> {
+  const { node, pollIntervalMs } = options;
+  const broker = connectBroker({ url: options.amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
+  const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
+  const channel = await connection.createChannel();
+  /** When what was seen in a block was heard of, by its height. */
+  const heard = new Map<number, number>();
+  await channel.consume(
+    QUEUE,
+    (delivery) => {
+      if (delivery === null) return;
+      const now = performance.timeOrigin + performance.now();
+      const { phase, block_number } = TransferObserved.parse(JSON.parse(delivery.content.toString()));
+      if (phase === 'seen') heard.set(block_number, now);
+    },
+    { noAck: true },
+  );
+
+  async function oneBlock(phase: number): Promise<News> {
+    await node.order({ kind: 'make', count: 1, plans: [{ ...busy, matches: 1 }], receipts: true });
+    const { head, shownAt } = await node.order({ kind: 'show', unfinal: UNFINAL, afterLookMs: pollIntervalMs * phase });
+    await node.order({ kind: 'forget', below: head - 2 * UNFINAL });
+    const arrivedAt = await eventually(
+      () => {
+        const at = heard.get(head);
+        if (at === undefined) throw new Error(`nothing was heard of block ${head}`);
+        return at;
+      },
+      { timeoutMs: PATIENCE_MS, intervalMs: 5 },
+    );
+    const lookedAt = (await node.firstLook()) ?? Number.NaN;
+    return { waited: lookedAt - shownAt, told: arrivedAt - lookedAt };
+  }
+
+  return {
+    async listen(blocks) {
+      const news: News[] = [];
+      for (let block = 0; block < blocks; block += 1) news.push(await oneBlock((block + 0.5) / blocks));
+      return news;
+    },
+    async close() {
+      await channel.close();
+      await broker.close();
+    },
+  };
+}
+
+/** So many blocks of the live chain are not final yet, as on Ethereum. */
+const UNFINAL = 64;

@@ -1,0 +1,23 @@
+import { CHAIN_ID, TOKEN } from './synthetic-chain.ts';
+
+export const NETWORK = 'synthetic';
+
+/** Blocks of one question. As many events as are in so many blocks of a busy chain is what providers answer at most. */
+export const RANGE = 50;
+
+/** The networks file of a service that scans the synthetic chain. */
+export const networksFile = ({ url, pollIntervalMs = 1_000 }: { url: string; pollIntervalMs?: number }) => [
+  {
+    id: NETWORK,
+    family: 'evm',
+    chain_id: CHAIN_ID,
+    rpc_urls: [url],
+    usdt_contract: TOKEN,
+    decimals: 6,
+    confirmations: 12,
+    finality: 'confirmations',
+    max_block_range: RANGE,
+    poll_interval_ms: pollIntervalMs,
+    explorer_transaction_url: null,
+  },
+];

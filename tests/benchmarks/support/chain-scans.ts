@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import type { ChainNode } from './chain-node.ts';
+import { RANGE } from './chain-networks.ts';
+import type { ChainReader, Section } from './chain-reader.ts';
+import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
+import { withCpu, type CpuCounters } from './measure.ts';
+import { postmasterOf } from './postgres.ts';
+import type { Contender, Measurement } from './rounds.ts';
+import type { BlockPlan } from './synthetic-chain.ts';
+
+/** What a scan has to read: so many blocks, whose plans take turns. */
+export type Stretch = { blocks: number; plans: readonly BlockPlan[]; range: number };
+
+/**
+ * So many transfers of USDT and some of other tokens are a full block of Ethereum. Not a round number: answers of a round number of
+ * events look cut off, and are asked for again.
+ */
+export const busy: BlockPlan = { events: 151, matches: 0, others: 20 };
+const allMatch: BlockPlan = { ...busy, matches: busy.events };
+/** A small chain: one block in three has a transfer, but all have something else. */
+const quiet: readonly BlockPlan[] = [1, 0, 0].map((events) => ({ events, matches: 0, others: 20 }));
+
+export const stretches = {
+  busy: { blocks: 600, plans: [busy], range: RANGE },
+  quiet: { blocks: 900, plans: quiet, range: RANGE },
+  matching: { blocks: 100, plans: [allMatch], range: RANGE },
+} satisfies Record<string, Stretch>;
+
+export type Scans = {
+  /** The service's process, and a plain loop over the last stretch that it has scanned. A unit of work is an event or a block. */
+  contenders(stretch: Stretch, unit: 'events' | 'blocks'): Contender[];
+  close(): Promise<void>;
+};
+
+/** Longer than any stretch takes. */
+const PATIENCE_MS = 120_000;
+const LOOK_EVERY_MS = 5;
+
+/** Has the service scan what the node shows, one stretch after another, and times it until the last block is committed. */
+export async function startScans(options: {
+  node: ChainNode;
+  reader: ChainReader;
+  watcherPid: number;
+  adminUrl: string;
+}): Promise<Scans> {
+  const { node, reader, adminUrl } = options;
+  const db = new pg.Client({ connectionString: adminUrl });
+  await db.connect();
+  const postmaster = await postmasterOf(adminUrl);
+  const counters: CpuCounters = {
+    'chain-watcher': () => cpuUsOf(options.watcherPid),
+    postgres: () => cpuUsOfFamily(postmaster),
+    node: () => cpuUsOf(node.pid),
+  };
+  let last: Section | null = null;
+
+  async function scan(stretch: Stretch): Promise<{ section: Section; seconds: number; cpuUs: Measurement['cpuUs'] }> {
+    const { blocks: count, plans } = stretch;
+    const before = await node.order({ kind: 'make', count, plans, receipts: plans.some(({ matches }) => matches > 1) });
+    await untilScanned(db, before.head);
+    await node.order({ kind: 'forget', below: before.head - count });
+    const { result: seconds, cpuUs } = await withCpu(counters, async () => {
+      const { head } = await node.order({ kind: 'show', unfinal: 0 });
+      const endedAt = await untilScanned(db, head);
+      // The poll that it had to wait for is no part of the scan.
+      return (endedAt - ((await node.firstLook()) ?? Number.NaN)) / 1000;
+    });
+    const events = plans.reduce((sum, plan) => sum + plan.events, 0) / plans.length;
+    const section = { from: before.head + 1, to: before.head + count, range: stretch.range, events };
+    await requireStored(db, section, plans);
+    await db.query('truncate chain.outbox');
+    last = section;
+    return { section, seconds, cpuUs };
+  }
+
+  return {
+    contenders: (stretch, unit) => [
+      {
+        name: 'chain-watcher',
+        measure: async () => {
+          const { section, seconds, cpuUs } = await scan(stretch);
+          const units = (section.to - section.from + 1) * (unit === 'events' ? section.events : 1);
+          return { units, rate: units / seconds, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs };
+        },
+      },
+      {
+        name: 'raw',
+        measure: async () => {
+          if (last === null) throw new Error('nothing was scanned yet');
+          const reading = await reader.read('raw', last);
+          const units = unit === 'events' ? reading.units : reading.blocks;
+          const rate = (reading.rate * units) / reading.units;
+          return { ...reading, units, rate, cpuUs: { raw: reading.cpuUs } };
+        },
+      },
+    ],
+    close: () => db.end(),
+  };
+}
+
+/** @returns when the cursor was seen there, in milliseconds since 1970. */
+async function untilScanned(db: pg.Client, head: number): Promise<number> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (performance.now() < deadline) {
+    const { rows } = await db.query<{ number: string | null }>({
+      name: 'cursor',
+      text: 'select number from chain.cursor',
+    });
+    if (Number(rows[0]?.number ?? -1) >= head) return performance.timeOrigin + performance.now();
+    await delay(LOOK_EVERY_MS);
+  }
+  throw new Error(`block ${head} was not scanned within ${PATIENCE_MS / 1000} s`);
+}
+
+/** @throws Error when not every event that matters was stored, or another one was. */
+async function requireStored(db: pg.Client, { from, to }: Section, plans: readonly BlockPlan[]): Promise<void> {
+  const expected = ((to - from + 1) * plans.reduce((sum, { matches }) => sum + matches, 0)) / plans.length;
+  const { rows } = await db.query<{ count: number }>(
+    'select count(*)::integer as count from chain.transfer where block_number between $1 and $2',
+    [from, to],
+  );
+  if (rows[0]?.count !== expected) {
+    throw new Error(`${rows[0]?.count ?? 0} transfers of ${expected} were stored in the blocks ${from} to ${to}`);
+  }
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { keccak256 } from 'ethers';
+import { WATCHED_WALLETS, walletAddress } from './synthetic-wallets.ts';
+
+/** The token of the synthetic chain, in lowercase as nodes write it. */
+export const TOKEN = '0xdac17f958d2ee523a2206206994597c13d831ec7';
+export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
+export const CHAIN_ID = 31_337;
+
+/** What a block holds. */
+export type BlockPlan = {
+  /** Transactions that transfer the token, once each. */
+  events: number;
+  /** How many of them, spread evenly, go to watched wallets. */
+  matches: number;
+  /** Transactions that transfer another token. */
+  others: number;
+};
+
+/** One event; its position in the block is its place in the list. */
+export type SyntheticLog = { transaction: number; address: string; topics: string[]; json: string };
+
+/** A block with everything that is asked about it, as JSON text in the shapes that geth answers. */
+export type SyntheticBlock = {
+  number: number;
+  hash: string;
+  header: string;
+  logs: SyntheticLog[];
+  /** By the position of the transaction in the block. */
+  receipts(): string[];
+};
+
+/** Every third transaction is a swap, with an event of another contract before and after the transfer. */
+const SWAP_EVERY = 3;
+/** As many different wallets take part; a Bloom filter's hashes are kept for each. */
+const WALLETS = 20_000;
+const POOL = '0x11b815efb8f581194ae79006d24e0d814b7697f6';
+const WRAPPED = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
+/** Of the block before the first. */
+const NO_HASH = `0x${'0'.repeat(64)}`;
+const FIRST_TIMESTAMP = 1_700_000_000;
+
+/** Numbers stand at the end of a hash, so that a node can find what it names and indexes see nothing but noise in front. */
+const NUMBER_DIGITS = 8;
+const POSITION_DIGITS = 4;
+
+function blockHash(number: number): string {
+  return `0x${sha256(`block ${number}`).slice(NUMBER_DIGITS)}${hexDigits(number, NUMBER_DIGITS)}`;
+}
+
+/** @returns NaN for a hash that is not of this chain's making. */
+export function numberOfBlock(hash: string): number {
+  return Number.parseInt(hash.slice(-NUMBER_DIGITS), 16);
+}
+
+/** The height of the block and the position in it. */
+export function placeOfTransaction(hash: string): { number: number; position: number } {
+  const digits = hash.slice(-NUMBER_DIGITS - POSITION_DIGITS);
+  return {
+    number: Number.parseInt(digits.slice(0, NUMBER_DIGITS), 16),
+    position: Number.parseInt(digits.slice(NUMBER_DIGITS), 16),
+  };
+}
+
+/** The same block each time it is asked for. Linked to the one before; with a Bloom filter that says what it holds. */
+export function makeBlock(number: number, plan: BlockPlan): SyntheticBlock {
+  const block = { number, hash: blockHash(number), transactions: [] as string[], logs: [] as SyntheticLog[] };
+  const bloom = new Uint8Array(256);
+  for (let event = 0; event < plan.events + plan.others; event += 1) addTransaction(block, bloom, plan, event);
+  const header = JSON.stringify({
+    ...{ number: quantity(number), hash: block.hash, parentHash: number === 0 ? NO_HASH : blockHash(number - 1) },
+    ...{ timestamp: quantity(FIRST_TIMESTAMP + number), logsBloom: hexOf(bloom), stateRoot: hash32(`state ${number}`) },
+    ...{ transactionsRoot: hash32(`transactions ${number}`), receiptsRoot: hash32(`receipts ${number}`) },
+    ...{ miner: POOL, gasUsed: quantity(18_000_000), gasLimit: quantity(36_000_000), baseFeePerGas: quantity(3e9) },
+    ...{
+      difficulty: '0x0',
+      extraData: '0x',
+      nonce: '0x0000000000000000',
+      uncles: [],
+      transactions: block.transactions,
+    },
+  });
+  return { ...block, header, receipts: () => receiptsOf(block) };
+}
+
+type Draft = Omit<SyntheticBlock, 'header' | 'receipts'> & { transactions: string[] };
+
+function addTransaction(block: Draft, bloom: Uint8Array, plan: BlockPlan, event: number): void {
+  const position = block.transactions.length;
+  const random = sha256(`transaction ${block.number} ${event}`);
+  const hash = `0x${random.slice(NUMBER_DIGITS + POSITION_DIGITS)}${hexDigits(block.number, NUMBER_DIGITS)}${hexDigits(position, POSITION_DIGITS)}`;
+  block.transactions.push(hash);
+  const pick = Number.parseInt(random.slice(0, 12), 16);
+  const to = pick % WALLETS;
+  const stranger = WATCHED_WALLETS + (Math.floor(pick / WALLETS) % WALLETS);
+  const isMatch =
+    Math.floor(((event + 1) * plan.matches) / plan.events) > Math.floor((event * plan.matches) / plan.events);
+  const recipient = isMatch ? to : WATCHED_WALLETS + to;
+  const add = (address: string, topics: string[], data: string): void => {
+    const json = logJson(block, position, hash, address, topics, data);
+    block.logs.push({ transaction: position, address, topics, json });
+    for (const item of [address, ...topics]) addToBloom(bloom, item);
+  };
+  const units = `0x${hexDigits(1 + (pick % 1e12), 64)}`;
+  const isSwap = event % SWAP_EVERY === 0 || event >= plan.events;
+  if (isSwap) add(WRAPPED, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
+  if (event < plan.events) add(TOKEN, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
+  if (isSwap) add(POOL, [SWAP_TOPIC, topicOf(stranger), topicOf(recipient)], `${units}${units.slice(2).repeat(4)}`);
+}
+
+/** Written by hand, in geth's order: a hundred thousand of them are made before a measurement may begin. */
+function logJson(
+  block: Draft,
+  position: number,
+  hash: string,
+  address: string,
+  topics: string[],
+  data: string,
+): string {
+  return (
+    `{"address":"${address}","topics":["${topics.join('","')}"],"data":"${data}","blockNumber":"${quantity(block.number)}",` +
+    `"transactionHash":"${hash}","transactionIndex":"${quantity(position)}","blockHash":"${block.hash}",` +
+    `"blockTimestamp":"${quantity(FIRST_TIMESTAMP + block.number)}","logIndex":"${quantity(block.logs.length)}","removed":false}`
+  );
+}
+
+function receiptsOf({ number, hash, transactions, logs }: Draft): string[] {
+  const byTransaction = Map.groupBy(logs, ({ transaction }) => transaction);
+  return transactions.map((transactionHash, position) => {
+    const own = byTransaction.get(position) ?? [];
+    const bloom = new Uint8Array(256);
+    for (const { address, topics } of own) for (const item of [address, ...topics]) addToBloom(bloom, item);
+    return (
+      `{"blockHash":"${hash}","blockNumber":"${quantity(number)}","contractAddress":null,"cumulativeGasUsed":"0x1234567",` +
+      `"effectiveGasPrice":"0xb2d05e00","from":"${POOL}","gasUsed":"0xfde8","logs":[${own.map(({ json }) => json).join(',')}],` +
+      `"logsBloom":"${hexOf(bloom)}","status":"0x1","to":"${TOKEN}","transactionHash":"${transactionHash}",` +
+      `"transactionIndex":"${quantity(position)}","type":"0x2"}`
+    );
+  });
+}
+
+const topics = new Map<number, string>();
+
+function topicOf(wallet: number): string {
+  return remembered(topics, wallet, () => `0x${'0'.repeat(24)}${walletAddress(wallet).slice(2)}`);
+}
+
+const bits = new Map<string, number[]>();
+
+/** Source: Ethereum Yellow Paper, section 4.4.3. */
+function addToBloom(bloom: Uint8Array, item: string): void {
+  const three = remembered(bits, item, () => {
+    const digest = Buffer.from(keccak256(item).slice(2), 'hex');
+    return [0, 2, 4].map((at) => digest.readUInt16BE(at) & 2047);
+  });
+  for (const bit of three) {
+    const at = bloom.length - 1 - (bit >> 3);
+    bloom[at] = (bloom[at] ?? 0) | (1 << (bit & 7));
+  }
+}
+
+function remembered<K, V>(known: Map<K, V>, key: K, make: () => V): V {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const value = make();
+  known.set(key, value);
+  return value;
+}
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hash32 = (text: string): string => `0x${sha256(text)}`;
+const quantity = (value: number): string => `0x${value.toString(16)}`;
+const hexDigits = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+const hexOf = (bytes: Uint8Array): string => `0x${Buffer.from(bytes).toString('hex')}`;

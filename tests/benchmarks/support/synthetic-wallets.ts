@@ -1,0 +1,12 @@
+import { createHash } from 'node:crypto';
+
+/** How many wallets are watched, in memory and in the database. */
+export const WATCHED_WALLETS = 1_000_000;
+
+/** The wallet of this number, from 0: 0x and 40 lowercase hex characters. Those below WATCHED_WALLETS are watched. */
+export function walletAddress(number: number): string {
+  return `0x${createHash('sha256').update(`wallet ${number}`).digest('hex').slice(0, 40)}`;
+}
+
+/** The same addresses as an expression of SQL, for a column `number`. */
+export const walletAddressSql = `substring(sha256(convert_to('wallet ' || number, 'UTF8')) for 20)`;
