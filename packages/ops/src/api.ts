@@ -19,6 +19,8 @@ export type Api = {
   /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no usable answer, `wrongUse` without an address. */
   call(service: Service, request: Request): Promise<unknown>;
   /** As `call`, with null for a 404. */
+  callOrNull(service: Service, request: Request): Promise<unknown>;
+  /** The same, to read. */
   find(service: Service, path: string, query?: Record<string, string>): Promise<unknown>;
   close(): void;
 };
@@ -56,18 +58,21 @@ export function createApi(config: Config): Api {
     }
   }
 
+  async function callOrNull(service: Service, request: Request): Promise<unknown> {
+    const { status, body } = await ask(service, request);
+    if (status === 404) return null;
+    if (status >= 400) throw refusal(service, status, body);
+    return body;
+  }
+
   return {
     async call(service, request) {
       const { status, body } = await ask(service, request);
       if (status >= 400) throw refusal(service, status, body);
       return body;
     },
-    async find(service, path, query = {}) {
-      const { status, body } = await ask(service, { method: 'GET', path, query });
-      if (status === 404) return null;
-      if (status >= 400) throw refusal(service, status, body);
-      return body;
-    },
+    callOrNull,
+    find: (service, path, query = {}) => callOrNull(service, { method: 'GET', path, query }),
     close: () => clients.forEach((client) => client.close()),
   };
 }

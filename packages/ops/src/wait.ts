@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api } from './api.ts';
 import { Failure } from './failure.ts';
+import type { Rescan } from './views/rescan.ts';
 
 const INTERVAL_MS = 100;
 
@@ -63,6 +64,17 @@ type AccountStatus = { status_version: number; policy_version: number };
 export async function waitForPolicy(api: Api, merchantId: string, { seconds }: { seconds: number }): Promise<void> {
   const late = 'The merchant is registered as shown, but quota has not heard of it yet. Do not create it again';
   await waitUntil({ late, seconds }, () => api.find('quota', `/merchants/${merchantId}/policy`));
+}
+
+/** Waits until a rescan has ended, well or not. @throws Failure `unreachable` when that takes too long; it goes on all the same. */
+export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan, seconds: number): Promise<Rescan> {
+  const late = `The rescan goes on in the background; chain rescans ${network} says how far it is`;
+  return waitUntil({ late, seconds }, async () => {
+    const path = `/chains/${encodeURIComponent(network)}/rescans`;
+    const { rescans } = (await api.call('chain-watcher', { method: 'GET', path })) as { rescans: Rescan[] };
+    const mine = rescans.find(({ rescan_id }) => rescan_id === id);
+    return mine?.state === 'done' || mine?.state === 'failed' ? mine : null;
+  });
 }
 
 /**

@@ -1,18 +1,111 @@
 import type { Command } from 'commander';
-import { reads } from '../command.ts';
-import type { JsonOption, Ops } from '../command.ts';
-import { printResult } from '../output.ts';
-import { chainsView, type Chain } from '../views/chain.ts';
+import type { Api } from '../api.ts';
+import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
+import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { Failure } from '../failure.ts';
+import { note, printResult } from '../output.ts';
+import { actionsView, type OperatorAction } from '../views/chain-action.ts';
+import { chainsView, resumedView, type Chain, type Resumed } from '../views/chain.ts';
+import { rescansView, rescanView, type Rescan } from '../views/rescan.ts';
+import { waitForRescan } from '../wait.ts';
 
-export function chainCommands(program: Command, { api }: Ops): void {
-  const chain = program.command('chain').description('how far the chains are followed');
+/** A list that is this long may go on. */
+const PAGE = 100;
+
+type RescanOptions = JsonOption &
+  AuthorOptions & { fromBlock?: number; since?: string; toBlock?: number; wait: number };
+
+export function chainCommands(program: Command, ops: Ops): void {
+  const chain = program
+    .command('chain')
+    .description('how far the chains are followed, and what to do when they are not');
+  status(chain, ops);
+  rescan(chain, ops);
+  rescans(chain, ops);
+  resume(chain, ops);
+  audit(chain, ops);
+}
+
+function status(chain: Command, { api }: Ops): void {
   reads(chain.command('status'))
     .description('head, finality, cursor and lag of every network, and how its nodes answer')
-    .action(async (options: JsonOption) => {
-      printResult(
-        (await api.call('chain-watcher', { method: 'GET', path: '/chains' })) as Chain[],
-        options,
-        chainsView,
-      );
+    .action(async (options: JsonOption) => printResult(await chainsOf(api), options, chainsView));
+}
+
+function rescan(chain: Command, { api, config }: Ops): void {
+  changes(chain.command('rescan'))
+    .description('read final blocks once more, for transfers that were missed')
+    .argument('<network>', 'id in the networks file')
+    .option('--from-block <number>', 'the first block', count)
+    .option('--since <time>', 'or a time: the first block at or after it', momentArgument)
+    .option('--to-block <number>', 'the last block (default: the last final one)', count)
+    .option('--wait <seconds>', 'how long to wait until it is done', count, 0)
+    .action(async (network: string, options: RescanOptions) => {
+      const { fromBlock, since, toBlock } = options;
+      if ((fromBlock === undefined) === (since === undefined))
+        throw new Failure('wrongUse', 'Say where to begin, with --from-block or with --since.');
+      const range = { from_block: fromBlock, since, to_block: toBlock };
+      const json = { ...authorOf(options, config), ...range };
+      const path = `/chains/${encodeURIComponent(network)}/rescans`;
+      const begun = (await api.call('chain-watcher', { method: 'POST', path, json })) as Rescan;
+      const ended = options.wait === 0 ? begun : await waitForRescan(api, begun, options.wait);
+      printResult(ended, options, rescanView);
+      if (ended.state === 'failed') throw new Failure('refused', ended.error ?? 'it has failed');
+      if (ended.state !== 'done') note(`It is worked off in the background: chain rescans ${network}`, options);
     });
 }
+
+function rescans(chain: Command, { api }: Ops): void {
+  reads(chain.command('rescans'))
+    .description('the newest hundred rescans of each network, and how far they are')
+    .argument('[network]', 'id in the networks file')
+    .action(async (network: string | undefined, options: JsonOption) => {
+      const networks = network === undefined ? (await chainsOf(api)).map((known) => known.network) : [network];
+      const pages = await Promise.all(
+        networks.map((id) =>
+          api.call('chain-watcher', { method: 'GET', path: `/chains/${encodeURIComponent(id)}/rescans` }),
+        ),
+      );
+      const all = pages.flatMap((page) => (page as { rescans: Rescan[] }).rescans);
+      const newest = all.sort((a, b) => (a.requested_at < b.requested_at ? 1 : -1));
+      printResult({ rescans: newest }, options, rescansView);
+    });
+}
+
+function resume(chain: Command, { api, config }: Ops): void {
+  asks(changes(chain.command('resume')))
+    .description('let a halted network go on')
+    .argument('<network>', 'id in the networks file')
+    .option('--accept-fork', "take the nodes' chain for the right one, also below what had been final; once")
+    .action(async (network: string, options: JsonOption & AuthorOptions & YesOption & { acceptFork?: boolean }) => {
+      const json = { ...authorOf(options, config), accept_fork: options.acceptFork ?? false };
+      if (options.acceptFork) await confirm(forkQuestion(network), options);
+      const path = `/chains/${encodeURIComponent(network)}/resume`;
+      const resumed = (await api.call('chain-watcher', { method: 'POST', path, json })) as Resumed;
+      printResult(resumed, options, resumedView);
+      note('Its leader notices within seconds. Whether it goes on: chain status', options);
+    });
+}
+
+function audit(chain: Command, { api }: Ops): void {
+  reads(chain.command('audit'))
+    .description('who resumed, rescanned or settled what, when and why; newest first')
+    .argument('[network]', 'id in the networks file')
+    .option('--before <time>', 'only what was done before this moment', momentArgument)
+    .action(async (network: string | undefined, options: JsonOption & { before?: string }) => {
+      const query = { ...(network && { network }), ...(options.before && { before: options.before }) };
+      const answer = await api.call('chain-watcher', { method: 'GET', path: '/operator-actions', query });
+      const page = answer as { actions: OperatorAction[] };
+      printResult(page, options, actionsView);
+      const last = page.actions.at(PAGE - 1);
+      const which = network === undefined ? '' : ` ${network}`;
+      if (last !== undefined) note(`There may be older ones: chain audit${which} --before ${last.at}`, options);
+    });
+}
+
+const forkQuestion = (network: string): string =>
+  `Follow the nodes of ${network} below the block that they had called final? Transfers that are not on their chain are taken back.`;
+
+const chainsOf = async (api: Api): Promise<Chain[]> =>
+  (await api.call('chain-watcher', { method: 'GET', path: '/chains' })) as Chain[];

@@ -1,28 +1,113 @@
-import { humanText } from '../output.ts';
-import { sections, table } from '../text.ts';
+import { record, sections, table, type Cell } from '../text.ts';
 
 export type Chain = {
   network: string;
   head: number | null;
   finalized: number | null;
+  final: number | null;
   cursor: number | null;
+  audited: number | null;
   lag_blocks: number | null;
+  lag_seconds: number | null;
   scanned_through: string | null;
+  watched_wallets: number;
+  back_fills_waiting: number;
+  open_incidents: number;
   halted_at: string | null;
-  endpoints: object[];
+  halt_reason: string | null;
+  /** Who answers; its view of the nodes is its own. `leader`: whether it is the one that scans. */
+  replica: string;
+  leader: boolean;
+  endpoints: Endpoint[];
 };
 
-/** Networks side by side, so that the one that stands still catches the eye; below, the nodes of each. */
+type Endpoint = {
+  endpoint: number;
+  state: string;
+  head?: number | null;
+  head_lag_blocks?: number | null;
+  latency_ms?: { p50: number; p95: number } | null;
+  requests?: number;
+  failures?: Record<string, number>;
+  last_error: string | null;
+  last_error_at?: string | null;
+  resting_until?: string | null;
+};
+
+export type Resumed = {
+  network: string;
+  accept_fork: boolean;
+  halted_at: string;
+  resumed_at: string;
+  actor: string;
+  reason: string;
+};
+
+/** Networks side by side, so that the one that stands still catches the eye; below, why one is halted and the nodes of each. */
 export const chainsView = (chains: readonly Chain[]): string =>
   [
     table(chains, [
       ['network', (chain) => chain.network],
       ['head', (chain) => chain.head],
       ['scanned', (chain) => chain.cursor],
+      ['final', (chain) => chain.final],
+      ['finalized', (chain) => chain.finalized],
+      ['audited', (chain) => chain.audited],
       ['lag', (chain) => chain.lag_blocks],
-      ['final', (chain) => chain.finalized],
-      ['final through', (chain) => chain.scanned_through],
-      ['halted', (chain) => chain.halted_at ?? 'no'],
+      ['age', (chain) => (chain.lag_seconds === null ? null : duration(chain.lag_seconds))],
+      ['halted since', (chain) => chain.halted_at ?? 'no'],
     ]),
-    ...chains.map((chain) => sections([[`nodes of ${chain.network}`, humanText(chain.endpoints)]])),
+    table(chains, [
+      ['network', (chain) => chain.network],
+      ['final through', (chain) => chain.scanned_through],
+      ['wallets', (chain) => chain.watched_wallets],
+      ['back-fills', (chain) => chain.back_fills_waiting],
+      ['incidents', (chain) => chain.open_incidents],
+      ['answered by', (chain) => `${chain.replica}, ${chain.leader ? 'the leader' : 'not the leader'}`],
+    ]),
+    ...chains
+      .filter((chain) => chain.halt_reason !== null)
+      .map((chain) => `${chain.network} is halted: ${String(chain.halt_reason)}`),
+    ...chains.map((chain) => sections([[`nodes of ${chain.network}`, endpointsText(chain.endpoints)]])),
   ].join('\n\n');
+
+export const resumedView = (resumed: Resumed): string =>
+  record([
+    ['network', resumed.network],
+    ['halted', resumed.halted_at],
+    ['resumed', resumed.resumed_at],
+    [
+      'fork',
+      resumed.accept_fork ? 'accepted: the nodes may be followed below what had been final, once' : 'not accepted',
+    ],
+    ['who', resumed.actor],
+    ['why', resumed.reason],
+  ]);
+
+const endpointsText = (endpoints: readonly Endpoint[]): string =>
+  table(endpoints, [
+    ['endpoint', (node) => node.endpoint],
+    ['state', (node) => node.state],
+    ['head', (node) => node.head],
+    ['behind', (node) => node.head_lag_blocks],
+    ['p50 ms', (node) => node.latency_ms?.p50],
+    ['p95 ms', (node) => node.latency_ms?.p95],
+    ['requests', (node) => node.requests],
+    ['failures', (node) => failuresText(node.failures)],
+    ['rests until', (node) => node.resting_until],
+    ['last error', (node) => lastError(node)],
+  ]);
+
+const failuresText = (failures: Record<string, number> = {}): Cell =>
+  Object.entries(failures)
+    .map(([cause, times]) => `${cause} ${times}`)
+    .join(', ') || null;
+
+const lastError = ({ last_error: error, last_error_at: at }: Endpoint): Cell =>
+  error === null ? null : at ? `${error} (${at.slice(11, 19)}Z)` : error;
+
+function duration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  return `${Math.round(seconds / 3600)} h`;
+}

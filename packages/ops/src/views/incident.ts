@@ -1,7 +1,11 @@
-import { record, table } from '../text.ts';
+import type { ListedIncident } from '../incidents.ts';
+import { record, shortTime, table, type Cell } from '../text.ts';
 
-/** The last three are null while it is open. */
-export type Incident = {
+/** All null while it is open. */
+export type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
+
+/** About a payment, as payments shows it. */
+export type Incident = Resolution & {
   incident_id: string;
   kind: string;
   payment_id: string;
@@ -10,32 +14,47 @@ export type Incident = {
   transaction_id: string;
   transaction_event_index: number;
   opened_at: string;
-  resolved_at: string | null;
-  resolved_by: string | null;
-  resolved_reason: string | null;
 };
 
-export const incidentsView = ({ incidents }: { incidents: readonly Incident[] }): string =>
+export const incidentsView = ({ incidents }: { incidents: readonly ListedIncident[] }): string =>
   table(incidents, [
     ['incident', (incident) => incident.incident_id],
     ['kind', (incident) => incident.kind],
     ['opened', (incident) => incident.opened_at],
-    ['payment', (incident) => incident.payment_id],
+    ['about', (incident) => incident.about],
+    ['which', (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network)],
     ['network', (incident) => incident.network],
+    ['times', (incident) => (incident.about === 'payment' ? 1 : incident.times)],
     ['resolved', (incident) => incident.resolved_at],
     ['by', (incident) => incident.resolved_by],
   ]);
 
-export const incidentView = (incident: Incident): string =>
+export const incidentView = (incident: ListedIncident): string =>
   record([
     ['incident', incident.incident_id],
     ['kind', incident.kind],
-    ['payment', incident.payment_id],
-    ['merchant', incident.merchant_id],
-    ['transaction', `${incident.transaction_id} on ${incident.network}`],
-    ['index', String(incident.transaction_event_index)],
+    ...subject(incident),
     ['opened', incident.opened_at],
     ['resolved', incident.resolved_at],
     ['who', incident.resolved_by],
     ['why', incident.resolved_reason],
   ]);
+
+function subject(incident: ListedIncident): (readonly [string, Cell])[] {
+  if (incident.about === 'payment') {
+    return [
+      ['payment', incident.payment_id],
+      ['merchant', incident.merchant_id],
+      ['transaction', `${incident.transaction_id} on ${incident.network}`],
+      ['index', String(incident.transaction_event_index)],
+    ];
+  }
+  const details = Object.entries(incident.detail).map(
+    ([name, value]) => [name.replaceAll('_', ' '), typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return [
+    ['network', incident.network],
+    ...details,
+    ['seen', `${incident.times} times, last ${shortTime(incident.last_seen_at)}`],
+  ];
+}

@@ -1,0 +1,31 @@
+import { table, type Cell } from '../text.ts';
+
+/** What an operator did to a network. */
+export type OperatorAction = {
+  at: string;
+  network: string;
+  action: string;
+  actor: string;
+  reason: string;
+  /** What it was about and what it came to. */
+  detail: Record<string, unknown>;
+};
+
+export const actionsView = ({ actions }: { actions: readonly OperatorAction[] }): string =>
+  table(actions, [
+    ['when', ({ at }) => at],
+    ['who', ({ actor }) => actor],
+    ['network', ({ network }) => network],
+    ['what', ({ action }) => action.replaceAll('_', ' ')],
+    ['details', ({ detail }) => detailsText(detail)],
+    ['why', ({ reason }) => reason],
+  ]);
+
+/** What a person reads first comes first; ids of rescans are for programs. */
+const shown = ['kind', 'outcome', 'ancestor_number', 'from_block', 'to_block', 'state', 'found', 'incident_id'];
+
+const detailsText = (detail: Record<string, unknown>): Cell =>
+  shown
+    .filter((name) => (detail[name] ?? null) !== null)
+    .map((name) => `${name.replaceAll('_', ' ')} ${String(detail[name]).replaceAll('_', ' ')}`)
+    .join(', ') || null;
