@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker } from '@quittance/messaging/broker.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -14,13 +15,15 @@ export type News = {
 };
 
 export type Live = {
-  /** Adds so many blocks, one after another, at evenly spread moments between two polls. */
+  /** Adds so many blocks at regular times, as real chains do, which fall at ever other moments between two polls. */
   listen(blocks: number): Promise<News[]>;
   close(): Promise<void>;
 };
 
 const QUEUE = 'payments.transfer-observed';
 const PATIENCE_MS = 30_000;
+/** Not a whole number, so that blocks do not always come at the same moment of the interval. */
+const BLOCK_TIME_IN_POLLS = 3.1;
 
 /** Stands where payments stands. */
 export async function startLive(options: { node: ChainNode; amqpUrl: string; pollIntervalMs: number }): Promise<Live> {
@@ -41,9 +44,10 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
     { noAck: true },
   );
 
-  async function oneBlock(phase: number): Promise<News> {
+  async function oneBlock(dueAt: number): Promise<News> {
     await node.order({ kind: 'make', count: 1, plans: [{ ...busy, matches: 1 }], receipts: true });
-    const { head, shownAt } = await node.order({ kind: 'show', unfinal: UNFINAL, afterLookMs: pollIntervalMs * phase });
+    await delay(Math.max(0, dueAt - performance.now()));
+    const { head, shownAt } = await node.order({ kind: 'show', unfinal: UNFINAL });
     await node.order({ kind: 'forget', below: head - 2 * UNFINAL });
     const arrivedAt = await eventually(
       () => {
@@ -60,7 +64,9 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
   return {
     async listen(blocks) {
       const news: News[] = [];
-      for (let block = 0; block < blocks; block += 1) news.push(await oneBlock((block + 0.5) / blocks));
+      const startedAt = performance.now();
+      for (let block = 1; block <= blocks; block += 1)
+        news.push(await oneBlock(startedAt + block * BLOCK_TIME_IN_POLLS * pollIntervalMs));
       return news;
     },
     async close() {

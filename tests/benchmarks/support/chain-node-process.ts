@@ -47,19 +47,13 @@ function store(number: number, plan: BlockPlan, withReceipts: boolean): void {
   });
 }
 
-let onLook = (): void => undefined;
-
-async function carryOut(order: NodeOrder | { kind: 'state' }): Promise<NodeState> {
+function carryOut(order: NodeOrder | { kind: 'state' }): NodeState {
   if (order.kind === 'make') {
     for (let count = 0; count < order.count; count += 1) {
       made += 1;
       store(made, order.plans[count % order.plans.length] ?? empty, order.receipts);
     }
   } else if (order.kind === 'show') {
-    if (order.afterLookMs !== undefined) {
-      await new Promise<void>((resolve) => (onLook = resolve));
-      await delay(order.afterLookMs);
-    }
     [state.head, finalized, state.firstLookAt] = [made, Math.max(0, made - order.unfinal), null];
     state.shownAt = performance.timeOrigin + performance.now();
   } else if (order.kind === 'latency') {
@@ -133,7 +127,6 @@ function answer({ method, params }: Call): Part[] | undefined {
 
 function heightOf(tag: string): number {
   if (tag !== 'latest') return tag === 'finalized' ? finalized : Number(tag);
-  onLook();
   state.firstLookAt ??= performance.timeOrigin + performance.now();
   return state.head;
 }

@@ -6,11 +6,8 @@ import type { BlockPlan } from './synthetic-chain.ts';
 export type NodeOrder =
   /** Makes blocks that follow those there are, the plans taking turns, and shows them to nobody. With `receipts`, those lie ready too. */
   | { kind: 'make'; count: number; plans: readonly BlockPlan[]; receipts: boolean }
-  /**
-   * Shows all that were made; the last `unfinal` of the chain are not final. With `afterLookMs`, so long after somebody has asked for the
-   * head, which is waited for.
-   */
-  | { kind: 'show'; unfinal: number; afterLookMs?: number }
+  /** Shows all that were made; the last `unfinal` of the chain are not final. */
+  | { kind: 'show'; unfinal: number }
   /** Answers from now on take this long, half of it before the node has looked at its chain. */
   | { kind: 'latency'; ms: number }
   /** Forgets what blocks below this height hold. */

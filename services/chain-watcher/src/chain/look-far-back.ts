@@ -1,6 +1,7 @@
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
+import type { BlockHead } from './local-chain.ts';
 import { finalizedHeight } from './finality.ts';
 import { lookAtFork, type Look, type LookFrom } from './look.ts';
 import { matchTransfers } from './read-blocks.ts';
@@ -10,14 +11,13 @@ import { readRange } from './read-range.ts';
 const MAX_FILTERED_WALLETS = 500;
 
 /**
- * Reads a range of final blocks right above our tip. The head is asked for along with it, so a long way back costs few round
+ * Reads a range of final blocks right above this one, which is our tip or will be it. The head is asked for along with it, so a long way back costs few round
  * trips a range.
  * @param finalized height of a final block above our tip, as a node has said it before.
  * @throws RpcError `range` when so many blocks are too much to ask; as look() otherwise.
  */
-export async function lookFarBack(rpc: RpcProvider, from: LookFrom, finalized: number): Promise<Look> {
-  const { network, chain, watches } = from;
-  const tip = chain.tip();
+export async function lookFarBack(rpc: RpcProvider, from: LookFrom, tip: BlockHead, finalized: number): Promise<Look> {
+  const { network, watches } = from;
   const to = Math.min(finalized, tip.number + from.maxBlocks);
   const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
   const [head, final, { first, last, entries }] = await Promise.all([

@@ -3,6 +3,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LocalChain } from '../chain/local-chain.ts';
+import { beginAtZero } from '../metrics.ts';
 import { advance, begin } from '../scan/advance.ts';
 import { settleLargeTransfers } from '../scan/agreement.ts';
 import { readOnceMore } from '../scan/audit-work.ts';
@@ -32,6 +33,7 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): ScanLoop 
   const { network, logger } = context;
   let session: Session | null = null;
   let sleepUntil = 0;
+  beginAtZero(context.metrics, network.id);
 
   async function endSession(): Promise<void> {
     const ended = session;
@@ -89,7 +91,10 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): ScanLoop 
   };
 }
 
-/** One look at the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them. */
+/**
+ * One look at the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them, and are
+ * back-filled after it, because part of what it brings may have been read ahead without them.
+ */
 async function scanOnce(context: ScanContext, session: Session): Promise<{ more: boolean }> {
   const added = await takeInNewWatches(context, session);
   const chain = (session.chain ??= await begin(context, session));
@@ -157,10 +162,11 @@ function report({ network, metrics }: ScanContext, session: Session | null): voi
   metrics.halted.set(label, session?.isHalted ? 1 : 0);
   metrics.watchedWallets.set(label, session?.watches.size() ?? 0);
   if (!session?.chain) {
-    // Another replica reports these; an old value of ours beside its own would look like a lag.
+    // Another replica reports these; old values of ours beside its own would look like a lag, or like transfers that wait.
     metrics.lagBlocks.remove(label);
     metrics.lagSeconds.remove(label);
     metrics.auditLagBlocks.remove(label);
+    metrics.awaitingAgreement.remove(label);
     return;
   }
   const tip = session.chain.tip();

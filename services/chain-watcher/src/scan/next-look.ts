@@ -1,12 +1,18 @@
 import { lookFarBack } from '../chain/look-far-back.ts';
 import { look, type Look, type LookFrom } from '../chain/look.ts';
-import type { LocalChain } from '../chain/local-chain.ts';
+import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readHead } from '../rpc/reads.ts';
 import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { afterLook, expectedBlocks } from './cadence.ts';
 import type { ScanContext, Session } from './session.ts';
+
+/** A range that was read, or was too much to ask for: so many blocks, from this endpoint. */
+type RangeLook = { asked: number; endpoint: number; seen: Look | RpcError };
+
+/** The range above the block of this hash, which is being read for the wallets that are watched now. */
+export type NextRange = { tip: string; reading: Promise<RangeLook> };
 
 /** What a look has shown that leaves something to do. */
 export type Sight = Exclude<Look, { kind: 'far_behind' }>;
@@ -43,26 +49,69 @@ export async function nextLook(context: ScanContext, session: Session, chain: Lo
   return seen;
 }
 
+/** One range on the way to the head. While it is stored, the one after it is already being read. */
 async function lookBack(
   context: ScanContext,
   session: Session,
   chain: LocalChain,
   finalized: number,
 ): Promise<Sight | null> {
-  const tip = chain.tip().number;
-  const asked = Math.min(session.range.size, finalized - tip);
-  const from = lookFrom(context, session, chain, asked);
-  const seen = await askFor(context, from, (rpc) => {
-    session.lastEndpoint = rpc.endpoint;
-    return lookFarBack(rpc, from, finalized);
-  });
+  const { asked, endpoint, seen } =
+    (await rangeInHand(session, chain)) ?? (await readRangeAbove(context, session, chain, chain.tip(), finalized));
+  session.lastEndpoint = endpoint;
   if (seen instanceof RpcError) {
     refused(session.range, asked, suggestedBlocks(seen));
     return null;
   }
   granted(session.range, asked);
-  if (seen.kind === 'blocks') session.farBehind = seen.finalized;
-  return seen.kind === 'far_behind' ? null : seen;
+  if (seen.kind === 'far_behind') return null;
+  if (seen.kind !== 'blocks') return seen;
+  session.farBehind = seen.finalized;
+  const last = seen.remember.at(-1);
+  if (last !== undefined && last.number < seen.finalized) startNextRange(context, session, chain, last, seen.finalized);
+  return seen;
+}
+
+function startNextRange(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  tip: BlockHead,
+  finalized: number,
+): void {
+  const reading = readRangeAbove(context, session, chain, tip, finalized);
+  // If it fails, it is read again when its turn has come.
+  reading.catch(() => undefined);
+  session.nextRange = { tip: tip.hash, reading };
+}
+
+/**
+ * The range above our tip, if it was read while the one before it was stored. Wallets that were taken in since then were not looked for
+ * in it: they are back-filled up to the tip that we have after this look.
+ */
+async function rangeInHand(session: Session, chain: LocalChain): Promise<RangeLook | null> {
+  const next = session.nextRange;
+  session.nextRange = null;
+  if (next === null || next.tip !== chain.tip().hash) return null;
+  const look = await next.reading.catch(() => null);
+  return look?.seen instanceof RpcError || look?.seen.kind === 'blocks' ? look : null;
+}
+
+async function readRangeAbove(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  tip: BlockHead,
+  finalized: number,
+): Promise<RangeLook> {
+  const asked = Math.min(session.range.size, finalized - tip.number);
+  const from = lookFrom(context, session, chain, asked);
+  let endpoint = session.lastEndpoint;
+  const seen = await askFor(context, from, (rpc) => {
+    endpoint = rpc.endpoint;
+    return lookFarBack(rpc, from, tip, finalized);
+  });
+  return { asked, endpoint, seen };
 }
 
 function lookFrom({ network }: ScanContext, session: Session, chain: LocalChain, maxBlocks: number): LookFrom {

@@ -17,6 +17,7 @@ import { createBackground, type Background } from './audit-background.ts';
 import { createReaders, type Readers } from './audit-readers.ts';
 import { noCadence, type Cadence } from './cadence.ts';
 import { tryToLead, type Leadership } from './leadership.ts';
+import type { NextRange } from './next-look.ts';
 import type { ScanState } from './state.ts';
 
 /** What scanning one network needs; the same for the life of the process. */
@@ -48,6 +49,8 @@ export type Session = ScanState & {
   maxBlocks: number;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   farBehind: number | null;
+  /** What is read ahead while we are far behind; null when nothing is. */
+  nextRange: NextRange | null;
   /** Blocks to read as one range, on the way to the head and for back-fills. */
   range: Allowance;
   backFillRange: Allowance;
@@ -141,6 +144,7 @@ function createSession(
     confirmingTip: cursor.tip?.number ?? 0,
     maxBlocks: MAX_BLOCKS,
     farBehind: null,
+    nextRange: null,
     range: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
     backFillRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
     auditRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
