@@ -89,6 +89,22 @@ describe('final blocks are read once more through another endpoint', () => {
     expect((await gaps()) - before).toBe(1);
   });
 
+  test('and again after a back-fill, from which the first one hid a transfer', async () => {
+    const wallet = newWallet();
+    const createdAt = new Date().toISOString();
+    const hidden = await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(5);
+    await untilScanned(world);
+    await untilAudited(world);
+    first.spoil(hiding((hash) => hash === hidden));
+    await world.announce({ recipient: wallet, created_at: createdAt });
+    await untilWatched(world, wallet);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    expect(await incidentsOf(watcher)).toMatchObject([
+      { kind: 'transfer_missed', detail: { transaction_id: hidden.slice(2) } },
+    ]);
+  });
+
   test('and one that the other does not show stays as it is, for a person to judge', async () => {
     const wallet = await watchedWallet(world);
     let hidden = '';
@@ -222,7 +238,8 @@ describe('with a single endpoint', () => {
 
 test('on a database that was never audited it begins at the present final block', async () => {
   const world = await startWorld();
-  const before = world.watch({ rpcUrls: [world.chain.rpcUrl, `${world.chain.rpcUrl}/`] });
+  const again = world.chain.rpcUrl.replace('127.0.0.1', 'localhost');
+  const before = world.watch({ rpcUrls: [world.chain.rpcUrl, again] });
   await world.chain.mine(50);
   await untilScanned(world);
   await before.close();

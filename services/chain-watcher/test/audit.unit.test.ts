@@ -23,6 +23,24 @@ describe('who read a block', () => {
     expect(readers.of(13)).toEqual({ through: 20, endpoint: 1 });
   });
 
+  test('is the one who read it last, for a back-fill', () => {
+    const readers = createReaders(10);
+    readers.note(30, 1);
+    readers.replace({ from: 15, through: 20 }, 2);
+    expect([10, 14, 15, 20, 21].map((number) => readers.of(number))).toEqual([
+      { through: 10, endpoint: 0 },
+      { through: 14, endpoint: 1 },
+      { through: 20, endpoint: 2 },
+      { through: 20, endpoint: 2 },
+      { through: 30, endpoint: 1 },
+    ]);
+    readers.replace({ from: 15, through: 20 }, 1);
+    expect(readers.of(11)).toEqual({ through: 30, endpoint: 1 });
+    readers.replace({ from: 25, through: 30 }, 0);
+    readers.note(31, 0);
+    expect(readers.of(26)).toEqual({ through: 31, endpoint: 0 });
+  });
+
   test('is forgotten with the blocks that a reorg takes away', () => {
     const readers = createReaders(10);
     readers.note(20, 1);

@@ -11,6 +11,8 @@ import type { ScanContext, Session } from './session.ts';
 const MAX_AT_ONCE = 20;
 /** How long transfers rest that could not be agreed about: an endpoint lags or is down. */
 const RETRY_MS = 1_000;
+/** For so long endpoints may contradict each other before a person is called: a receipt often comes a little later than its block. */
+const PATIENCE_MS = 5_000;
 
 /**
  * Confirms the transfers that are too large for one endpoint's word: at least two must show them at the same place, final. Each is asked
@@ -43,9 +45,12 @@ async function settle(context: ScanContext, session: Session, row: TransferRow):
   );
   const stored = toTransfer(row);
   if (said.some((evidence) => denies(evidence, stored))) {
-    await reportDisagreement(context, session, row, said);
+    const since = session.disagreements.get(event.transactionId) ?? performance.now();
+    session.disagreements.set(event.transactionId, since);
+    if (performance.now() - since >= PATIENCE_MS) await reportDisagreement(context, session, row, said);
     return false;
   }
+  session.disagreements.delete(event.transactionId);
   if (!isAgreed(network, said)) return false;
   const confirmed = await transaction(pool, async (tx) => {
     await fence(tx, network.id, session.epoch);

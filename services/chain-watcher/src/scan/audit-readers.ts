@@ -1,7 +1,9 @@
-/** Remembers which endpoint the scan read which blocks from, so that the audit asks another one. */
+/** Remembers which endpoint blocks were read from last, so that the audit asks another one. */
 export type Readers = {
   /** The blocks after those noted before, up to this height, came from this endpoint. */
   note(through: number, endpoint: number): void;
+  /** These blocks, both ends included, were read again from this endpoint. */
+  replace(blocks: { from: number; through: number }, endpoint: number): void;
   /**
    * Who read this block, and up to where that is so. Of blocks from before this term as leader nothing is known: then it is taken to
    * be endpoint 0, the best one, which is asked first.
@@ -19,6 +21,9 @@ const MAX_SPANS = 1_000;
 /** @param start the last block that was scanned before this term as leader. */
 export function createReaders(start: number): Readers {
   let spans = [{ through: start, endpoint: 0 }];
+  const readerOf = (number: number) =>
+    spans.find(({ through }) => through >= number) ?? { endpoint: 0, through: number };
+
   return {
     note(through, endpoint) {
       const last = spans.at(-1);
@@ -27,7 +32,18 @@ export function createReaders(start: number): Readers {
       else spans.push({ through, endpoint });
       if (spans.length > MAX_SPANS) spans.shift();
     },
-    of: (number) => spans.find(({ through }) => through >= number) ?? { endpoint: 0, through: number },
+    replace({ from, through }, endpoint) {
+      const below = { through: from - 1, endpoint: readerOf(from - 1).endpoint };
+      const all = [
+        ...spans.filter((span) => span.through < below.through),
+        below,
+        { through, endpoint },
+        ...spans.filter((span) => span.through > through),
+      ];
+      // Two of one endpoint are one.
+      spans = all.filter((span, position) => all[position + 1]?.endpoint !== span.endpoint).slice(-MAX_SPANS);
+    },
+    of: readerOf,
     forget(number) {
       spans = spans.filter(({ through }, position) => through > number || position === spans.length - 1);
     },

@@ -7,6 +7,7 @@ import type { ChainNetwork } from '../networks.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt } from '../rpc/reads.ts';
+import { lowerAudited } from '../store/audits.ts';
 import { fence } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { advanceBackFills, planWatches, readBackFills, type BackFill, type NewWatch } from '../store/watches.ts';
@@ -59,25 +60,40 @@ export async function backFillOnce(
   const tip = chain.tip().number;
   const through = Math.max(first.next, lastBlock(fills, first.next, session.backFillRange.size, tip));
   const wallets = fills.filter(({ next }) => next <= through).map(({ address }) => address);
-  const transfers = first.next > tip ? [] : await readOrShrink(context, session, chain, first.next, through, wallets);
-  if (transfers === null) return { more: true };
+  const read = first.next > tip ? NOTHING : await readOrShrink(context, session, chain, first.next, through, wallets);
+  if (read === null) return { more: true };
+  const { transfers, endpoint } = read;
   const rows = await transaction(pool, async (tx) => {
     await fence(tx, network.id, session.epoch);
     const found = await insertTransfers(tx, network.id, transfers);
     const confirmed = await confirmTransfers(tx, network, session);
     await publishTransfers(tx, context, [...found, ...confirmed], session.confirmingTip);
     await advanceBackFills(tx, network.id, wallets, { from: first.next, through, tip });
+    // The audit has gone past some of these blocks, maybe, and knew nothing of these wallets.
+    if (read !== NOTHING) await lowerAudited(tx, network.id, first.next - 1);
     faultPoint('backfill-written');
     return [...found, ...confirmed];
   });
+  if (read !== NOTHING) haveAuditedAgain(session, { from: first.next, through }, endpoint);
   context.metrics.backFilledBlocks.inc({ network: network.id }, through - first.next + 1);
   recordTransfers(context, rows);
   return { more: true };
 }
 
+function haveAuditedAgain(session: Session, blocks: { from: number; through: number }, endpoint: number): void {
+  session.readers.replace(blocks, endpoint);
+  if (session.audited !== null) session.audited = Math.min(session.audited, blocks.from - 1);
+}
+
 function lastBlock(fills: readonly BackFill[], from: number, maxBlocks: number, tip: number): number {
   return Math.min(from + maxBlocks - 1, tip, Math.max(...fills.map(({ to }) => to)));
 }
+
+/** What was found, and who was asked. */
+type BackFillReading = { transfers: Transfer[]; endpoint: number };
+
+/** Of blocks that a reorg has taken away. */
+const NOTHING: BackFillReading = { transfers: [], endpoint: 0 };
 
 /** @returns null when the node found the range too large: it is asked for less next time. */
 async function readOrShrink(
@@ -87,12 +103,15 @@ async function readOrShrink(
   from: number,
   to: number,
   wallets: readonly string[],
-): Promise<Transfer[] | null> {
+): Promise<BackFillReading | null> {
   const asked = to - from + 1;
   try {
-    const transfers = await endpoints.ask((rpc) => readTransfersTo(rpc, network, chain, from, to, wallets));
+    const reading = await endpoints.ask(async (rpc) => ({
+      transfers: await readTransfersTo(rpc, network, chain, from, to, wallets),
+      endpoint: rpc.endpoint,
+    }));
     granted(backFillRange, asked);
-    return transfers;
+    return reading;
   } catch (error) {
     if (!isTooMuch(error) || asked === 1) throw error;
     refused(backFillRange, asked, suggestedBlocks(error));

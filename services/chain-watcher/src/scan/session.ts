@@ -64,6 +64,8 @@ export type Session = ScanState & {
   backFillNotBefore: number;
   endWatchesNotBefore: number;
   /** As above, for transfers that a second endpoint must agree about, for the audit and for rescans. */
+  /** Since when endpoints contradict each other about large transfers, by transaction, in monotonic milliseconds. */
+  disagreements: Map<string, number>;
   agreementNotBefore: number;
   auditNotBefore: number;
   rescanNotBefore: number;
@@ -153,6 +155,7 @@ function createSession(
     mayHaveBackFills: true,
     backFillNotBefore: 0,
     endWatchesNotBefore: 0,
+    disagreements: new Map(),
     agreementNotBefore: 0,
     auditNotBefore: 0,
     rescanNotBefore: 0,

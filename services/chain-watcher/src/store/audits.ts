@@ -25,7 +25,7 @@ export async function moveAudited(tx: Transaction, network: string, number: numb
   await tx.query('update cursor set audited_number = $2 where network = $1', [network, number]);
 }
 
-/** What replaces the blocks above this height has been read only once. */
+/** What is known of the blocks above this height by now has been read only once. */
 export async function lowerAudited(tx: Transaction, network: string, number: number): Promise<void> {
   await tx.query('update cursor set audited_number = $2 where network = $1 and audited_number > $2', [network, number]);
 }

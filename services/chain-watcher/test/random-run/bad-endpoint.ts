@@ -127,19 +127,27 @@ async function answer(
   const left = asked.filter((_, position) => old[position] === null);
   const real = new Map(left.length === 0 ? [] : (await askAll(surroundings.rpcUrl, left)).map((one) => [one.id, one]));
   const answers = asked.map((call, position): Answer => {
-    let told: Answer = old[position] ?? real.get(call.id) ?? {};
-    for (const { fault } of present) {
-      const changed = distort(fault, { call, answer: told, ...surroundings });
-      if (changed === null) continue;
-      note(fault);
-      told = changed;
-    }
-    return { ...told, ...{ jsonrpc: '2.0', id: call.id } };
+    const told: Answer = old[position] ?? real.get(call.id) ?? {};
+    const lie = firstLie(present, { call, answer: told, ...surroundings });
+    if (lie !== null) note(lie.fault);
+    return { ...(lie?.answer ?? told), ...{ jsonrpc: '2.0', id: call.id } };
   });
   if (!Array.isArray(calls)) return answers[0]!;
   if (!present.some(({ fault }) => fault === 'half a batch') || answers.length < 2) return answers;
   note('half a batch');
   return answers.filter(() => chance.happens(0.5));
+}
+
+/** One lie an answer: an empty one to which something is added would hide what a reader can only miss. */
+function firstLie(
+  present: readonly Trouble[],
+  told: Parameters<typeof distort>[1],
+): { fault: FaultKind; answer: Answer } | null {
+  for (const { fault } of present) {
+    const answer = distort(fault, told);
+    if (answer !== null) return { fault, answer };
+  }
+  return null;
 }
 
 async function askAll(url: string, calls: Call[]): Promise<Answer[]> {

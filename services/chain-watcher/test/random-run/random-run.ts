@@ -138,6 +138,7 @@ function unfinished({ stored: { cursor, outbox, watches } }: Evidence, head: str
   return [
     ...(cursor?.halted === true ? ['the network was halted'] : []),
     ...(cursor?.hash === head ? [] : [`the scan is not at the head: ${JSON.stringify(cursor)}`]),
+    ...(cursor?.isAudited === true ? [] : ['not every final block has been read once more']),
     ...(outbox > 0 ? [`${outbox} messages are still in the outbox`] : []),
     ...(waiting.length > 0 ? [`wallets whose past is not read: ${JSON.stringify(waiting)}`] : []),
   ];

@@ -10,7 +10,8 @@ export type Stored = {
   /** States of the watched wallets, and how many are in each. */
   watches: { state: string; count: number }[];
   outbox: number;
-  cursor: { number: number; hash: string; halted: boolean; epoch: number } | null;
+  /** `isAudited`: every final block has been read once more. */
+  cursor: { number: number; hash: string; halted: boolean; epoch: number; isAudited: boolean } | null;
 };
 
 /** What the service has written down. */
@@ -29,7 +30,8 @@ export async function readStored(pool: Pool): Promise<Stored> {
   );
   const { rows: outbox } = await pool.query<{ count: number }>('select count(*)::int as count from outbox');
   const { rows: cursors } = await pool.query<NonNullable<Stored['cursor']>>(
-    `select number::int as number, '0x' || encode(hash, 'hex') as hash, halted_at is not null as halted, epoch::int as epoch
+    `select number::int as number, '0x' || encode(hash, 'hex') as hash, halted_at is not null as halted, epoch::int as epoch,
+       coalesce(audited_number >= final_number, false) as "isAudited"
      from cursor where network = 'local'`,
   );
   return { transfers, incidents, watches, outbox: outbox[0]?.count ?? 0, cursor: cursors[0] ?? null };
