@@ -77,9 +77,13 @@ describe('docs/settings.md', () => {
   });
 
   test('has every setting of the tests', () => {
-    const backends = found(sourcesBelow('packages', 'testkit', 'src'), /\b(TEST_[A-Z_]+)/g);
+    const shared = [
+      ...sourcesBelow('packages', 'testkit', 'src'),
+      ...sourcesBelow('services', 'chain-watcher', 'test'),
+    ];
+    const ofTests = found(shared, /\b(TEST_[A-Z_]+)/g);
     const own = found(sourcesBelow('tests', 'conformance'), /process\.env\['([A-Z_]+)'\]/g);
-    expect(namesOf(table('The tests'))).toEqual([...own, ...backends].sort());
+    expect(namesOf(table('The tests'))).toEqual([...own, ...ofTests].sort());
   });
 });
 

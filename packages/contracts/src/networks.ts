@@ -84,7 +84,7 @@ const schema = {
     properties: {
       id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
       family: { enum: ['evm', 'tron'] },
-      chain_id: { type: 'integer', minimum: 1 },
+      chain_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       rpc_urls: { type: 'array', maxItems: 16, items: { anyOf: [{ type: 'string', minLength: 1 }, endpointSchema] } },
       usdt_contract: { type: 'string' },
       decimals: { type: 'integer', minimum: AMOUNT_DECIMALS, maximum: 36 },

@@ -13,5 +13,14 @@ export function compileSchema<T>(schema: object): ValidateFunction<T> {
 
 /** Says every problem in one line: "/amount must match pattern …; / must have required property 'network'". */
 export function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
-  return (errors ?? []).map((error) => `${error.instancePath || '/'} ${error.message ?? 'is invalid'}`).join('; ');
+  return (errors ?? [])
+    .map((error) => `${error.instancePath || '/'} ${error.message ?? 'is invalid'}${culprit(error)}`)
+    .join('; ');
+}
+
+/** What ajv knows of the problem and leaves out of its sentence: the field that is too much, or the values that are allowed. */
+function culprit({ keyword, params }: ErrorObject): string {
+  const { additionalProperty, allowedValues } = params as { additionalProperty?: string; allowedValues?: unknown[] };
+  if (keyword === 'additionalProperties') return `: '${String(additionalProperty)}'`;
+  return keyword === 'enum' ? `: ${(allowedValues ?? []).join(', ')}` : '';
 }

@@ -40,7 +40,7 @@ describe('the networks file', () => {
   });
 
   test('a misspelt setting is refused', () => {
-    expect(() => parseNetworks([{ ...ethereum, confirmation: 3 }])).toThrow(/additional properties/);
+    expect(() => parseNetworks([{ ...ethereum, confirmation: 3 }])).toThrow(/additional properties: 'confirmation'/);
   });
 
   test('the default EVM network is the one marked', () => {

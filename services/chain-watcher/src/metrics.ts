@@ -1,4 +1,5 @@
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { INCIDENT_KINDS } from './store/incidents.ts';
 
 /** What can be seen of the scanning from outside. One set for the process, labelled by network. */
 export type ChainMetrics = ReturnType<typeof createChainMetrics>;
@@ -34,4 +35,11 @@ export function createChainMetrics(metrics: Metrics) {
       [1, 2, 3, 5, 8, 13, 21, 34, 64],
     ),
   };
+}
+
+/** Shows at zero what alerts watch for an increase: one from nothing to 1 is none to them, and the first event would be missed. */
+export function beginAtZero(metrics: ChainMetrics, network: string): void {
+  for (const kind of INCIDENT_KINDS) metrics.incidents.inc({ network, kind }, 0);
+  metrics.gaps.inc({ network }, 0);
+  metrics.reorgDepth.zero({ network });
 }

@@ -5,7 +5,7 @@ import { bloomTest } from './chain/bloom.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
 
 /** A node to ask. Its URLs and headers may hold keys: they are never logged nor shown. */
-export type Endpoint = {
+type Endpoint = {
   url: string;
   /** By lowercase name. */
   headers: Record<string, string>;
@@ -27,14 +27,19 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> & {
   agreementAbove: bigint | null;
 };
 
+/** What may be sent as it is. A secret that was read from a file often ends with a line break, which may not. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /**
- * Reads the networks file and fills in the `${NAME}` placeholders of its URLs, which keep keys out of the file.
+ * Reads the networks file and fills in the `${NAME}` placeholders of its URLs and headers, which keep keys out of the file. Whether an
+ * endpoint is named twice shows only then.
  * @throws Error that lists every problem; it names variables and networks but shows no URL.
  */
 export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwork[] {
   const networks = parseNetworks(json);
   const problems: string[] = [];
   const enabled = networks.map(({ rpc_urls: entries, ...network }): ChainNetwork => {
+    const before = problems.length;
     const fill = (template: string) =>
       substitute(template, env, (name) => problems.push(`${network.id}: ${name} is not set`));
     const endpoints = entries.map((entry, position) => {
@@ -43,8 +48,17 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
       if (!hasProtocol(endpoint.url, 'http:', 'https:')) problems.push(`${place} is no http(s) URL`);
       if (endpoint.wsUrl !== null && !hasProtocol(endpoint.wsUrl, 'ws:', 'wss:'))
         problems.push(`${place}.ws_url is no ws(s) URL`);
+      for (const [name, value] of Object.entries(endpoint.headers)) {
+        if (!HEADER_VALUE.test(value))
+          problems.push(
+            `${place}.headers: ${name} holds a character that no header can, such as a line break at its end`,
+          );
+      }
       return endpoint;
     });
+    const isFilled = problems.length === before;
+    if (isFilled && new Set(endpoints.map(({ url }) => URL.parse(url)?.href ?? url)).size < endpoints.length)
+      problems.push(`${network.id}: rpc_urls name an endpoint twice`);
     const token = parseAddress(network.usdt_contract)?.hex ?? '';
     // Tron's headers carry an empty filter whatever the block holds.
     const mayHoldTransfer = network.family === 'tron' ? null : bloomTest(token, TRANSFER_TOPIC);
@@ -61,7 +75,7 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
 }
 
 function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: string) => void): string {
-  return template.replace(/\$\{([A-Z][A-Z0-9_]*)\}/g, (_, name: string) => {
+  return template.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
     const value = env[name];
     if (value === undefined || value === '') report(name);
     return value ?? '';
@@ -81,5 +95,15 @@ function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => s
 
 function hasProtocol(text: string, ...protocols: string[]): boolean {
   const url = URL.parse(text);
-  return url !== null && protocols.includes(url.protocol);
+  return url !== null && protocols.includes(url.protocol) && isDecodable(url.username + url.password);
+}
+
+/** A password with a bare % in it is none that could be sent. */
+function isDecodable(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -88,6 +88,30 @@ describe('keys in URLs', () => {
     expect(() => readNetworks(networks, {})).toThrow(/ethereum: ETHEREUM_KEY is not set/);
   });
 
+  test('of a name that no variable has are not sent as they stand', () => {
+    expect(() => readNetworks(withUrls({ base: ['https://rpc.example/${my-key}'] }), {})).toThrow(/my-key is not set/);
+  });
+
+  test('that no header can hold stop the start, and are not shown', () => {
+    const entry = { url: 'https://rpc.example', headers: { 'X-Key': '${BASE_KEY}' } };
+    for (const key of ['hush-hush\n', 'hush\u0001hush', 'hush☃hush']) {
+      expect(() => readNetworks(withUrls({ base: [entry] }), { BASE_KEY: key })).toThrow(
+        /^(?!.*hush).*base: rpc_urls\[0\]\.headers: x-key holds a character that no header can/,
+      );
+    }
+  });
+
+  test('that make two endpoints one stop the start', () => {
+    const twice = withUrls({ base: ['https://rpc.example/${FIRST}', 'https://RPC.example/${SECOND}'] });
+    expect(readNetworks(twice, { FIRST: 'a', SECOND: 'b' })).toHaveLength(1);
+    expect(() => readNetworks(twice, { FIRST: 'a', SECOND: 'a' })).toThrow(/base: rpc_urls name an endpoint twice/);
+  });
+
+  test('that break a URL stop the start', () => {
+    const login = withUrls({ base: ['https://user:${PASSWORD}@rpc.example'] });
+    expect(() => readNetworks(login, { PASSWORD: '100%' })).toThrow(/base: rpc_urls\[0\] is no http\(s\) URL/);
+  });
+
   test('never appear in the error about a URL', () => {
     const broken = withUrls({ ethereum: ['ftp://user:${ETHEREUM_KEY}@rpc.example'] });
     expect(() => readNetworks(broken, { ETHEREUM_KEY: 'hush-hush' })).toThrow(

@@ -55,6 +55,6 @@ function subject(incident: ListedIncident): (readonly [string, Cell])[] {
   return [
     ['network', incident.network],
     ...details,
-    ['seen', `${incident.times} times, last ${shortTime(incident.last_seen_at)}`],
+    ['seen', incident.times === 1 ? 'once' : `${incident.times} times, last ${shortTime(incident.last_seen_at)}`],
   ];
 }

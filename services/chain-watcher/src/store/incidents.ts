@@ -2,17 +2,19 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-export type IncidentKind =
+export const INCIDENT_KINDS = [
   /** The nodes have another block where the chain had been final. The network is halted. */
-  | 'fork_below_finalized'
+  'fork_below_finalized',
   /** A reorg took back transfers that had their confirmations. */
-  | 'confirmed_transfers_retracted'
+  'confirmed_transfers_retracted',
   /** A second reading of final blocks has found a transfer that the scan had not seen. */
-  | 'transfer_missed'
+  'transfer_missed',
   /** A second reading of final blocks does not show a transfer that is stored there. */
-  | 'transfer_unseen_by_audit'
+  'transfer_unseen_by_audit',
   /** Two endpoints say different things of one transfer. */
-  | 'endpoints_disagree';
+  'endpoints_disagree',
+] as const;
+export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 
 /** What only a person can decide. The last three are null as long as nobody has. */
 export type IncidentRow = {
