@@ -112,6 +112,19 @@ describe('a transfer too large for the word of one endpoint', () => {
     await untilHeard(world, wallet, ['seen', 'confirmed']);
     expect(await disagreements()).toHaveLength(before);
   });
+
+  test('does not wait for others that are never agreed about, however many', async () => {
+    const [wallet, other] = [await watchedWallet(), await watchedWallet()];
+    const hidden = new Set<string>();
+    second.spoil((call) =>
+      call.method === 'eth_getTransactionReceipt' && hidden.has(String(call.params[0])) ? { result: null } : undefined,
+    );
+    for (let count = 0; count < 25; count += 1) hidden.add(await world.chain.transfer(wallet, LIMIT + 1n));
+    await world.chain.transfer(other, LIMIT + 1n);
+    await world.chain.mine(4);
+    await untilHeard(world, other, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    expect(world.heard.some(({ to, phase }) => to === wallet && phase === 'confirmed')).toBe(false);
+  }, 60_000);
 });
 
 test("a transfer above the network's cap waits until the chain itself calls its block final", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import { createBackground } from '../src/scan/audit-background.ts';
-import { createReaders } from '../src/scan/audit-readers.ts';
-import { wasWatched } from '../src/scan/audit-reading.ts';
+import { createBackground } from '../src/audit/background.ts';
+import { createReaders } from '../src/audit/readers.ts';
+import { wasWatched } from '../src/audit/read-again.ts';
 import type { WatchSpan } from '../src/store/audits.ts';
 
 describe('who read a block', () => {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createBudget } from '../src/rpc/endpoint-budget.ts';
+import { createBudget } from '../src/rpc/endpoint/budget.ts';
 import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
 import { RpcProvider, type RpcProviderOptions } from '../src/rpc/provider.ts';
 import { echo, failed, scriptedNode, type Reply, type ScriptedNode } from './scripted-node.ts';

@@ -90,6 +90,18 @@ describe('a look near the head', () => {
     expect(transfersOf(seen.answer)).toMatchObject([{ amountUnits: 5n }]);
   });
 
+  test('takes no block for whole in which an answer ends that may have been cut off', async () => {
+    const wallet = newWallet();
+    const batch = Array.from({ length: 600 }, () => ({ to: wallet, units: 1n }));
+    reading.node.spoil(onLogs((logs, { toBlock }) => (toBlock === 'latest' ? logs.slice(0, 1_000) : logs)));
+    const twice = async () => {
+      await reading.chain.transferBatch(batch);
+      await reading.chain.transferBatch(batch);
+    };
+    const seen = await lookAfter(twice, [wallet], 2);
+    expect(transfersOf(seen.answer)).toHaveLength(1_200);
+  });
+
   test('believes no empty answer of a node whose headers say nothing', async () => {
     const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
     const silent = onLogs(() => []);

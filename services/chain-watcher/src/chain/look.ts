@@ -2,7 +2,7 @@ import type { ChainNetwork } from '../networks.ts';
 import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlocksAt, readFinalized } from '../rpc/reads.ts';
+import { readBlockAt, readBlocksAt, readFinalized } from '../rpc/reads.ts';
 import type { Transfer } from '../transfers.ts';
 import type { WatchSet } from '../watch-set.ts';
 import { finalizedHeight } from './finality.ts';
@@ -60,6 +60,9 @@ export async function look(rpc: RpcProvider, from: LookFrom, expected = 0): Prom
   }
   if (head.number - tip.number > NEAR_HEAD_BLOCKS) {
     const finalized = finalizedHeight(from.network, head.number, await readFinalized(rpc));
+    // Heights alone cost a node nothing, and ranges up to there would be asked of all of them.
+    if (finalized > tip.number && (await readBlockAt(rpc, finalized)) === null)
+      throw new RpcError('unknown_block', 'the node lacks the block that it calls final');
     if (finalized > tip.number) return { kind: 'far_behind', head: head.number, finalized };
   }
   return lookNearHead(rpc, from, ahead);

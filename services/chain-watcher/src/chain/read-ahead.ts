@@ -3,6 +3,7 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlocksAt, readFinalized, readHead, readLogsOfRange } from '../rpc/reads.ts';
+import { requireWholeAnswer } from './range-logs.ts';
 import { eventsFilter } from './token-events.ts';
 
 /** The node's head, and what was asked for along with it before anybody knew which block it is. */
@@ -43,10 +44,15 @@ export async function readAhead(
   };
 }
 
-/** Where there is no such block yet, nodes answer an empty list or an error; neither matters. */
+/**
+ * Where there is no such block yet, nodes answer an empty list or an error; neither matters. An answer that may have been cut off does:
+ * the block in which it ends would be taken for whole.
+ */
 async function readLogsAhead(rpc: RpcProvider, network: ChainNetwork, from: number): Promise<Log[]> {
   try {
-    return await readLogsOfRange(rpc, from, null, eventsFilter(network, null));
+    const logs = await readLogsOfRange(rpc, from, null, eventsFilter(network, null));
+    requireWholeAnswer(logs, from, Number.POSITIVE_INFINITY);
+    return logs;
   } catch (error) {
     if (error instanceof RpcError) return [];
     throw error;

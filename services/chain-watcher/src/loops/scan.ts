@@ -6,7 +6,7 @@ import type { LocalChain } from '../chain/local-chain.ts';
 import { beginAtZero } from '../metrics.ts';
 import { advance, begin } from '../scan/advance.ts';
 import { settleLargeTransfers } from '../scan/agreement.ts';
-import { readOnceMore } from '../scan/audit-work.ts';
+import { readOnceMore } from '../audit/read-once-more.ts';
 import { backFillOnce, planNewWatches } from '../scan/back-fill.ts';
 import { dropPermission } from '../scan/reorg.ts';
 import { openSession, type ScanContext, type Session } from '../scan/session.ts';

@@ -7,7 +7,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ChainNetwork } from '../networks.ts';
 import { toTransferObserved } from '../observed.ts';
-import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/back-fill.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/block-time.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { readTransfersIn, type Window } from '../store/transfers.ts';
 import { readCoverage, type Coverage } from '../store/watches.ts';

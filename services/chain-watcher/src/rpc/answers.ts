@@ -41,7 +41,7 @@ export function parseBlock(value: unknown): Block {
     number: quantity(block['number'], 'block.number'),
     hash: hex(block['hash'], 32, 'block.hash'),
     parentHash: hex(block['parentHash'], 32, 'block.parentHash'),
-    timestamp: quantity(block['timestamp'], 'block.timestamp'),
+    timestamp: moment(block['timestamp'], 'block.timestamp'),
     logsBloom: hex(block['logsBloom'], 256, 'block.logsBloom'),
     transactions: transactionHashes(block['transactions']),
   };
@@ -78,6 +78,15 @@ export function quantity(value: unknown, field: string): number {
   const number = Number(value);
   if (!Number.isSafeInteger(number)) throw invalid(field);
   return number;
+}
+
+/** The end of the year 9999. What lies beyond, such as milliseconds, no text of a time and no database could hold. */
+const MAX_TIMESTAMP = 253_402_300_799;
+
+function moment(value: unknown, field: string): number {
+  const seconds = quantity(value, field);
+  if (seconds > MAX_TIMESTAMP) throw invalid(field);
+  return seconds;
 }
 
 /** For the events of one answer, most of which come from the same contract and block as the event before. */

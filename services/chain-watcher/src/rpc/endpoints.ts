@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { ChainNetwork } from '../networks.ts';
-import { NotAsked, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint.ts';
-import { bestHead, lagBlocks, lags, type Head } from './endpoint-heads.ts';
-import { createEndpointMetrics, type EndpointMetrics } from './endpoint-metrics.ts';
-import { startProbing } from './endpoint-probe.ts';
+import { NotAsked, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint/endpoint.ts';
+import { bestHead, lagBlocks, lags, type Head } from './endpoint/heads.ts';
+import { createEndpointMetrics, type EndpointMetrics } from './endpoint/metrics.ts';
+import { startProbing } from './endpoint/probe.ts';
 import { RpcError } from './errors.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers';
 import { Pool, type Dispatcher } from 'undici';
-import type { Budget } from './endpoint-budget.ts';
+import type { Budget } from './endpoint/budget.ts';
 import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
 import { parseRetryAfter } from './error-hints.ts';
 import { RpcError, classifyHttpStatus, classifyRpcError, classifyTransportError, type RpcErrorKind } from './errors.ts';

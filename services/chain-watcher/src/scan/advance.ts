@@ -11,14 +11,12 @@ import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { nextLook } from './next-look.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import { handleDeepFork, handleReorg } from './reorg.ts';
-import { MAX_BLOCKS, type ScanContext, type Session } from './session.ts';
+import type { ScanContext, Session } from './session.ts';
 import { stateAfter } from './state.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
-/** Growth of a range after a success, as a divisor: 5 %. */
-const GROWTH_DIVISOR = 20;
 
 /**
  * Begins a network that was never scanned, at its last final block: what came before belongs to nobody who watches now but
@@ -88,8 +86,7 @@ async function storeBlocks(
   const scannedBefore = chain.tip().number;
   chain.append(seen.remember);
   if (prune) chain.prune(keepFrom);
-  const maxBlocks = Math.min(MAX_BLOCKS, session.maxBlocks + Math.ceil(session.maxBlocks / GROWTH_DIVISOR));
-  Object.assign(session, state, { maxBlocks });
+  Object.assign(session, state);
   context.metrics.blocksScanned.inc({ network: network.id }, tip.number - scannedBefore);
   recordTransfers(context, rows);
   return { more: tip.number < seen.head };

@@ -22,8 +22,10 @@ const PATIENCE_MS = 5_000;
 export async function settleLargeTransfers(context: ScanContext, session: Session): Promise<void> {
   const { network, pool, logger } = context;
   if (network.agreementAbove === null || performance.now() < session.agreementNotBefore) return;
-  const waiting = await readAwaitingAgreement(pool, network, session, MAX_AT_ONCE);
-  context.metrics.awaitingAgreement.set({ network: network.id }, waiting.length);
+  const offset = session.agreementOffset;
+  const waiting = await readAwaitingAgreement(pool, network, session, { offset, limit: MAX_AT_ONCE });
+  context.metrics.awaitingAgreement.set({ network: network.id }, offset + waiting.length);
+  let left = 0;
   for (const row of waiting) {
     try {
       if (await settle(context, session, row)) continue;
@@ -31,8 +33,11 @@ export async function settleLargeTransfers(context: ScanContext, session: Sessio
       if (!(error instanceof RpcError)) throw error;
       logger.warn({ network: network.id, error: error.message }, 'a large transfer has to wait for a second endpoint');
     }
+    left += 1;
     session.agreementNotBefore = performance.now() + RETRY_MS;
   }
+  // Those that may wait for ever must not keep the others from being asked about.
+  session.agreementOffset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
 }
 
 /** @returns whether it needs no further look. */

@@ -6,19 +6,19 @@ import { readRange } from '../chain/read-range.ts';
 import type { ChainNetwork } from '../networks.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlockAt } from '../rpc/reads.ts';
 import { lowerAudited } from '../store/audits.ts';
 import { fence } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
 import { advanceBackFills, planWatches, readBackFills, type BackFill, type NewWatch } from '../store/watches.ts';
 import type { Transfer } from '../transfers.ts';
 import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
+import { BLOCK_TIME_MARGIN_SECONDS, firstBlockSince } from './block-time.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import type { ScanContext, Session } from './session.ts';
 
-/** A block's timestamp may lie this much before the payment it pays: clocks of validators lag. Source: the API's rules. */
-export const BLOCK_TIME_MARGIN_SECONDS = 15;
 const MAX_WALLETS_AT_ONCE = 200;
+/** How long watches rest that no node could date. */
+const DATING_RETRY_MS = 1_000;
 
 /**
  * Decides which of the blocks already scanned new wallets still need, and stores it, so that a crash forgets nothing.
@@ -30,9 +30,33 @@ export async function planNewWatches(
   chain: LocalChain,
   watches: readonly NewWatch[],
 ): Promise<void> {
-  const earliest = watches[0];
+  const isRecent = (watch: NewWatch) => chain.before(firstMoment(watch)) !== undefined;
+  const [recent, old] = [watches.filter(isRecent), watches.filter((watch) => !isRecent(watch))];
+  await planTogether(context, session, chain, recent);
+  if (performance.now() < session.datingNotBefore) return;
+  try {
+    await planTogether(context, session, chain, old);
+  } catch (error) {
+    if (!(error instanceof RpcError)) throw error;
+    // It may be that no node can date them, ever: then they wait, and nobody with them.
+    session.datingNotBefore = performance.now() + DATING_RETRY_MS;
+    context.logger.warn({ network: context.network.id, error: error.message }, 'old watches have to wait');
+  }
+}
+
+/** The second, in Unix time, from which on blocks may hold a transfer that matters. */
+const firstMoment = ({ watchedFrom }: NewWatch): number =>
+  Math.floor(watchedFrom.getTime() / 1000) - BLOCK_TIME_MARGIN_SECONDS;
+
+async function planTogether(
+  context: ScanContext,
+  session: Session,
+  chain: LocalChain,
+  watches: readonly NewWatch[],
+): Promise<void> {
+  const [earliest] = watches.toSorted((a, b) => a.watchedFrom.getTime() - b.watchedFrom.getTime());
   if (earliest === undefined) return;
-  const from = Math.floor(earliest.watchedFrom.getTime() / 1000) - BLOCK_TIME_MARGIN_SECONDS;
+  const from = firstMoment(earliest);
   const tip = chain.tip();
   const backFill = tip.timestamp < from ? null : { from: await firstBlockSince(context, chain, from), to: tip.number };
   await transaction(context.pool, async (tx) => {
@@ -137,27 +161,4 @@ async function readTransfersTo(
     if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
   }
   return matchTransfers(rpc, network, entries, new Set(wallets));
-}
-
-/** Height of the first block at or after this moment (Unix seconds): from our own chain's end, or else by bisection. */
-export async function firstBlockSince(
-  { endpoints }: ScanContext,
-  chain: LocalChain,
-  timestamp: number,
-): Promise<number> {
-  const before = chain.before(timestamp);
-  if (before !== undefined) return before.number + 1;
-  const lowest = chain.heights().at(-1) ?? 0;
-  return endpoints.ask(async (rpc) => {
-    let low = 0;
-    let high = lowest;
-    while (low < high) {
-      const middle = Math.floor((low + high) / 2);
-      const block = await readBlockAt(rpc, middle);
-      if (block === null) throw new RpcError('unknown_block', 'the node lacks old blocks');
-      if (block.timestamp < timestamp) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  });
 }

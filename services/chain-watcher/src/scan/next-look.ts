@@ -23,9 +23,10 @@ export type Sight = Exclude<Look, { kind: 'far_behind' }>;
  */
 export async function nextLook(context: ScanContext, session: Session, chain: LocalChain): Promise<Sight | null> {
   const { farBehind } = session;
-  if (farBehind !== null && farBehind > chain.tip().number) return lookBack(context, session, chain, farBehind);
+  // One endpoint's word: it holds as long as blocks are shown for it. Whatever else comes of this look, the next one asks anew.
   session.farBehind = null;
-  const maxBlocks = session.maxBlocks;
+  if (farBehind !== null && farBehind > chain.tip().number) return lookBack(context, session, chain, farBehind);
+  const { size: maxBlocks } = session.nearHead;
   const startedAt = performance.now();
   const expected = expectedBlocks(session.cadence, startedAt);
   const from = lookFrom(context, session, chain, maxBlocks);
@@ -34,7 +35,7 @@ export async function nextLook(context: ScanContext, session: Session, chain: Lo
     return look(rpc, from, expected);
   });
   if (seen instanceof RpcError) {
-    session.maxBlocks = Math.floor(maxBlocks / 2);
+    refused(session.nearHead, maxBlocks);
     return null;
   }
   if (seen.kind === 'far_behind') {
@@ -43,6 +44,7 @@ export async function nextLook(context: ScanContext, session: Session, chain: Lo
     return null;
   }
   const found = seen.kind === 'blocks' ? seen.remember : [];
+  granted(session.nearHead, found.length);
   // A look that does not come up to the head is followed by another one at once, which says nothing about how often blocks come.
   if (seen.kind === 'nothing_new' || found.at(-1)?.number === seen.head)
     session.cadence = afterLook(session.cadence, startedAt, found.length);
@@ -61,6 +63,7 @@ async function lookBack(
   session.lastEndpoint = endpoint;
   if (seen instanceof RpcError) {
     refused(session.range, asked, suggestedBlocks(seen));
+    session.farBehind = finalized;
     return null;
   }
   granted(session.range, asked);

@@ -13,8 +13,8 @@ import { mayAcceptFork } from '../store/resumptions.ts';
 import { eachWatchedAddress } from '../store/watches.ts';
 import { createWatchSet, type WatchSet } from '../watch-set.ts';
 import { createAllowance, type Allowance } from './allowance.ts';
-import { createBackground, type Background } from './audit-background.ts';
-import { createReaders, type Readers } from './audit-readers.ts';
+import { createBackground, type Background } from '../audit/background.ts';
+import { createReaders, type Readers } from '../audit/readers.ts';
 import { noCadence, type Cadence } from './cadence.ts';
 import { tryToLead, type Leadership } from './leadership.ts';
 import type { NextRange } from './next-look.ts';
@@ -45,8 +45,8 @@ export type Session = ScanState & {
   /** Null until the very first start has chosen where to begin. */
   chain: LocalChain | null;
   watches: WatchSet;
-  /** Blocks to read at once near the head; halved when a node finds it too much, and grown back slowly. */
-  maxBlocks: number;
+  /** Blocks to read at once near the head. */
+  nearHead: Allowance;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   farBehind: number | null;
   /** What is read ahead while we are far behind; null when nothing is. */
@@ -60,13 +60,16 @@ export type Session = ScanState & {
   cadence: Cadence;
   /** False once the database has been seen to hold no unfinished back-fill. */
   mayHaveBackFills: boolean;
-  /** Monotonic milliseconds before which neither back-filling nor the end of watches is tried again. */
+  /** Monotonic milliseconds before which neither back-filling, nor dating old watches, nor the end of watches is tried again. */
   backFillNotBefore: number;
+  datingNotBefore: number;
   endWatchesNotBefore: number;
   /** As above, for transfers that a second endpoint must agree about, for the audit and for rescans. */
   /** Since when endpoints contradict each other about large transfers, by transaction, in monotonic milliseconds. */
   disagreements: Map<string, number>;
   agreementNotBefore: number;
+  /** So many transfers that cannot be agreed about yet come before those to ask about next. */
+  agreementOffset: number;
   auditNotBefore: number;
   rescanNotBefore: number;
   /** Who answered the last look, and which blocks were read from whom. */
@@ -81,7 +84,6 @@ export type Session = ScanState & {
   isAuditsTurn: boolean;
 };
 
-export const MAX_BLOCKS = NEAR_HEAD_BLOCKS;
 /** Blocks of the first range; what follows is found out. */
 const FIRST_RANGE_BLOCKS = 200;
 const DEFAULT_MAX_BLOCK_RANGE = 2_000;
@@ -144,7 +146,7 @@ function createSession(
     finalHeight: cursor.final?.number ?? -1,
     largeFinalHeight: cursor.largeFinal?.number ?? -1,
     confirmingTip: cursor.tip?.number ?? 0,
-    maxBlocks: MAX_BLOCKS,
+    nearHead: createAllowance(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS),
     farBehind: null,
     nextRange: null,
     range: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
@@ -154,9 +156,11 @@ function createSession(
     cadence: noCadence,
     mayHaveBackFills: true,
     backFillNotBefore: 0,
+    datingNotBefore: 0,
     endWatchesNotBefore: 0,
     disagreements: new Map(),
     agreementNotBefore: 0,
+    agreementOffset: 0,
     auditNotBefore: 0,
     rescanNotBefore: 0,
     lastEndpoint: 0,

@@ -91,20 +91,21 @@ export async function readAwaitingAgreement(
   db: Queryable,
   network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
   { finalHeight, largeFinalHeight }: FinalHeights,
-  limit: number,
+  page: { offset: number; limit: number },
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select ${COLUMNS} from transfer
      where network = $1 and phase = 'seen' and block_number <= $2 and amount_units > $5
        and ($3::numeric is null or amount_units <= $3 or block_number <= $4)
-     order by block_number limit $6`,
+     order by block_number, transaction_id, transaction_event_index limit $6 offset $7`,
     [
       network.id,
       finalHeight,
       network.finalizedAbove?.toString() ?? null,
       largeFinalHeight,
       network.agreementAbove?.toString() ?? null,
-      limit,
+      page.limit,
+      page.offset,
     ],
   );
   return rows;

@@ -67,10 +67,10 @@ export async function eachWatchedAddress(pool: Pool, network: string, take: (add
   });
 }
 
-/** Wallets that no leader has taken in yet, those needed from the earliest moment first. */
+/** Wallets that no leader has taken in yet, those needed from the latest moment first: what is hard to date holds up no other. */
 export async function readNewWatches(pool: Pool, network: string, limit: number): Promise<NewWatch[]> {
   const { rows } = await pool.query<{ address: string; watched_from: Date }>(
-    `select ${HEX}, watched_from from watch where network = $1 and state = 'new' order by watched_from limit $2`,
+    `select ${HEX}, watched_from from watch where network = $1 and state = 'new' order by watched_from desc limit $2`,
     [network, limit],
   );
   return rows.map(({ address, watched_from }) => ({ address, watchedFrom: watched_from }));

@@ -1,6 +1,6 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Endpoint } from './endpoint.ts';
-import { lagBlocks, lags, type Head } from './endpoint-heads.ts';
+import { lagBlocks, lags, type Head } from './heads.ts';
 
 /**
  * Asks endpoints for their head that have not named it lately, because others are preferred to them: so it shows when the preferred

@@ -1,4 +1,4 @@
-import type { RpcError } from './errors.ts';
+import type { RpcError } from '../errors.ts';
 
 /** The time in which an endpoint that refused us is left alone. Being asked too often does not make it a broken one. */
 export type Rest = {

@@ -5,9 +5,9 @@ import { fence } from '../store/cursor.ts';
 import { raiseIncident, type IncidentKind } from '../store/incidents.ts';
 import { confirmTransfers, insertTransfers, type TransferRow } from '../store/transfers.ts';
 import type { Transfer } from '../transfers.ts';
-import { wasWatched, type SecondReading } from './audit-reading.ts';
-import { publishTransfers, recordTransfers } from './publish.ts';
-import type { ScanContext, Session } from './session.ts';
+import { wasWatched, type SecondReading } from './read-again.ts';
+import { publishTransfers, recordTransfers } from '../scan/publish.ts';
+import type { ScanContext, Session } from '../scan/session.ts';
 
 /** What a second reading has that the store lacks, and the other way round. */
 type Differences = {

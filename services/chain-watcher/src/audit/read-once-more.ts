@@ -1,7 +1,7 @@
 import type { LocalChain } from '../chain/local-chain.ts';
 import { planAudit } from './audit.ts';
 import { planRescan } from './rescan.ts';
-import type { ScanContext, Session } from './session.ts';
+import type { ScanContext, Session } from '../scan/session.ts';
 
 /**
  * Stores what was read beside the scan, and begins to read the next piece: of the audit, or of a rescan when one waits. They take

@@ -5,8 +5,8 @@ import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
 import { decodeTransfer, type Transfer } from '../transfers.ts';
-import { BLOCK_TIME_MARGIN_SECONDS } from './back-fill.ts';
-import type { ScanContext, Session } from './session.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/block-time.ts';
+import type { ScanContext, Session } from '../scan/session.ts';
 
 export type BlockSpan = { from: number; to: number };
 

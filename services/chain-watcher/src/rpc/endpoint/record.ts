@@ -1,7 +1,7 @@
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { Head } from './endpoint-heads.ts';
-import type { EndpointMetrics } from './endpoint-metrics.ts';
-import type { RpcError, RpcErrorKind } from './errors.ts';
+import type { Head } from './heads.ts';
+import type { EndpointMetrics } from './metrics.ts';
+import type { RpcError, RpcErrorKind } from '../errors.ts';
 
 /** What an endpoint has shown of itself so far, in the words of the internal API. */
 export type EndpointFacts = {

@@ -1,16 +1,16 @@
 import CircuitBreaker from 'opossum';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '../networks.ts';
-import { quantity } from './answers.ts';
-import { createBudget, type Budget } from './endpoint-budget.ts';
-import { createCredit, lagBlocks, lags, type Head } from './endpoint-heads.ts';
-import type { EndpointMetrics } from './endpoint-metrics.ts';
-import { createRecord, type EndpointFacts, type EndpointRecord } from './endpoint-record.ts';
-import { createRest, type Rest } from './endpoint-rest.ts';
-import { RpcError, type RpcErrorKind } from './errors.ts';
-import { RpcProvider } from './provider.ts';
-import { readChainId, readHead } from './reads.ts';
+import type { ChainNetwork } from '../../networks.ts';
+import { quantity } from '../answers.ts';
+import { createBudget, type Budget } from './budget.ts';
+import { createCredit, lagBlocks, lags, type Head } from './heads.ts';
+import type { EndpointMetrics } from './metrics.ts';
+import { createRecord, type EndpointFacts, type EndpointRecord } from './record.ts';
+import { createRest, type Rest } from './rest.ts';
+import { RpcError, type RpcErrorKind } from '../errors.ts';
+import { RpcProvider } from '../provider.ts';
+import { readChainId, readHead } from '../reads.ts';
 
 export type Read<T> = (rpc: RpcProvider) => Promise<T>;
 

@@ -3,11 +3,11 @@ import type { LocalChain } from '../chain/local-chain.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { moveAudited } from '../store/audits.ts';
 import { fence } from '../store/cursor.ts';
-import type { StoreReading } from './audit-background.ts';
-import { readAgain, type BlockSpan } from './audit-reading.ts';
-import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
-import { storeReading } from './audit-storing.ts';
-import type { ScanContext, Session } from './session.ts';
+import type { StoreReading } from './background.ts';
+import { readAgain, type BlockSpan } from './read-again.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from '../scan/allowance.ts';
+import { storeReading } from './store-reading.ts';
+import type { ScanContext, Session } from '../scan/session.ts';
 
 /** Blocks become final a few at a time; reading them together costs less than one by one. */
 const AUDIT_EVERY_MS = 2_000;

@@ -10,12 +10,12 @@ import {
   readNextRescan,
   type RescanRow,
 } from '../store/rescans.ts';
-import type { StoreReading } from './audit-background.ts';
-import { readAgain, type BlockSpan } from './audit-reading.ts';
-import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
-import { storeReading } from './audit-storing.ts';
-import { firstBlockSince } from './back-fill.ts';
-import type { ScanContext, Session } from './session.ts';
+import type { StoreReading } from './background.ts';
+import { readAgain, type BlockSpan } from './read-again.ts';
+import { granted, isTooMuch, refused, suggestedBlocks } from '../scan/allowance.ts';
+import { storeReading } from './store-reading.ts';
+import { firstBlockSince } from '../scan/block-time.ts';
+import type { ScanContext, Session } from '../scan/session.ts';
 
 /** How often it is looked for new ones. */
 const LOOK_EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RpcError } from './errors.ts';
+import { RpcError } from '../errors.ts';
 
 /** How many calls an endpoint's plan allows: so many a second, and those of one second at once. */
 export type Budget = {

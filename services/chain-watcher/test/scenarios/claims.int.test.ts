@@ -1,0 +1,136 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
+import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
+import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from './support.ts';
+
+// Real parts on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+const patience = { timeoutMs: 30_000 };
+let world: World;
+let first: MisbehavingNode;
+let second: MisbehavingNode;
+
+beforeEach(async () => {
+  world = await startWorld();
+  [first, second] = await Promise.all([misbehavingNode(world.chain), misbehavingNode(world.chain)]);
+});
+afterEach(async () => {
+  await world.close();
+  await Promise.all([first.close(), second.close()]);
+});
+
+type ShownBlock = { number: string; timestamp: string };
+/** Spoils every block that is shown in answer to these questions. */
+const onBlocks =
+  (isAsked: (call: Call) => boolean, change: (block: ShownBlock) => object) =>
+  (call: Call, answer: Answer): Partial<Answer> | undefined =>
+    call.method.startsWith('eth_getBlockBy') && answer.result && isAsked(call)
+      ? { result: { ...answer.result, ...change(answer.result as ShownBlock) } }
+      : undefined;
+const hexOf = (number: number) => `0x${number.toString(16)}`;
+
+describe('a head and a final block a million blocks ahead, which are nowhere,', () => {
+  const isTag = ({ params }: Call) => params[0] === 'latest' || params[0] === 'finalized';
+  const farAhead = onBlocks(isTag, ({ number }) => ({
+    hash: `0x${'ab'.repeat(32)}`,
+    number: hexOf(Number(number) + 1_000_000),
+  }));
+
+  test('named once by the only endpoint hold nothing up for longer than that', async () => {
+    world.watch({ rpcUrls: [first.url] });
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    let times = 0;
+    first.spoil((call, answer) => {
+      if (call.params[0] === 'finalized') times += 1;
+      return farAhead(call, answer);
+    });
+    await eventually(() => expect(times).toBeGreaterThan(0), patience);
+    first.spoil(null);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(4);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+  });
+
+  test('have the next endpoint asked, as long as the first one names them', async () => {
+    world.watch({ rpcUrls: [first.url, second.url] });
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    first.spoil(farAhead);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(4);
+    await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+  });
+});
+
+test.each([
+  ['in milliseconds', (seconds: number) => seconds * 1000],
+  ['that no database holds', () => 2 ** 52],
+])('a time of a block %s has the next endpoint asked, and is never told', async (_, distorted) => {
+  const watcher = world.watch({ rpcUrls: [first.url, second.url] });
+  const wallet = await watchedWallet(world);
+  await untilScanned(world);
+  first.spoil(
+    onBlocks(
+      () => true,
+      ({ timestamp }) => ({ timestamp: hexOf(distorted(Number(timestamp))) }),
+    ),
+  );
+  await world.chain.transfer(wallet, 5n);
+  await world.chain.mine(4);
+  await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+  const to = new Date(Date.now() + 3_600_000).toISOString();
+  const answer = await askWindows(watcher, { recipient: wallet, from: new Date().toISOString(), to });
+  expect(Date.parse(answer.scanned_through ?? '')).toBeLessThan(Date.parse(to));
+});
+
+describe('nodes that keep no very old blocks', () => {
+  const timeOfHead = async () => {
+    const { timestamp } = await world.chain.rpc<ShownBlock>('eth_getBlockByNumber', ['latest', false]);
+    return new Date(Number(timestamp) * 1000).toISOString();
+  };
+
+  /** Blocks of three spans of time: very old ones, a payment's, and those up to the head. All but the first are kept. */
+  async function startPruned(): Promise<{ late: string; createdAt: string; veryOld: string }> {
+    await world.chain.mine(500);
+    const veryOld = await timeOfHead();
+    await world.chain.mine(500);
+    await world.chain.rpc('evm_increaseTime', [600]);
+    await world.chain.mine(1);
+    const kept = (await headOf(world)) - 150;
+    const createdAt = await timeOfHead();
+    const late = newWallet();
+    await world.chain.transfer(late, 5n);
+    await world.chain.mine(100);
+    first.spoil((call, answer) => {
+      const isOld =
+        call.method === 'eth_getBlockByNumber' && Number((answer.result as ShownBlock | null)?.number) < kept;
+      return isOld ? { result: null } : undefined;
+    });
+    world.watch({ rpcUrls: [first.url] });
+    await untilCaughtUp(world);
+    return { late, createdAt, veryOld };
+  }
+
+  test('are enough for a watch that comes late, but not as late as that', async () => {
+    const { late, createdAt } = await startPruned();
+    await world.announce({ recipient: late, created_at: createdAt });
+    await untilHeard(world, late, ['seen', 'confirmed'], patience);
+  });
+
+  test('keep a watch waiting that needs them, and none of the others', async () => {
+    const { veryOld } = await startPruned();
+    const hopeless = newWallet();
+    await world.announce({ recipient: hopeless, created_at: veryOld });
+    await eventually(async () => expect(await stateOfWatch(world, hopeless)).toBe('new'), patience);
+    await world.chain.rpc('evm_increaseTime', [60]);
+    await world.chain.mine(1);
+    await untilScanned(world);
+    const other = newWallet();
+    await world.announce({ recipient: other, created_at: await timeOfHead() });
+    await untilWatched(world, other);
+    expect(await stateOfWatch(world, hopeless)).toBe('new');
+  });
+});
