@@ -38,9 +38,13 @@ export async function readLogsByHash(
   return inBatches(read, 2, (entry) => ensureComplete(rpc, network, entry));
 }
 
+/** What is read at once is stored at once, and a statement has only so much time. */
+const MAX_MATCHES = 20_000;
+
 /**
  * The transfers to watched wallets among these events, each checked against the receipt of its transaction. Only blocks that
  * hold one have their headers read, where that was not done before: for the timestamp, and as proof that they are in the chain.
+ * @throws RpcError `range` when fewer blocks should be read at once.
  */
 export async function matchTransfers(
   rpc: RpcProvider,
@@ -56,6 +60,9 @@ export async function matchTransfers(
     const matches = logs.filter(isWatched).flatMap((log) => decodeTransfer(network.token, log) ?? []);
     return matches.length === 0 ? [] : [{ block, matches }];
   });
+  const count = matched.reduce((sum, { matches }) => sum + matches.length, 0);
+  if (count > MAX_MATCHES && matched.length > 1)
+    throw new RpcError('range', `${String(count)} transfers to watched wallets are too many for one transaction`);
   const [timestamps, receipts] = await Promise.all([
     readTimestamps(rpc, matched),
     readReceipts(rpc, matched.map(toTransactions)),

@@ -135,6 +135,7 @@ async function backFill(
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     session.backFillNotBefore = performance.now() + BACK_FILL_RETRY_MS;
+    session.backFillsNewestFirst = !session.backFillsNewestFirst;
     context.logger.warn({ network: context.network.id, error: error.message }, 'back-filling has to wait');
     return { more: false };
   }

@@ -35,7 +35,8 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       const network = networks.find(({ id }) => id === asked.network);
       const cursor = network && (await readCursor(pool, network.id));
       if (!network || !cursor) return { status: 200, body: { scanned_through: null, transfers: [] } };
-      // The cursor first, the transfers last: what the cursor covers was committed with it or before it.
+      // What a cursor covers was committed with it or before it, so it is read before the transfers; and once more after them, because a
+      // reorg may have taken transfers and cursor back meanwhile.
       const coverage = await readCoverage(pool, network.id, [
         ...new Set(asked.windows.map(({ recipient }) => recipient)),
       ]);
@@ -44,10 +45,12 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       if (rows.length > MAX_TRANSFERS)
         throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
       const confirmingTip = cursor.tip?.number ?? 0;
+      const after = (await readCursor(pool, network.id)) ?? cursor;
+      const claims = [cursor, after].map((position) => scannedThrough(network, position, windows, coverage));
       return {
         status: 200,
         body: {
-          scanned_through: scannedThrough(network, cursor, windows, coverage),
+          scanned_through: claims.includes(null) ? null : claims.toSorted()[0],
           transfers: rows.map((row) => toTransferObserved(network, row, confirmingTip)),
         },
       };

@@ -1,5 +1,6 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { gatherEvidence, isAgreed, isConclusive, isSameTransfer, type Evidence } from '../chain/verify.ts';
+import { OutOfTime, within } from '@quittance/runtime/within.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { fence } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
@@ -11,6 +12,8 @@ import type { ScanContext, Session } from './session.ts';
 const MAX_AT_ONCE = 20;
 /** How long transfers rest that could not be agreed about: an endpoint lags or is down. */
 const RETRY_MS = 1_000;
+/** New blocks wait meanwhile. */
+const DEADLINE_MS = 2_000;
 /** For so long endpoints may contradict each other before a person is called: a receipt often comes a little later than its block. */
 const PATIENCE_MS = 5_000;
 
@@ -30,12 +33,16 @@ export async function settleLargeTransfers(context: ScanContext, session: Sessio
     try {
       if (await settle(context, session, row)) continue;
     } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
+      if (!(error instanceof RpcError || error instanceof OutOfTime)) throw error;
       logger.warn({ network: network.id, error: error.message }, 'a large transfer has to wait for a second endpoint');
+      if (error instanceof OutOfTime) {
+        left += 1;
+        break;
+      }
     }
     left += 1;
-    session.agreementNotBefore = performance.now() + RETRY_MS;
   }
+  if (left > 0) session.agreementNotBefore = performance.now() + RETRY_MS;
   // Those that may wait for ever must not keep the others from being asked about.
   session.agreementOffset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
 }
@@ -44,10 +51,11 @@ export async function settleLargeTransfers(context: ScanContext, session: Sessio
 async function settle(context: ScanContext, session: Session, row: TransferRow): Promise<boolean> {
   const { network, endpoints, pool } = context;
   const event = { transactionId: row.transaction_id, transactionEventIndex: row.transaction_event_index };
-  const said = await endpoints.askUntil(
+  const asking = endpoints.askUntil(
     (rpc) => gatherEvidence(rpc, network, event),
     (answers) => isAgreed(network, answers),
   );
+  const said = await within(DEADLINE_MS, asking);
   const stored = toTransfer(row);
   if (said.some((evidence) => denies(evidence, stored))) {
     const since = session.disagreements.get(event.transactionId) ?? performance.now();

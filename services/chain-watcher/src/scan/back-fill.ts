@@ -77,10 +77,12 @@ export async function backFillOnce(
   chain: LocalChain,
 ): Promise<{ more: boolean }> {
   const { network, pool } = context;
-  const fills = await readBackFills(pool, network.id, MAX_WALLETS_AT_ONCE);
-  const [first] = fills;
+  const waiting = { newestFirst: session.backFillsNewestFirst, limit: MAX_WALLETS_AT_ONCE };
+  const due = await readBackFills(pool, network.id, waiting);
+  const [first] = due;
   session.mayHaveBackFills = first !== undefined;
   if (first === undefined) return { more: false };
+  const fills = due.filter(({ next }) => next >= first.next);
   const tip = chain.tip().number;
   const through = Math.max(first.next, lastBlock(fills, first.next, session.backFillRange.size, tip));
   const wallets = fills.filter(({ next }) => next <= through).map(({ address }) => address);

@@ -3,9 +3,9 @@ import { look, type Look, type LookFrom } from '../chain/look.ts';
 import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlockAt, readHead } from '../rpc/reads.ts';
 import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { afterLook, expectedBlocks } from './cadence.ts';
+import { requireUndisputed } from './dispute.ts';
 import type { ScanContext, Session } from './session.ts';
 
 /** A range that was read, or was too much to ask for: so many blocks, from this endpoint. */
@@ -30,7 +30,7 @@ export async function nextLook(context: ScanContext, session: Session, chain: Lo
   const startedAt = performance.now();
   const expected = expectedBlocks(session.cadence, startedAt);
   const from = lookFrom(context, session, chain, maxBlocks);
-  const seen = await askFor(context, from, (rpc) => {
+  const seen = await askFor(context, session, from, (rpc) => {
     session.lastEndpoint = rpc.endpoint;
     return look(rpc, from, expected);
   });
@@ -110,7 +110,7 @@ async function readRangeAbove(
   const asked = Math.min(session.range.size, finalized - tip.number);
   const from = lookFrom(context, session, chain, asked);
   let endpoint = session.lastEndpoint;
-  const seen = await askFor(context, from, (rpc) => {
+  const seen = await askFor(context, session, from, (rpc) => {
     endpoint = rpc.endpoint;
     return lookFarBack(rpc, from, tip, finalized);
   });
@@ -123,50 +123,24 @@ function lookFrom({ network }: ScanContext, session: Session, chain: LocalChain,
 
 /** @returns the error instead when it was too much to ask, and less can be asked. */
 async function askFor(
-  { endpoints }: ScanContext,
+  context: ScanContext,
+  session: Session,
   { chain, maxBlocks }: LookFrom,
   read: (rpc: RpcProvider) => Promise<Look>,
 ): Promise<Look | RpcError> {
   try {
-    return await endpoints.ask(async (rpc) => {
+    return await context.endpoints.ask(async (rpc) => {
       const seen = await read(rpc).catch((error: unknown) => {
         // Not even one block at a time: another endpoint may be less narrow.
         if (error instanceof RpcError && error.kind === 'range' && maxBlocks === 1)
           throw new RpcError('refused', error.message);
         throw error;
       });
-      if (await isBranchDisputed(endpoints, rpc, chain, seen))
-        throw new RpcError('invalid_answer', 'a branch that is no longer than the one which another node has');
+      await requireUndisputed(context, session, rpc, chain, seen);
       return seen;
     });
   } catch (error) {
     if (isTooMuch(error) && maxBlocks > 1) return error;
-    throw error;
-  }
-}
-
-/**
- * A node that is stuck on a dead branch looks just as if the chain had been reorganised. So a branch is not followed while another
- * endpoint has our tip in a chain that is at least as long: had the chain really changed, that one would soon say so as well.
- */
-async function isBranchDisputed(
-  endpoints: ScanContext['endpoints'],
-  rpc: RpcProvider,
-  chain: LocalChain,
-  seen: Look,
-): Promise<boolean> {
-  if (seen.kind !== 'fork' || seen.fork.kind !== 'reorg') return false;
-  const tip = chain.tip();
-  try {
-    const theirs = await endpoints.askAnother(
-      (other) => Promise.all([readHead(other), readBlockAt(other, tip.number)]),
-      rpc.endpoint,
-    );
-    if (theirs === null) return false;
-    const [head, block] = theirs;
-    return block?.hash === tip.hash && head.number >= seen.head;
-  } catch (error) {
-    if (error instanceof RpcError) return false;
     throw error;
   }
 }

@@ -60,6 +60,8 @@ export type Session = ScanState & {
   cadence: Cadence;
   /** False once the database has been seen to hold no unfinished back-fill. */
   mayHaveBackFills: boolean;
+  /** Turned over by every failure: blocks that no node serves must not keep others from being read. */
+  backFillsNewestFirst: boolean;
   /** Monotonic milliseconds before which neither back-filling, nor dating old watches, nor the end of watches is tried again. */
   backFillNotBefore: number;
   datingNotBefore: number;
@@ -155,6 +157,7 @@ function createSession(
     rescanRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
     cadence: noCadence,
     mayHaveBackFills: true,
+    backFillsNewestFirst: false,
     backFillNotBefore: 0,
     datingNotBefore: 0,
     endWatchesNotBefore: 0,

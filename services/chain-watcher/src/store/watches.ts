@@ -95,11 +95,15 @@ export async function planWatches(
   );
 }
 
-/** Wallets with blocks still to read, the farthest back first. */
-export async function readBackFills(pool: Pool, network: string, limit: number): Promise<BackFill[]> {
+/** Wallets with blocks still to read, the farthest back first, or last. */
+export async function readBackFills(
+  pool: Pool,
+  network: string,
+  { newestFirst, limit }: { newestFirst: boolean; limit: number },
+): Promise<BackFill[]> {
   const { rows } = await pool.query<{ address: string; backfill_next: bigint; backfill_to: bigint }>(
     `select ${HEX}, backfill_next, backfill_to from watch
-     where network = $1 and state = 'backfilling' order by backfill_next limit $2`,
+     where network = $1 and state = 'backfilling' order by backfill_next ${newestFirst ? 'desc' : 'asc'} limit $2`,
     [network, limit],
   );
   return rows.map((row) => ({ address: row.address, next: Number(row.backfill_next), to: Number(row.backfill_to) }));

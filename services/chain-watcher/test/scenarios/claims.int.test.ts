@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
+import { onAnotherChain } from '../second-reading.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from './support.ts';
 
@@ -66,6 +67,7 @@ describe('a head and a final block a million blocks ahead, which are nowhere,', 
 });
 
 test.each([
+  ['that lies more than an hour ahead', (seconds: number) => seconds + 7_200],
   ['in milliseconds', (seconds: number) => seconds * 1000],
   ['that no database holds', () => 2 ** 52],
 ])('a time of a block %s has the next endpoint asked, and is never told', async (_, distorted) => {
@@ -84,6 +86,17 @@ test.each([
   const to = new Date(Date.now() + 3_600_000).toISOString();
   const answer = await askWindows(watcher, { recipient: wallet, from: new Date().toISOString(), to });
   expect(Date.parse(answer.scanned_through ?? '')).toBeLessThan(Date.parse(to));
+});
+
+test('a fork below what is final, which only one of two endpoints shows, halts nothing', async () => {
+  world.watch({ rpcUrls: [first.url, second.url] });
+  const wallet = await watchedWallet(world);
+  await world.chain.mine(100);
+  await untilScanned(world);
+  first.spoil(onAnotherChain);
+  await world.chain.transfer(wallet, 5n);
+  await world.chain.mine(4);
+  await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
 });
 
 describe('nodes that keep no very old blocks', () => {
