@@ -13,7 +13,7 @@ import { startScanLoop } from './loops/scan.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
-import { incidentRoutes } from './routes/incidents.ts';
+import { networkIncidentRoutes } from './routes/incidents.ts';
 import { rescanRoutes } from './routes/rescans.ts';
 import { resumeRoutes } from './routes/resume.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
@@ -66,7 +66,7 @@ await startService({
         windowsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         chainsRoute({ pool, networks: watched }),
-        ...incidentRoutes(pool),
+        ...networkIncidentRoutes(pool),
         ...rescanRoutes({ pool, networks }),
         ...resumeRoutes({ pool, networks }),
       ],

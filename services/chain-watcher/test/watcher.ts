@@ -16,7 +16,7 @@ import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '../src/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
-import { incidentRoutes } from '../src/routes/incidents.ts';
+import { networkIncidentRoutes } from '../src/routes/incidents.ts';
 import { rescanRoutes } from '../src/routes/rescans.ts';
 import { resumeRoutes } from '../src/routes/resume.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
@@ -91,7 +91,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     windowsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }] }),
-    ...incidentRoutes(pool),
+    ...networkIncidentRoutes(pool),
     ...rescanRoutes({ pool, networks: [network] }),
     ...resumeRoutes({ pool, networks: [network] }),
   ];

@@ -25,7 +25,7 @@ import { anything, createQueries } from './queries/payments.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
-import { incidentRoutes } from './routes/incidents.ts';
+import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { limitsRoutes } from './routes/limits.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { readPaymentsRoutes } from './routes/read-payments.ts';
@@ -90,7 +90,7 @@ await startService({
       ...viewPaymentsRoutes({ db: pool, publicBaseUrl }),
       ...limitsRoutes({ db: pool, askOwner }),
       ...operatorRoutes({ acceptance: { db: pool, transact, verifier, announcer, logger }, queries }),
-      ...incidentRoutes(pool),
+      ...paymentIncidentRoutes(pool),
       ...walletRoutes(pool),
       auditRoute(pool),
     ];
