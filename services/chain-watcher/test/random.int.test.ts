@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto';
 import { expect, jest, test } from '@jest/globals';
 import { randomRun } from './random-run/random-run.ts';
 
@@ -6,9 +5,11 @@ import { randomRun } from './random-run/random-run.ts';
 jest.setTimeout(600_000);
 
 const DURATION_MS = 25_000;
+/** The same plan for everybody, so that what fails is due to the change at hand. `npm run faults -- chain` tries others, for longer. */
+const SEED = 20_261_121;
 
 test('whatever happens to processes, chain and nodes, each transfer is known once and nothing else', async () => {
-  const seed = Number(process.env.TEST_SEED ?? randomInt(1, 2 ** 31));
+  const seed = Number(process.env.TEST_SEED ?? SEED);
   const closers: (() => Promise<void>)[] = [];
   try {
     const onEnd = (close: () => Promise<void>) => void closers.unshift(close);

@@ -40,7 +40,8 @@ async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork
   return {
     network: network.id,
     ...position(cursor),
-    audited,
+    // Below the first block when nothing of the chain has been read twice yet.
+    audited: audited !== null && audited >= 0 ? audited : null,
     confirmations_required: network.confirmations,
     watched_wallets: watches.watched,
     back_fills_waiting: watches.backFilling,
