@@ -9,6 +9,7 @@ import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { paymentClosed } from './handlers/payment-closed.ts';
 import { paymentCreated } from './handlers/payment-created.ts';
+import { startCountIncidentsLoop } from './loops/count-incidents.ts';
 import { startScanLoop } from './loops/scan.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
@@ -57,6 +58,9 @@ await startService({
       lifecycle.onStop(`new heads ${network.id}`, () => newHeads.close());
       return { network, endpoints, loop };
     });
+
+    const counting = startCountIncidentsLoop({ db: pool, networks, logger, metrics });
+    lifecycle.onStop('count incidents', () => counting.close());
 
     const app = createApp({
       name,

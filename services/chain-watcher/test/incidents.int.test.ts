@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { raiseIncident } from '../src/store/incidents.ts';
 import { incidentsOf, type ShownIncident } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
@@ -30,6 +31,18 @@ const list = async (query: string) => {
 };
 
 describe('incidents', () => {
+  test('are counted, for an alert, until somebody has resolved them', async () => {
+    const open = async () => {
+      const gauge = await watcher.metrics.registry.getSingleMetric('chain_open_incidents')!.get();
+      return gauge.values.find(({ labels }) => labels['kind'] === 'endpoints_disagree')?.value;
+    };
+    await raise();
+    await eventually(async () => expect(await open()).toBe(1), { timeoutMs: 20_000 });
+    const [incident] = await incidentsOf(watcher);
+    await resolve(incident!.incident_id);
+    await eventually(async () => expect(await open()).toBe(0), { timeoutMs: 20_000 });
+  }, 60_000);
+
   test('of one cause are one as long as it is open, and count how often it has shown itself', async () => {
     expect(await raise()).toBe(true);
     expect(await raise({ detail: { ...transfer, answers: ['orphaned'] } })).toBe(false);

@@ -197,7 +197,9 @@ describe('watches', () => {
     await watch(at(0));
     await plan(at(0), { from: 10, to: 30 });
     await advance(10, 19, 100);
-    expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([{ address: wallet, next: 20, to: 30 }]);
+    expect(await readBackFills(pool, network, { newestFirst: false, limit: 10 })).toEqual([
+      { address: wallet, next: 20, to: 30 },
+    ]);
     await advance(20, 40, 100);
     expect(await stateOfWatch()).toBe('watching');
   });

@@ -11,6 +11,7 @@ import type { TestChain } from '@quittance/testkit/chain.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { paymentClosed } from '../src/handlers/payment-closed.ts';
 import { paymentCreated } from '../src/handlers/payment-created.ts';
+import { startCountIncidentsLoop } from '../src/loops/count-incidents.ts';
 import { startScanLoop } from '../src/loops/scan.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
@@ -85,6 +86,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     ...{ ...common, network, endpoints, pool, leaderPool, leaseMs, outbox },
     metrics: createChainMetrics(metrics),
   };
+  const counting = startCountIncidentsLoop({ ...common, db: pool, networks: [network] });
   const loop = startScanLoop(context, metrics);
   const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
   const routes = [
@@ -123,6 +125,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     server.closeAllConnections();
     server.close();
     newHeads.close();
+    await counting.close();
     await loop.close();
     await consumers.close();
     await outbox.close();
