@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import { watchedWallet } from './support.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
@@ -26,12 +27,6 @@ describe('a transfer too large for the word of one endpoint', () => {
     second.replaceAll(null);
   });
 
-  const watchedWallet = async () => {
-    const wallet = newWallet();
-    await world.announce({ recipient: wallet });
-    await untilWatched(world, wallet);
-    return wallet;
-  };
   /** A transfer that is deep enough, and how often the second endpoint has been asked for its receipt since. */
   const deepTransfer = async (wallet: string, units: bigint) => {
     let questions = 0;
@@ -55,14 +50,14 @@ describe('a transfer too large for the word of one endpoint', () => {
     (await world.pool.query<{ detail: object }>(`select detail from incident where kind = 'endpoints_disagree'`)).rows;
 
   test('is confirmed once a second one shows it too', async () => {
-    const wallet = await watchedWallet();
+    const wallet = await watchedWallet(world);
     const { pay } = await deepTransfer(wallet, LIMIT + 1n);
     await pay();
     await untilHeard(world, wallet, ['seen', 'confirmed']);
   });
 
   test('waits while the second one is away, as smaller ones do not', async () => {
-    const [wallet, other] = [await watchedWallet(), await watchedWallet()];
+    const [wallet, other] = [await watchedWallet(world), await watchedWallet(world)];
     second.replaceAll('drop');
     await world.chain.transfer(wallet, LIMIT + 1n);
     await world.chain.transfer(other, LIMIT);
@@ -74,7 +69,7 @@ describe('a transfer too large for the word of one endpoint', () => {
   });
 
   test('waits and raises one incident while the second one says otherwise', async () => {
-    const wallet = await watchedWallet();
+    const wallet = await watchedWallet(world);
     const { pay, misbehave, questions } = await deepTransfer(wallet, LIMIT + 1n);
     misbehave((receipt) => ({
       ...receipt,
@@ -90,7 +85,7 @@ describe('a transfer too large for the word of one endpoint', () => {
   }, 30_000);
 
   test('waits and raises an incident while the second one has the height but not the transfer', async () => {
-    const wallet = await watchedWallet();
+    const wallet = await watchedWallet(world);
     const { pay, misbehave } = await deepTransfer(wallet, LIMIT + 1n);
     const before = (await disagreements()).length;
     misbehave(() => null);
@@ -102,7 +97,7 @@ describe('a transfer too large for the word of one endpoint', () => {
   }, 30_000);
 
   test('makes no incident of a second one that is only a little late', async () => {
-    const wallet = await watchedWallet();
+    const wallet = await watchedWallet(world);
     const { pay, misbehave, questions } = await deepTransfer(wallet, LIMIT + 1n);
     const before = (await disagreements()).length;
     misbehave(() => null);
@@ -114,7 +109,7 @@ describe('a transfer too large for the word of one endpoint', () => {
   });
 
   test('does not wait for others that are never agreed about, however many', async () => {
-    const [wallet, other] = [await watchedWallet(), await watchedWallet()];
+    const [wallet, other] = [await watchedWallet(world), await watchedWallet(world)];
     const hidden = new Set<string>();
     second.spoil((call) =>
       call.method === 'eth_getTransactionReceipt' && hidden.has(String(call.params[0])) ? { result: null } : undefined,

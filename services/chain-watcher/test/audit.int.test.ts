@@ -2,19 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
 import { heightsOf, hiding, incidentsOf, unansweringNode } from './second-reading.ts';
+import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 // The audit is in no hurry: it rests between two ranges, and longer after a failure.
 jest.setTimeout(60_000);
 const inItsTime = { timeoutMs: 30_000 };
-
-const watchedWallet = async (world: World) => {
-  const wallet = newWallet();
-  await world.announce({ recipient: wallet });
-  await untilWatched(world, wallet);
-  return wallet;
-};
 
 const untilAudited = (world: World, atLeast = 0) =>
   eventually(async () => {

@@ -2,15 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { replicasOf, type Replica, type Replicas } from './replica.ts';
+import { expectNothingTwice, watchedWallet } from './support.ts';
 import { networksOf, type RunningWatcher } from './watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
-
-const watchedWallet = async (world: World) => {
-  const wallet = newWallet();
-  await world.announce({ recipient: wallet });
-  await untilWatched(world, wallet);
-  return wallet;
-};
 
 /** Checks that transfers to a fresh wallet are still told, once each. */
 async function expectService(world: World): Promise<void> {
@@ -18,10 +12,6 @@ async function expectService(world: World): Promise<void> {
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(2);
   await untilHeard(world, wallet, ['seen', 'confirmed']);
-}
-
-function expectNothingTwice({ heard }: World): void {
-  expect(new Set(heard.map((m) => `${m.transaction_id} ${m.version}`)).size).toBe(heard.length);
 }
 
 const isLeader = async ({ metrics }: RunningWatcher) =>

@@ -1,21 +1,12 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import { cursorOf, headOf, watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 type RawLog = Record<string, unknown> & { transactionHash: string };
 const logsOf = (answer: Answer) => answer.result as RawLog[];
-
-const cursorOf = async ({ pool }: World) =>
-  Number((await pool.query<{ number: bigint | null }>('select number from cursor')).rows[0]?.number ?? -1);
-
-const watchedWallet = async (world: World) => {
-  const wallet = newWallet();
-  await world.announce({ recipient: wallet });
-  await untilWatched(world, wallet);
-  return wallet;
-};
 
 describe('a node that is not to be trusted', () => {
   let world: World;
@@ -263,7 +254,6 @@ describe('a node that has pruned its history', () => {
       call.method === 'eth_getLogs' && answer.result
         ? { result: logsOf(answer).filter((log) => Number(log['blockNumber']) >= height) }
         : undefined;
-  const headOf = async ({ chain }: World) => Number(await chain.rpc<string>('eth_blockNumber'));
 
   let world: World;
   let node: MisbehavingNode;

@@ -1,6 +1,6 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { gatherEvidence, isAgreed, isConclusive, isSameTransfer, type Evidence } from '../chain/verify.ts';
 import { OutOfTime, within } from '@quittance/runtime/within.ts';
+import { gatherEvidence, isAgreed, isConclusive, isSameTransfer, type Evidence } from '../chain/verify.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { fence } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
@@ -29,18 +29,17 @@ export async function settleLargeTransfers(context: ScanContext, session: Sessio
   const waiting = await readAwaitingAgreement(pool, network, session, { offset, limit: MAX_AT_ONCE });
   context.metrics.awaitingAgreement.set({ network: network.id }, offset + waiting.length);
   let left = 0;
+  let endpointsHang = false;
   for (const row of waiting) {
     try {
       if (await settle(context, session, row)) continue;
     } catch (error) {
       if (!(error instanceof RpcError || error instanceof OutOfTime)) throw error;
       logger.warn({ network: network.id, error: error.message }, 'a large transfer has to wait for a second endpoint');
-      if (error instanceof OutOfTime) {
-        left += 1;
-        break;
-      }
+      if (error instanceof OutOfTime) endpointsHang = true;
     }
     left += 1;
+    if (endpointsHang) break;
   }
   if (left > 0) session.agreementNotBefore = performance.now() + RETRY_MS;
   // Those that may wait for ever must not keep the others from being asked about.

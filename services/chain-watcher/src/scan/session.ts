@@ -67,13 +67,13 @@ export type Session = ScanState & {
   datingNotBefore: number;
   endWatchesNotBefore: number;
   /** As above, for transfers that a second endpoint must agree about, for the audit and for rescans. */
-  /** Since when endpoints contradict each other about large transfers, by transaction, in monotonic milliseconds. */
-  disagreements: Map<string, number>;
   agreementNotBefore: number;
-  /** So many transfers that cannot be agreed about yet come before those to ask about next. */
-  agreementOffset: number;
   auditNotBefore: number;
   rescanNotBefore: number;
+  /** Since when endpoints contradict each other about large transfers, by transaction, in monotonic milliseconds. */
+  disagreements: Map<string, number>;
+  /** So many transfers that cannot be agreed about yet come before those to ask about next. */
+  agreementOffset: number;
   /** Who answered the last look, and which blocks were read from whom. */
   lastEndpoint: number;
   readers: Readers;

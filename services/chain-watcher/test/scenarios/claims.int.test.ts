@@ -3,7 +3,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
 import { onAnotherChain } from '../second-reading.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
-import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from './support.ts';
+import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

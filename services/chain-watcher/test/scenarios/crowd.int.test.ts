@@ -8,7 +8,7 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { newWallet, startWorld, type World } from '../world.ts';
-import { expectNothingTwice, stateOfWatch, untilCaughtUp } from './support.ts';
+import { expectNothingTwice, stateOfWatch, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

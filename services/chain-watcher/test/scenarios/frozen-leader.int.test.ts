@@ -4,7 +4,7 @@ import { misbehavingNode, type MisbehavingNode } from '../misbehaving-node.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
 import { networksOf } from '../watcher.ts';
 import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
-import { cursorOf, expectNothingTwice, headOf, watchedWallet } from './support.ts';
+import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

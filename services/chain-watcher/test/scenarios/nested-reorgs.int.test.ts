@@ -2,7 +2,7 @@ import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode } from '../misbehaving-node.ts';
 import { startWorld, untilHeard, untilScanned } from '../world.ts';
-import { expectNothingTwice, watchedWallet } from './support.ts';
+import { expectNothingTwice, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

@@ -12,7 +12,7 @@ import {
   untilAsked,
   untilCaughtUp,
   watchedWallet,
-} from './support.ts';
+} from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { emitAt, transferTopicsOf, wordOf } from '../emitted-events.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
-import { askWindows, stateOfWatch, watchedWallet } from './support.ts';
+import { askWindows, stateOfWatch, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

@@ -6,7 +6,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { SOLIDIFIED_BEHIND, tronNode, type TronNode } from '../tron-node.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
-import { askWindows, headOf, stateOfWatch } from './support.ts';
+import { askWindows, headOf, stateOfWatch } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

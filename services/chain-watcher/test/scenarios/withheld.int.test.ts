@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
-import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from './support.ts';
+import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
