@@ -26,13 +26,7 @@ const wantedPerMinute: Record<string, number> = {
 /** What any run must have done, and what a long one must. */
 const wantedOnce = ['replicas killed', 'replicas paused', 'reorganisations deeper than the confirmations'];
 const wantedInLongRuns = [
-  ...[
-    'replicas terminated',
-    'nested reorganisations',
-    'messages repeated',
-    'heard more than once',
-    'wallets no longer watched',
-  ],
+  ...['replicas terminated', 'nested reorganisations', 'messages repeated', 'wallets no longer watched'],
   ...[
     'confirmed transfers taken back',
     'zero or foreign transfers to watched wallets',
