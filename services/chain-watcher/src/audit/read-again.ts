@@ -1,7 +1,7 @@
 import type { LocalChain } from '../chain/local-chain.ts';
 import { matchTransfers } from '../chain/read-blocks.ts';
+import { requireOurBlocks } from '../chain/range-logs.ts';
 import { readRange, type RangeReading } from '../chain/read-range.ts';
-import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
 import { decodeTransfer, type Transfer } from '../transfers.ts';
@@ -38,7 +38,9 @@ export async function readAgain(
   const expected = await readStoredTransfers(pool, network.id, from, to);
   return ask(async (rpc) => {
     const range = await readRange(rpc, network, from, to, null);
-    requireOurBlocks(chain, range, expected);
+    // A stored transfer names its block, also where the block itself is stored no more.
+    const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
+    requireOurBlocks(range, (number) => chain.hashAt(number) ?? named.get(number));
     const wanted = new Set(expected.map(({ recipient }) => recipient));
     for (const wallet of await endedSince(context, session, range)) wanted.add(wallet);
     const watches = { has: (address: string) => session.watches.has(address) || wanted.has(address) };
@@ -60,19 +62,6 @@ export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumb
       return true;
     case 'ended':
       return watch.endedThrough !== null && transfer.blockTimestamp * 1000 < watch.endedThrough.getTime();
-  }
-}
-
-/** Every block of the range that we have by hash, stored itself or named by a stored transfer, must be the node's too. */
-function requireOurBlocks(
-  chain: LocalChain,
-  { first, last, entries }: RangeReading,
-  expected: readonly StoredTransfer[],
-): void {
-  const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
-  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
-    const ours = chain.hashAt(number) ?? named.get(number);
-    if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
   }
 }
 

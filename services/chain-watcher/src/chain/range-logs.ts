@@ -40,3 +40,18 @@ export function withHeaders(entries: readonly BlockLogs[], headers: readonly Blo
   const known = new Map(headers.map((header) => [header.number, header]));
   return entries.map(({ block, logs }) => ({ block: known.get(block.number) ?? block, logs }));
 }
+
+/**
+ * Every block of the range that we have by hash must be the node's too.
+ * @param hashAt our block's hash at a height; undefined where we have none.
+ * @throws RpcError `invalid_answer` when the node shows another one: it follows another fork, and nothing it says counts.
+ */
+export function requireOurBlocks(
+  { first, last, entries }: RangeReading,
+  hashAt: (number: number) => string | undefined,
+): void {
+  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
+    const ours = hashAt(number);
+    if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
+  }
+}

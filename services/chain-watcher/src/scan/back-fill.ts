@@ -2,6 +2,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { LocalChain } from '../chain/local-chain.ts';
 import { matchTransfers } from '../chain/read-blocks.ts';
+import { requireOurBlocks } from '../chain/range-logs.ts';
 import { readRange } from '../chain/read-range.ts';
 import type { ChainNetwork } from '../networks.ts';
 import { RpcError } from '../rpc/errors.ts';
@@ -157,10 +158,7 @@ async function readTransfersTo(
   to: number,
   wallets: readonly string[],
 ): Promise<Transfer[]> {
-  const { first, last, entries } = await readRange(rpc, network, from, to, wallets);
-  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
-    const ours = chain.hashAt(number);
-    if (ours !== undefined && ours !== hash) throw new RpcError('invalid_answer', 'the node follows another fork');
-  }
-  return matchTransfers(rpc, network, entries, new Set(wallets));
+  const range = await readRange(rpc, network, from, to, wallets);
+  requireOurBlocks(range, (number) => chain.hashAt(number));
+  return matchTransfers(rpc, network, range.entries, new Set(wallets));
 }
