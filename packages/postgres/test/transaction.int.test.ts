@@ -146,16 +146,21 @@ describe('a transaction', () => {
   test('chosen as the victim of a deadlock is run again', async () => {
     await pool.query(`insert into items values ('a'), ('b')`);
     const bothHoldOne = barrier(2);
+    const oneCommitted = Promise.withResolvers<void>();
     let attempts = 0;
-    const lockInOrder = (first: string, second: string) =>
-      transaction(pool, async (tx) => {
+    const lockInOrder = async (first: string, second: string) => {
+      await transaction(pool, async (tx) => {
         attempts += 1;
+        // A victim that came back at once could overtake the other's wake-up, and meet it in the same deadlock again.
+        if (attempts > 2) await oneCommitted.promise;
         await tx.query('update items set stock = stock + 1 where name = $1', [first]);
         await bothHoldOne();
         // The server looks for a deadlock once a statement has waited this long; the lock wait must not end first.
         await tx.query(`set local lock_timeout = '30s'`);
         await tx.query('update items set stock = stock + 1 where name = $1', [second]);
       });
+      oneCommitted.resolve();
+    };
     await Promise.all([lockInOrder('a', 'b'), lockInOrder('b', 'a')]);
     expect(attempts).toBe(3);
     const { rows } = await pool.query<{ stock: number }>('select stock from items');
