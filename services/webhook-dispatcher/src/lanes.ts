@@ -1,3 +1,6 @@
+import type { HostBreakers } from './host-breakers.ts';
+import type { ClaimBounds } from './store/claim.ts';
+
 /** Which queue and which receiver an attempt belongs to. */
 type LanePlace = { merchant_id: string; host: string };
 
@@ -6,27 +9,30 @@ export type LaneBounds = { lane: number; host: number; process: number };
 
 /** What is in flight in this process, so that one slow receiver holds its own lane and not the others. */
 export type Lanes = {
-  /** Attempts that may still start. */
-  room(): number;
-  /** Merchants with attempts in flight, and how many. */
-  inFlight(): { merchantIds: string[]; counts: number[] };
-  /** Hosts at their bound; a lane that leads there is left alone. */
-  fullHosts(): string[];
+  /** What may be claimed now. */
+  claimBounds(): Omit<ClaimBounds, 'leaseSeconds'>;
   /** Takes a place, or answers false when one of the bounds is reached. */
   enter(place: LanePlace): boolean;
   /** Gives the place back. @returns whether one of its bounds was reached, so that something may be waiting for this place. */
   leave(place: LanePlace): boolean;
 };
 
-export function createLanes(bounds: LaneBounds): Lanes {
+/**
+ * A host that this process cannot reach may be within another one's reach: its lanes are put off for no longer than this at a time.
+ */
+const LONGEST_PUT_OFF_SECONDS = 5;
+
+/** @param breakers lower the bound of hosts that cannot be connected to. */
+export function createLanes(bounds: LaneBounds, breakers: HostBreakers): Lanes {
   const byMerchant = new Map<string, number>();
   const byHost = new Map<string, number>();
   let total = 0;
 
+  const hostBound = (host: string): number => Math.min(bounds.host, breakers.cap(host));
   const isFull = ({ merchant_id: merchantId, host }: LanePlace): boolean =>
     total >= bounds.process ||
     (byMerchant.get(merchantId) ?? 0) >= bounds.lane ||
-    (byHost.get(host) ?? 0) >= bounds.host;
+    (byHost.get(host) ?? 0) >= hostBound(host);
 
   function change({ merchant_id: merchantId, host }: LanePlace, by: 1 | -1): void {
     total += by;
@@ -34,10 +40,21 @@ export function createLanes(bounds: LaneBounds): Lanes {
     add(byHost, host, by);
   }
 
+  function limitedHosts(): ClaimBounds['hosts'] {
+    const names = [...new Set([...byHost.keys(), ...breakers.limited()])];
+    const rests = names.map((host) => Math.min(LONGEST_PUT_OFF_SECONDS, breakers.restMs(host) / 1000));
+    const rooms = names.map((host) => Math.max(0, hostBound(host) - (byHost.get(host) ?? 0)));
+    return { names, rooms, restsSeconds: rests };
+  }
+
   return {
-    room: () => bounds.process - total,
-    inFlight: () => ({ merchantIds: [...byMerchant.keys()], counts: [...byMerchant.values()] }),
-    fullHosts: () => [...byHost].filter(([, count]) => count >= bounds.host).map(([host]) => host),
+    claimBounds: () => ({
+      room: bounds.process - total,
+      perLane: bounds.lane,
+      inFlight: { merchantIds: [...byMerchant.keys()], counts: [...byMerchant.values()] },
+      perHost: bounds.host,
+      hosts: limitedHosts(),
+    }),
     enter(place) {
       if (isFull(place)) return false;
       change(place, 1);

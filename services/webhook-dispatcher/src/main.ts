@@ -19,6 +19,7 @@ import { startDeliverLoop } from './loops/deliver.ts';
 import { startMeasureLoop } from './loops/measure.ts';
 import { startPartitionsLoop } from './loops/partitions.ts';
 import { schema } from './migrations.ts';
+import { createPressure } from './pressure.ts';
 import { createQueries } from './queries.ts';
 import { systemResolve } from './resolve.ts';
 import { deliveriesRoute } from './routes/deliveries.ts';
@@ -52,8 +53,12 @@ await startService({
     const connector = createConnector({ resolve, dial });
     const sender = createSender({ connector, clock: systemClock, connectionsPerHost: bounds.host });
     lifecycle.onStop('sender', () => sender.close());
+    const pressure = createPressure({ clock: systemClock, logger, metrics });
+    lifecycle.onStop('pressure', () => pressure.close());
     const { stopping } = lifecycle;
-    const deliver = startDeliverLoop({ pool, sender, vault, bounds, retryDelaysSeconds, stopping, logger, metrics });
+    const deliver = startDeliverLoop({
+      ...{ pool, sender, vault, bounds, pressure, retryDelaysSeconds, stopping, logger, metrics },
+    });
     lifecycle.onStop('deliver', () => deliver.close());
     for (const start of [startMeasureLoop, startPartitionsLoop]) {
       const loop = start({ pool, logger, metrics });

@@ -12,6 +12,7 @@ export function outcomeOf(
   const n = delivery.attempts + 1;
   return {
     eventId: delivery.event_id,
+    merchantId: delivery.merchant_id,
     leaseId: delivery.lease_id,
     cycle: delivery.cycle,
     n,

@@ -1,35 +1,72 @@
 import { describe, expect, test } from '@jest/globals';
+import { createHostBreakers } from '../src/host-breakers.ts';
 import { createLanes } from '../src/lanes.ts';
+import type { LaneBounds } from '../src/lanes.ts';
 
 const place = (merchant_id: string, host = `${merchant_id}.io`) => ({ merchant_id, host });
 
+function lanesOf(bounds: LaneBounds) {
+  let nowMs = 0;
+  const breakers = createHostBreakers({ recoveredAt: 64, nowMs: () => nowMs });
+  return { lanes: createLanes(bounds, breakers), breakers, pass: (ms: number) => void (nowMs += ms) };
+}
+
 describe('the bounds on attempts in flight', () => {
   test('a lane at its bound lets nothing more in, and other lanes do not notice', () => {
-    const lanes = createLanes({ lane: 2, host: 9, process: 9 });
+    const { lanes } = lanesOf({ lane: 2, host: 9, process: 9 });
     expect([1, 2, 3].map(() => lanes.enter(place('a')))).toEqual([true, true, false]);
     expect(lanes.enter(place('b'))).toBe(true);
-    expect(lanes.inFlight()).toEqual({ merchantIds: ['a', 'b'], counts: [2, 1] });
+    expect(lanes.claimBounds()).toEqual({
+      room: 6,
+      perLane: 2,
+      perHost: 9,
+      inFlight: { merchantIds: ['a', 'b'], counts: [2, 1] },
+      hosts: { names: ['a.io', 'b.io'], rooms: [7, 8], restsSeconds: [0, 0] },
+    });
   });
 
   test('merchants that share a host share its bound', () => {
-    const lanes = createLanes({ lane: 9, host: 2, process: 9 });
+    const { lanes } = lanesOf({ lane: 9, host: 2, process: 9 });
     expect(['a', 'b', 'c'].map((merchant) => lanes.enter(place(merchant, 'shared.io')))).toEqual([true, true, false]);
-    expect(lanes.fullHosts()).toEqual(['shared.io']);
+    expect(lanes.claimBounds().hosts).toEqual({ names: ['shared.io'], rooms: [0], restsSeconds: [0] });
     expect(lanes.enter(place('c', 'own.io'))).toBe(true);
   });
 
   test('the process has a bound of its own', () => {
-    const lanes = createLanes({ lane: 9, host: 9, process: 2 });
+    const { lanes } = lanesOf({ lane: 9, host: 9, process: 2 });
     expect(['a', 'b', 'c'].map((merchant) => lanes.enter(place(merchant)))).toEqual([true, true, false]);
-    expect(lanes.room()).toBe(0);
+    expect(lanes.claimBounds().room).toBe(0);
   });
 
   test('leaving says whether somebody may have waited, and leaves nothing behind', () => {
-    const lanes = createLanes({ lane: 2, host: 9, process: 9 });
+    const { lanes } = lanesOf({ lane: 2, host: 9, process: 9 });
     lanes.enter(place('a'));
     lanes.enter(place('a'));
     expect([lanes.leave(place('a')), lanes.leave(place('a'))]).toEqual([true, false]);
-    expect(lanes.inFlight()).toEqual({ merchantIds: [], counts: [] });
-    expect(lanes.room()).toBe(9);
+    expect(lanes.claimBounds()).toMatchObject({
+      room: 9,
+      inFlight: { merchantIds: [], counts: [] },
+      hosts: { names: [] },
+    });
+  });
+
+  test('a host that cannot be connected to is put off, for a few seconds at a time, and then gets one attempt', () => {
+    const { lanes, breakers, pass } = lanesOf({ lane: 9, host: 9, process: 99 });
+    const fail = (times: number) => {
+      for (let n = 0; n < times; n += 1) breakers.ended('a.io', 'connect_refused');
+    };
+    const put = () => lanes.claimBounds().hosts;
+    fail(19);
+    pass(5_000);
+    fail(1);
+    expect(put()).toEqual({ names: ['a.io'], rooms: [1], restsSeconds: [1] });
+    for (let rest = 1_000; rest < 60_000; rest *= 2) {
+      pass(rest);
+      fail(1);
+    }
+    expect(put()).toEqual({ names: ['a.io'], rooms: [1], restsSeconds: [5] });
+    pass(60_000);
+    expect(put()).toEqual({ names: ['a.io'], rooms: [1], restsSeconds: [0] });
+    expect([lanes.enter(place('x', 'a.io')), lanes.enter(place('y', 'a.io'))]).toEqual([true, false]);
   });
 });

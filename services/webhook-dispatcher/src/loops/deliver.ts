@@ -5,13 +5,16 @@ import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from '../attempt-report.ts';
 import type { AttemptReport } from '../attempt-report.ts';
+import { createHostBreakers } from '../host-breakers.ts';
+import type { HostBreakers } from '../host-breakers.ts';
 import type { KeyVault } from '../keys.ts';
 import { createLanes } from '../lanes.ts';
 import type { LaneBounds } from '../lanes.ts';
 import { outcomeOf } from '../outcome.ts';
+import type { Pressure } from '../pressure.ts';
 import type { Sender } from '../send.ts';
 import { createSettler } from '../settler.ts';
-import { claimDeliveries, releaseDeliveries } from '../store/claim.ts';
+import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
 import type { Claimed } from '../store/claim.ts';
 import { settleAttempts } from '../store/settle.ts';
 import type { Outcome } from '../store/settle.ts';
@@ -36,6 +39,8 @@ type DeliverOptions = {
 const POLL_MS = 500;
 /** Three times the longest attempt: a lease lapses only when its process is gone. */
 const LEASE_SECONDS = 45;
+/** A process that was stopped on the way must not begin what another one will soon take over. */
+const BEGIN_WITHIN_MS = 15_000;
 /** For deliveries that could not be sent for a reason on our side. */
 const PAUSE_SECONDS = 5;
 
@@ -44,28 +49,31 @@ const PAUSE_SECONDS = 5;
  * in flight until its outcome is written, so a slow database slows the claiming down.
  * @param options.stopping aborted as soon as the process stops: nothing is claimed from then on.
  */
-export function startDeliverLoop(options: DeliverOptions & { bounds: LaneBounds; stopping: AbortSignal }): DeliverLoop {
-  const { pool, bounds, stopping, logger, metrics } = options;
-  const lanes = createLanes(bounds);
+export function startDeliverLoop(
+  options: DeliverOptions & { bounds: LaneBounds; pressure: Pressure; stopping: AbortSignal },
+): DeliverLoop {
+  const { pool, bounds, pressure, stopping, logger, metrics } = options;
+  const breakers = createHostBreakers({ recoveredAt: bounds.host });
+  const closedHosts = metrics.gauge('webhook_closed_hosts', 'Hosts this process does not try, because none connects');
+  metrics.beforeScrape(() => closedHosts.set(breakers.closedCount()));
+  const lanes = createLanes(bounds, breakers);
   const report = createAttemptReport(options);
-  const deliver = createDeliver(options, report);
+  const deliver = createDeliver(options, report, breakers);
   const inFlight = new Set<Promise<void>>();
 
   async function run(signal: AbortSignal): Promise<{ more: boolean }> {
     const isStopping = (): boolean => stopping.aborted || signal.aborted;
-    const room = lanes.room();
-    if (isStopping() || room === 0) return { more: false };
-    const { claimed, more } = await claimDeliveries(pool, {
-      room,
-      perLane: bounds.lane,
-      inFlight: lanes.inFlight(),
-      fullHosts: lanes.fullHosts(),
-      leaseSeconds: LEASE_SECONDS,
-    });
+    if (pressure.pauseReason() === 'clock') pressure.databaseTime(await readDatabaseTime(pool));
+    const free = lanes.claimBounds();
+    if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
+    const askedMs = performance.now();
+    const { claimed, more, databaseNow } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
     report.claimed(claimed);
+    pressure.databaseTime(databaseNow);
     if (claimed.length > 0) faultPoint('delivery-claimed');
-    if (isStopping()) await releaseDeliveries(pool, claimed, 0);
-    else await startAttempts(claimed);
+    const isTooLate = performance.now() - askedMs > BEGIN_WITHIN_MS;
+    if (!isStopping() && !isTooLate && pressure.pauseReason() === null) await startAttempts(claimed);
+    else await releaseDeliveries(pool, claimed, 0);
     return { more };
   }
 
@@ -75,7 +83,7 @@ export function startDeliverLoop(options: DeliverOptions & { bounds: LaneBounds;
       if (lanes.enter(delivery)) startAttempt(delivery);
       else refused.push(delivery);
     }
-    // Several lanes may lead to one host, and together go beyond its bound.
+    // A host may have been closed since its lanes were claimed.
     await releaseDeliveries(pool, refused, PAUSE_SECONDS);
   }
 
@@ -100,7 +108,11 @@ export function startDeliverLoop(options: DeliverOptions & { bounds: LaneBounds;
 }
 
 /** Makes the attempt for a claimed delivery; done once its outcome is written. */
-function createDeliver(options: DeliverOptions, report: AttemptReport): (delivery: Claimed) => Promise<void> {
+function createDeliver(
+  options: DeliverOptions,
+  report: AttemptReport,
+  breakers: HostBreakers,
+): (delivery: Claimed) => Promise<void> {
   const { pool, sender, vault, retryDelaysSeconds, logger } = options;
   const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
   return async (delivery) => {
@@ -113,6 +125,7 @@ function createDeliver(options: DeliverOptions, report: AttemptReport): (deliver
     });
     faultPoint('webhook-answered');
     report.ended(delivery, result);
+    breakers.ended(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') await releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
     else await settler.settle(outcomeOf(delivery, result, { retryDelaysSeconds, random: Math.random() }));
   };

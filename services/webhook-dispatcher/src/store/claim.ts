@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
@@ -29,92 +28,52 @@ export type ClaimBounds = {
   perLane: number;
   /** What each lane has in flight already. */
   inFlight: { merchantIds: readonly string[]; counts: readonly number[] };
-  /** Lanes that lead to these are left alone. */
-  fullHosts: readonly string[];
+  /** Attempts one host may get, where `hosts` says nothing else. */
+  perHost: number;
+  /**
+   * Hosts that may get fewer. Those with a rest, in seconds, get none before it is over, and the lanes that lead there are put off;
+   * lanes that lead to a host without room stay where they are, because room may come at any moment.
+   */
+  hosts: { names: readonly string[]; rooms: readonly number[]; restsSeconds: readonly number[] };
   leaseSeconds: number;
+};
+
+export type Claim = {
+  claimed: Claimed[];
+  /** Whether another claim may find more. */
+  more: boolean;
+  /** The database's clock. */
+  databaseNow: Date;
 };
 
 /** More lanes wait for the next claim; each claim stays a few milliseconds long. */
 const MAX_LANES = 64;
 
+type Row = Omit<Claimed, 'lease_id' | 'event_id'> & { event_id: string | null; lanes: number; database_now: Date };
+
 /**
  * Takes due deliveries, a few of each due lane, and leases them to this process.
- * Nothing waits for a lock here: a lane or delivery that somebody else works on is passed by.
- * @returns what was claimed, and whether another claim may find more. Lanes whose deliveries have all ended come up once more before
- *   they are put aside, and many of those must not hide one that has something to send.
+ * Lanes whose deliveries have all ended come up once more before they are put aside, and many of those must not hide one that has
+ * something to send: then, too, there may be more.
  */
-export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<{ claimed: Claimed[]; more: boolean }> {
-  return transaction(pool, async (tx) => {
-    const maxLanes = Math.min(MAX_LANES, bounds.room);
-    const lanes = await lockDueLanes(tx, bounds, maxLanes);
-    if (lanes.length === 0) return { claimed: [], more: false };
-    // A statement of its own, with a snapshot taken after the lanes are locked: an event that came in between is in it, and
-    // one that comes later waits for our lock before it moves the lane. With one statement for both, it could be forgotten.
-    const claimed = await leaseDeliveries(tx, lanes, bounds);
-    await scheduleLanes(tx, lanes);
-    return { claimed, more: claimed.length > 0 || lanes.length === maxLanes };
-  });
-}
-
-type DueLane = { merchant_id: string; room: number };
-
-async function lockDueLanes(tx: Transaction, bounds: ClaimBounds, maxLanes: number): Promise<DueLane[]> {
-  const { rows } = await tx.query<DueLane>(
-    `select l.merchant_id, $1::int - coalesce(b.in_flight, 0) as room
-       from lane l
-       join endpoint e on e.merchant_id = l.merchant_id
-       left join unnest($2::text[], $3::int[]) as b(merchant_id, in_flight) on b.merchant_id = l.merchant_id
-      where l.next_due_at <= now() and not l.held
-        and coalesce(b.in_flight, 0) < $1::int and e.host <> all($4::text[])
-      order by l.next_due_at
-      limit $5
-        for update of l skip locked`,
-    [bounds.perLane, bounds.inFlight.merchantIds, bounds.inFlight.counts, bounds.fullHosts, maxLanes],
+export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
+  const { inFlight, hosts } = bounds;
+  const maxLanes = Math.min(MAX_LANES, bounds.room);
+  const leaseId = randomUUID();
+  const { rows } = await pool.query<Row>(
+    `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::text[], $6::int[], $7::text[], $8::int[], $9::float8[],
+                                    $10::uuid, $11::float8)`,
+    [
+      ...[bounds.room, bounds.perLane, bounds.perHost, maxLanes, inFlight.merchantIds, inFlight.counts],
+      ...[hosts.names, hosts.rooms, hosts.restsSeconds, leaseId, bounds.leaseSeconds],
+    ],
   );
-  return rows;
-}
-
-async function leaseDeliveries(tx: Transaction, lanes: DueLane[], bounds: ClaimBounds): Promise<Claimed[]> {
-  const { rows } = await tx.query<Claimed>(
-    `with due as (
-       select d.event_id, d.lapsed
-         from unnest($1::text[], $2::int[]) as r(merchant_id, room)
-        cross join lateral (
-          select event_id, lease_id is not null as lapsed from delivery
-           where merchant_id = r.merchant_id and status = 'pending' and next_attempt_at <= now()
-           order by next_attempt_at
-           limit r.room
-             for update skip locked
-        ) d
-        limit $3
-     ), leased as (
-       update delivery d
-          set lease_id = $4, next_attempt_at = now() + make_interval(secs => $5),
-              interruptions = d.interruptions + due.lapsed::int,
-              error_category = case when due.lapsed then 'interrupted' else d.error_category end
-         from due where d.event_id = due.event_id
-       returning d.event_id, d.merchant_id, d.lease_id, d.cycle, d.attempts, due.lapsed
-     )
-     select leased.*, event.body, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
-       from leased
-       join event on event.event_id = leased.event_id
-       join endpoint on endpoint.merchant_id = leased.merchant_id
-       join signing_key k on k.key_id = endpoint.active_key_id`,
-    [lanes.map((l) => l.merchant_id), lanes.map((l) => l.room), bounds.room, randomUUID(), bounds.leaseSeconds],
+  const [first] = rows;
+  if (first === undefined) throw new Error('claim_deliveries answered nothing');
+  const claimed = rows.flatMap(({ event_id, lanes: _lanes, database_now: _now, ...row }) =>
+    event_id === null ? [] : [{ ...row, event_id, lease_id: leaseId }],
   );
-  return rows;
-}
-
-/** A lane that still has something due goes behind the others that wait. */
-async function scheduleLanes(tx: Transaction, lanes: DueLane[]): Promise<void> {
-  await tx.query(
-    `update lane l set next_due_at = case when due.at is not null then greatest(due.at, now()) end
-       from (select merchant_id, (select min(next_attempt_at) from delivery
-                                   where merchant_id = m.merchant_id and status = 'pending') as at
-               from unnest($1::text[]) as m(merchant_id)) due
-      where l.merchant_id = due.merchant_id`,
-    [lanes.map((lane) => lane.merchant_id)],
-  );
+  return { claimed, more: claimed.length > 0 || first.lanes === maxLanes, databaseNow: first.database_now };
 }
 
 /** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */
@@ -135,4 +94,12 @@ export async function releaseDeliveries(
     );
     await makeLanesDue(tx, rows);
   });
+}
+
+/** The database's clock, without a claim. */
+export async function readDatabaseTime(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
+  const [row] = rows;
+  if (row === undefined) throw new Error('the database told no time');
+  return row.now;
 }

@@ -1,0 +1,240 @@
+-- Claiming and settling take several statements that must see each other's locks and changes. As functions they are one round trip
+-- and are planned once; every statement still sees what was committed before it began.
+
+-- Takes due deliveries, a few of each due lane, and leases them. Nothing here waits for a lock: a lane or a delivery that somebody
+-- else works on is passed by.
+-- at_work, at_work_counts: attempts that lanes have in flight in this process.
+-- hosts, host_rooms: receivers that may get fewer than host_bound attempts; host_rests: seconds for which none shall be sent, or 0.
+-- Answers at least one row: how many lanes were looked at, and the time; then what was claimed, if anything.
+create function claim_deliveries(
+  max_deliveries integer,
+  lane_bound     integer,
+  host_bound     integer,
+  max_lanes      integer,
+  at_work        text[],
+  at_work_counts integer[],
+  hosts          text[],
+  host_rooms     integer[],
+  host_rests     double precision[],
+  lease          uuid,
+  lease_seconds  double precision
+) returns table (
+  lanes              integer,
+  database_now       timestamptz,
+  event_id           text,
+  merchant_id        text,
+  cycle              integer,
+  attempts           integer,
+  lapsed             boolean,
+  body               bytea,
+  url                text,
+  host               text,
+  key_id             text,
+  secret_encrypted   bytea,
+  encryption_key_id  text
+) language plpgsql as $$
+#variable_conflict use_column
+declare
+  lane_ids         text[];
+  lane_rooms       integer[];
+  lane_rests       double precision[];
+  leased_events    text[];
+  leased_merchants text[];
+  leased_cycles    integer[];
+  leased_attempts  integer[];
+  leased_lapses    boolean[];
+begin
+  select array_agg(due.merchant_id), array_agg(due.room), array_agg(due.rest)
+    into lane_ids, lane_rooms, lane_rests
+    from (
+      select l.merchant_id, free.room, coalesce(h.rest, 0) as rest
+        from lane l
+        join endpoint e on e.merchant_id = l.merchant_id
+        left join unnest(at_work, at_work_counts) as w(merchant_id, at_work) on w.merchant_id = l.merchant_id
+        left join unnest(hosts, host_rooms, host_rests) as h(host, room, rest) on h.host = e.host
+       cross join lateral (
+         select least(lane_bound, case when l.closed_until is not null then 1 else l.recovering_cap end)
+                  - coalesce(w.at_work, 0) as room
+       ) free
+       where l.next_due_at <= now() and not l.held and free.room > 0 and (h.room is null or h.room > 0 or h.rest > 0)
+       order by l.next_due_at
+       limit max_lanes
+         for update of l skip locked
+    ) due;
+  if lane_ids is null then
+    return query select 0, clock_timestamp(), null::text, null::text, null::integer, null::integer, null::boolean, null::bytea,
+                        null::text, null::text, null::text, null::bytea, null::text;
+    return;
+  end if;
+
+  -- Its snapshot is younger than the locks on the lanes: an event that came in between is in it, and one that comes later waits
+  -- for the locks before it moves its lane. In one statement with the locking, it could be forgotten.
+  with due as (
+    select d.event_id, d.lapsed, e.host, row_number() over (partition by e.host) as nth_of_host
+      from unnest(lane_ids, lane_rooms, lane_rests) as l(merchant_id, room, rest)
+      join endpoint e on e.merchant_id = l.merchant_id
+     cross join lateral (
+       select p.event_id, p.lease_id is not null as lapsed from delivery p
+        where p.merchant_id = l.merchant_id and p.status = 'pending' and p.next_attempt_at <= now()
+        order by p.next_attempt_at
+        limit l.room
+          for update skip locked
+     ) d
+     where l.rest = 0
+  ), chosen as (
+    select due.event_id, due.lapsed
+      from due
+      left join unnest(hosts, host_rooms) as h(host, room) on h.host = due.host
+     where due.nth_of_host <= coalesce(h.room, host_bound)
+     limit max_deliveries
+  ), leased as (
+    update delivery d
+       set lease_id = lease, next_attempt_at = now() + make_interval(secs => lease_seconds),
+           interruptions = d.interruptions + chosen.lapsed::int,
+           error_category = case when chosen.lapsed then 'interrupted' else d.error_category end
+      from chosen
+     where d.event_id = chosen.event_id
+    returning d.event_id, d.merchant_id, d.cycle, d.attempts, chosen.lapsed
+  )
+  select array_agg(leased.event_id), array_agg(leased.merchant_id), array_agg(leased.cycle), array_agg(leased.attempts),
+         array_agg(leased.lapsed)
+    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses
+    from leased;
+
+  -- A lane that still has something due goes behind the others that wait. One that is being tried rests until that has ended.
+  update lane l
+     set next_due_at = case when due.at is not null then greatest(due.at, due.not_before) end,
+         closed_until = case when due.is_tried then due.not_before else l.closed_until end,
+         recovering_cap = case when due.is_tried then 1 else l.recovering_cap end
+    from (
+      select m.merchant_id, tried.is_tried,
+             now() + make_interval(secs => case when tried.is_tried then lease_seconds else m.rest end) as not_before,
+             (select min(p.next_attempt_at) from delivery p
+               where p.merchant_id = m.merchant_id and p.status = 'pending') as at
+        from unnest(lane_ids, lane_rests) as m(merchant_id, rest)
+        join lane on lane.merchant_id = m.merchant_id
+       cross join lateral (
+         select lane.closed_until is not null and m.merchant_id = any(leased_merchants) as is_tried
+       ) tried
+    ) due
+   where l.merchant_id = due.merchant_id;
+
+  return query
+    select cardinality(lane_ids), clock_timestamp(), c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
+           event.body, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
+      from (select 1) as always
+      left join (
+        unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
+          as c(event_id, merchant_id, cycle, attempts, lapsed)
+        join event on event.event_id = c.event_id
+        join endpoint on endpoint.merchant_id = c.merchant_id
+        join signing_key k on k.key_id = endpoint.active_key_id
+      ) on true;
+end
+$$;
+
+-- Writes down how attempts ended, all of them or none; element n of every array is about the same attempt.
+-- error_category is null for a success, delay null when no retry is left.
+create function settle_attempts(
+  events           text[],
+  leases           uuid[],
+  merchants        text[],
+  cycles           integer[],
+  numbers          integer[],
+  keys             text[],
+  durations_ms     integer[],
+  statuses         smallint[],
+  error_categories text[],
+  remote_ips       inet[],
+  delays           double precision[],
+  before_delivered text[],
+  before_failed    text[],
+  recovered_at     integer,
+  close_after      integer,
+  close_after_seconds double precision,
+  longest_close_seconds double precision
+) returns void language plpgsql as $$
+#variable_conflict use_column
+declare
+  has_failures boolean := array_length(array_remove(error_categories, null), 1) > 0;
+begin
+  -- In order, so that two batches which share events do not wait for each other.
+  perform 1 from delivery where event_id = any(events) order by event_id for update;
+
+  -- A success is a fact, whoever holds the lease by now. It comes first: whatever else was said of an event, it stands.
+  update delivery d
+     set status = 'delivered', attempts = d.attempts + 1, next_attempt_at = null, lease_id = null, error_category = null,
+         delivered_at = now(), last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0)
+    from unnest(events, durations_ms, error_categories) as o(event_id, duration_ms, error_category)
+   where o.error_category is null and d.event_id = o.event_id and d.status = any(before_delivered);
+
+  -- A failure counts only under its own lease: when the lease has lapsed, somebody else is at it.
+  if has_failures then
+    update delivery d
+       set status = case when o.delay is null then 'failed' else 'pending' end,
+           attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
+           next_attempt_at = now() + make_interval(secs => o.delay),
+           last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0)
+      from unnest(events, leases, error_categories, delays, durations_ms)
+        as o(event_id, lease_id, error_category, delay, duration_ms)
+     where o.error_category is not null and d.event_id = o.event_id and d.lease_id = o.lease_id
+       and d.status = any(before_failed);
+  end if;
+
+  insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
+  select o.event_id, o.lease_id, now() - make_interval(secs => o.duration_ms / 1000.0),
+         o.cycle, o.n, o.key_id, o.duration_ms, o.http_status, o.error_category, o.remote_ip
+    from unnest(events, leases, cycles, numbers, keys, durations_ms, statuses, error_categories, remote_ips)
+      as o(event_id, lease_id, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip);
+
+  -- Most lanes only succeed, and their rows are neither locked nor written. The others are locked in order.
+  with ended as (
+    select o.merchant_id, bool_or(o.error_category is null) as has_success,
+           count(o.error_category)::int as failures, max(o.error_category) as error_category,
+           -- What is not pending any more, or was not ours to decide, makes no lane due too early by more than one look.
+           min(now() + make_interval(secs => o.delay)) filter (where o.error_category is not null) as due_at
+      from unnest(merchants, error_categories, delays) as o(merchant_id, error_category, delay)
+     group by o.merchant_id
+  ), before as (
+    select l.*, ended.has_success, ended.failures as new_failures, ended.error_category as new_error, ended.due_at
+      from lane l
+      join ended on ended.merchant_id = l.merchant_id
+     where ended.failures > 0 or l.failures > 0 or l.closed_until is not null or l.recovering_cap is not null
+     order by l.merchant_id
+       for update of l
+  ), judged as (
+    select *,
+           not has_success and (
+             recovering_cap is not null
+             or closed_until is null and failures + new_failures >= close_after
+                and failing_since <= now() - make_interval(secs => close_after_seconds)
+           ) as closes
+      from before
+  ), after as (
+    select merchant_id, has_success, new_failures, new_error, due_at, closes,
+           case when has_success then null
+                when closes then now() + make_interval(secs => least(longest_close_seconds, 2 ^ least(closed_times, 20)))
+                else closed_until end as closed_until,
+           case when closes then null
+                when has_success and (closed_until is not null or recovering_cap is not null)
+                  then nullif(least(coalesce(recovering_cap, 1) * 2, recovered_at), recovered_at)
+                else recovering_cap end as recovering_cap
+      from judged
+  )
+  update lane l
+     set failures = case when after.has_success then 0 else l.failures + after.new_failures end,
+         failing_since = case when after.has_success then null else coalesce(l.failing_since, now()) end,
+         error_category = coalesce(after.new_error, l.error_category),
+         closed_times = case when after.closes then l.closed_times + 1
+                             when after.closed_until is null and after.recovering_cap is null then 0
+                             else l.closed_times end,
+         closed_until = after.closed_until,
+         recovering_cap = after.recovering_cap,
+         -- When the lane is closed nothing moves it before the time is up, when it opens again it is looked at now.
+         next_due_at = case when after.closes then after.closed_until
+                            when after.has_success and l.closed_until is not null then least(l.next_due_at, now())
+                            else least(l.next_due_at, greatest(after.due_at, after.closed_until)) end
+    from after
+   where l.merchant_id = after.merchant_id;
+end
+$$;
