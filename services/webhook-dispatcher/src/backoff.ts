@@ -27,6 +27,11 @@ export function retryDelaySeconds({
   return Math.max(delay, Math.min(retryAfterSeconds ?? 0, next));
 }
 
+/** Seconds from the first attempt to the last retry at the latest, as far as delays and their jitter go. */
+export function latestRetrySeconds(delaysSeconds: readonly number[]): number {
+  return (1 + JITTER) * delaysSeconds.reduce((sum, delay) => sum + delay, 0);
+}
+
 /**
  * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
  * @returns seconds from now, never negative; null when there is none or it makes no sense.

@@ -16,6 +16,7 @@ import { paymentPaid } from './handlers/payment-paid.ts';
 import { createKeyVault } from './keys.ts';
 import { localReceiver } from './local-receiver.ts';
 import { startDeliverLoop } from './loops/deliver.ts';
+import { startGiveUpLoop } from './loops/give-up.ts';
 import { startMeasureLoop } from './loops/measure.ts';
 import { startPartitionsLoop } from './loops/partitions.ts';
 import { schema } from './migrations.ts';
@@ -60,8 +61,8 @@ await startService({
       ...{ pool, sender, vault, bounds, pressure, retryDelaysSeconds, stopping, logger, metrics },
     });
     lifecycle.onStop('deliver', () => deliver.close());
-    for (const start of [startMeasureLoop, startPartitionsLoop]) {
-      const loop = start({ pool, logger, metrics });
+    for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop]) {
+      const loop = start({ pool, retryDelaysSeconds, logger, metrics });
       lifecycle.onStop(start.name, () => loop.close());
     }
     const wake = () => deliver.wake();

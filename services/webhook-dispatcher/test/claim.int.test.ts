@@ -1,95 +1,27 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { newId } from '@quittance/contracts/ids.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
-import type { TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
-import { createKeyVault } from '../src/keys.ts';
-import { migrations, schema } from '../src/migrations.ts';
 import { readBacklog } from '../src/store/backlog.ts';
-import { claimDeliveries, releaseDeliveries } from '../src/store/claim.ts';
+import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
-import { saveEndpoint } from '../src/store/endpoint.ts';
-import { insertEvent } from '../src/store/event.ts';
 import { settleAttempts } from '../src/store/settle.ts';
-import type { Outcome } from '../src/store/settle.ts';
+import { failure, outcome, startStoreWorld } from './store-world.ts';
+import type { StoreWorld } from './store-world.ts';
 
-let database: TestDatabase;
+let world: StoreWorld;
 let pool: Pool;
 beforeAll(async () => {
-  database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 10, applicationName: 'test', logger: testLogger });
+  world = await startStoreWorld();
+  pool = world.pool;
 }, 60_000);
-beforeEach(() => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'));
-afterAll(async () => {
-  await pool.end();
-  await database.drop();
-}, 60_000);
+beforeEach(() => world.empty());
+afterAll(() => world.stop(), 60_000);
 
-const vault = createKeyVault(randomBytes(32));
-
-async function addMerchant(host = 'hooks.io'): Promise<string> {
-  const merchantId = newId('mer');
-  const keyId = newId('whk');
-  const offeredKey = { keyId, ...vault.seal(keyId, 'whsec_x') };
-  await transaction(pool, (tx) => saveEndpoint(tx, { merchantId, url: `https://${host}/`, host, offeredKey }));
-  return merchantId;
-}
-
-async function addEvent(merchantId: string): Promise<string> {
-  const eventId = newId('evt');
-  await transaction(pool, (tx) =>
-    insertEvent(tx, { eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }),
-  );
-  return eventId;
-}
-
-const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
-  claimDeliveries(pool, {
-    room: 100,
-    perLane: 8,
-    inFlight: { merchantIds: [], counts: [] },
-    perHost: 64,
-    hosts: { names: [], rooms: [], restsSeconds: [] },
-    leaseSeconds: 45,
-    ...over,
-  });
-const claim = async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed;
-
-const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
-  eventId: claimed.event_id,
-  merchantId: claimed.merchant_id,
-  leaseId: claimed.lease_id,
-  cycle: claimed.cycle,
-  n: claimed.attempts + 1,
-  keyId: claimed.key_id,
-  durationMs: 12,
-  httpStatus: 200,
-  errorCategory: null,
-  remoteAddress: '8.8.8.8',
-  retryDelaySeconds: 5,
-  ...over,
-});
-const failure = { errorCategory: 'http_5xx', httpStatus: 500 } as const;
-
-async function stateOf(eventId: string) {
-  const { rows } = await pool.query<Record<string, unknown>>(
-    `select status, attempts, interruptions, error_category, lease_id is not null as leased,
-            round(extract(epoch from next_attempt_at - now()))::int as due_in
-       from delivery where event_id = $1`,
-    [eventId],
-  );
-  return rows[0];
-}
-
-/** Lets the leases lapse, as 45 seconds would. */
-async function lapse(): Promise<void> {
-  await pool.query(`update delivery set next_attempt_at = now() where lease_id is not null`);
-  await pool.query(`update lane set next_due_at = now()`);
-}
+const claim = (...args: Parameters<StoreWorld['claim']>) => world.claim(...args);
+const tryClaim = (...args: Parameters<StoreWorld['tryClaim']>) => world.tryClaim(...args);
+const addMerchant = (host?: string) => world.addMerchant(host);
+const addEvent = (merchantId: string) => world.addEvent(merchantId);
+const stateOf = (eventId: string) => world.stateOf(eventId);
+const lapse = () => world.lapse();
 
 describe('claiming', () => {
   test('leases what is due to one claimer only, for 45 seconds', async () => {

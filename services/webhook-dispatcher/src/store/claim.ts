@@ -70,9 +70,9 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   );
   const [first] = rows;
   if (first === undefined) throw new Error('claim_deliveries answered nothing');
-  const claimed = rows.flatMap(({ event_id, lanes: _lanes, database_now: _now, ...row }) =>
-    event_id === null ? [] : [{ ...row, event_id, lease_id: leaseId }],
-  );
+  const claimed = rows
+    .filter((row): row is Row & { event_id: string } => row.event_id !== null)
+    .map((row) => ({ ...row, lease_id: leaseId }));
   return { claimed, more: claimed.length > 0 || first.lanes === maxLanes, databaseNow: first.database_now };
 }
 

@@ -1,10 +1,10 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-/** Makes sure that a lane is looked at now. It is the last statement of its transaction, because it queues behind the lane's claims. */
+/** Makes sure that a lane is looked at now, or when it is opened again. It is the last statement of its transaction, because it queues behind the lane's claims. */
 export async function makeLaneDue(tx: Transaction, merchantId: string): Promise<void> {
   await tx.query(
     `insert into lane (merchant_id, next_due_at) values ($1, now())
-     on conflict (merchant_id) do update set next_due_at = least(lane.next_due_at, excluded.next_due_at)`,
+     on conflict (merchant_id) do update set next_due_at = least(lane.next_due_at, greatest(excluded.next_due_at, lane.closed_until))`,
     [merchantId],
   );
 }
@@ -45,4 +45,22 @@ export async function holdLane(
     [lane.merchantId, lane.held, lane.statusVersion],
   );
   return rowCount === 1;
+}
+
+/** Has a closed lane tried at once, because somebody says that its receiver is back or has changed a key. */
+export async function tryLane(tx: Transaction, merchantId: string): Promise<void> {
+  await tx.query(
+    `update lane set closed_until = now(), next_due_at = now() where merchant_id = $1 and closed_until is not null`,
+    [merchantId],
+  );
+}
+
+/** Forgets what a lane's former receiver did. */
+export async function openLane(tx: Transaction, merchantId: string): Promise<void> {
+  await tx.query(
+    `update lane
+        set failures = 0, failing_since = null, closed_times = 0, closed_until = null, recovering_cap = null, next_due_at = now()
+      where merchant_id = $1 and (failures > 0 or recovering_cap is not null)`,
+    [merchantId],
+  );
 }

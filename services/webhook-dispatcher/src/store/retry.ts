@@ -2,7 +2,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { DeliveryRow } from '../delivery-record.ts';
 import { insertAudit } from './audit.ts';
 import type { AuditedAuthor } from './audit.ts';
-import { makeLaneDue } from './lane.ts';
+import { makeLaneDue, tryLane } from './lane.ts';
 
 export type RetryResult =
   | { outcome: 'started'; delivery: DeliveryRow }
@@ -26,7 +26,8 @@ export async function startCycle(
 ): Promise<RetryResult> {
   const { rows } = await tx.query<DeliveryRow & { merchant_id: string }>(
     `update delivery d
-        set status = 'pending', cycle = d.cycle + 1, attempts = 0, error_category = null, next_attempt_at = now()
+        set status = 'pending', cycle = d.cycle + 1, cycle_started_at = now(), attempts = 0, error_category = null,
+            next_attempt_at = now()
        from event e
       where d.event_id = $1 and e.event_id = d.event_id and ($2::text is null or d.merchant_id = $2) and d.status = 'failed'
      returning d.*, e.payment_id`,
@@ -36,6 +37,7 @@ export async function startCycle(
   if (delivery === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
   const { eventId, author, action } = retry;
   await insertAudit(tx, { merchantId: delivery.merchant_id, eventId, action, ...author });
+  await tryLane(tx, delivery.merchant_id);
   await makeLaneDue(tx, delivery.merchant_id);
   return { outcome: 'started', delivery };
 }

@@ -1,0 +1,39 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { startLoop } from '@quittance/runtime/loop.ts';
+import type { Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { latestRetrySeconds } from '../backoff.ts';
+import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';
+
+const INTERVAL_MS = 60_000;
+/** Beyond the moment at which the last retry would have been made, had the receiver's lane been open. */
+const GRACE_SECONDS = 86_400;
+
+/** Gives up what waits for a receiver that has been dead for longer than all retries together would have taken. */
+export function startGiveUpLoop({
+  pool,
+  retryDelaysSeconds,
+  logger,
+  metrics,
+}: {
+  pool: Pool;
+  retryDelaysSeconds: readonly number[];
+  logger: Logger;
+  metrics: Metrics;
+}): Loop {
+  const givenUp = metrics.counter('webhook_given_up_events_total', 'Events failed while their lane was closed');
+  const afterSeconds = latestRetrySeconds(retryDelaysSeconds) + GRACE_SECONDS;
+  return startLoop({
+    name: 'give-up',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      const count = await giveUpDeliveries(pool, afterSeconds);
+      givenUp.inc(count);
+      if (count > 0) logger.warn({ events: count, after_seconds: afterSeconds }, 'events of dead receivers given up');
+      return { more: count === GIVE_UP_BATCH };
+    },
+  });
+}

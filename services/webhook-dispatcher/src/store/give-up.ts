@@ -1,0 +1,34 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { statusesBefore } from '../state.ts';
+
+/** Most events that are given up in one statement. */
+export const GIVE_UP_BATCH = 1_000;
+
+/**
+ * Ends events of lanes that have been closed and failing all the time since the events' cycles began: spared attempts must not
+ * keep an event pending for ever. Accounts that are held wait on purpose, and so do their events.
+ * @param afterSeconds age of a cycle, and of the lane's failing, from which on.
+ * @returns how many events became `failed`, at most GIVE_UP_BATCH.
+ */
+export async function giveUpDeliveries(db: Queryable, afterSeconds: number): Promise<number> {
+  const { rowCount } = await db.query(
+    `update delivery d
+        set status = 'failed', next_attempt_at = null, error_category = coalesce(d.error_category, old.error_category)
+       from (
+         select p.event_id, l.error_category
+           from lane l
+          cross join lateral (
+            select event_id from delivery
+             where merchant_id = l.merchant_id and status = any($2) and lease_id is null
+               and cycle_started_at <= now() - make_interval(secs => $1)
+             limit $3
+               for update skip locked
+          ) p
+          where l.closed_until is not null and l.failing_since <= now() - make_interval(secs => $1) and not l.held
+          limit $3
+       ) old
+      where d.event_id = old.event_id`,
+    [afterSeconds, statusesBefore('failed'), GIVE_UP_BATCH],
+  );
+  return rowCount ?? 0;
+}

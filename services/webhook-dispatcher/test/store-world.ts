@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { newId } from '@quittance/contracts/ids.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { testDatabase } from '@quittance/testkit/database.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createKeyVault } from '../src/keys.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { claimDeliveries } from '../src/store/claim.ts';
+import type { Claimed } from '../src/store/claim.ts';
+import { saveEndpoint } from '../src/store/endpoint.ts';
+import { insertEvent } from '../src/store/event.ts';
+import type { Outcome } from '../src/store/settle.ts';
+
+export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
+
+export const failure = { errorCategory: 'http_5xx', httpStatus: 500 } as const;
+
+/** How an attempt for a claimed delivery ended; well, unless `over` says otherwise. */
+export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
+  eventId: claimed.event_id,
+  merchantId: claimed.merchant_id,
+  leaseId: claimed.lease_id,
+  cycle: claimed.cycle,
+  n: claimed.attempts + 1,
+  keyId: claimed.key_id,
+  durationMs: 12,
+  httpStatus: 200,
+  errorCategory: null,
+  remoteAddress: '8.8.8.8',
+  retryDelaySeconds: 5,
+  ...over,
+});
+
+/** The dispatcher's tables, and what a dispatcher does with them, without one. */
+export async function startStoreWorld() {
+  const database = await testDatabase({ schema, migrations });
+  const pool = createPool({ url: database.url, schema, max: 10, applicationName: 'test', logger: testLogger });
+  const vault = createKeyVault(randomBytes(32));
+  const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
+    claimDeliveries(pool, {
+      room: 100,
+      perLane: 8,
+      inFlight: { merchantIds: [], counts: [] },
+      perHost: 64,
+      hosts: { names: [], rooms: [], restsSeconds: [] },
+      leaseSeconds: 45,
+      ...over,
+    });
+  return {
+    pool,
+    tryClaim,
+    claim: async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed,
+    empty: () => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'),
+
+    async addMerchant(host = 'hooks.io'): Promise<string> {
+      const merchantId = newId('mer');
+      const keyId = newId('whk');
+      const offeredKey = { keyId, ...vault.seal(keyId, 'whsec_x') };
+      await transaction(pool, (tx) => saveEndpoint(tx, { merchantId, url: `https://${host}/`, host, offeredKey }));
+      return merchantId;
+    },
+
+    async addEvent(merchantId: string): Promise<string> {
+      const eventId = newId('evt');
+      await transaction(pool, (tx) =>
+        insertEvent(tx, { eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }),
+      );
+      return eventId;
+    },
+
+    async stateOf(eventId: string) {
+      const { rows } = await pool.query<Record<string, unknown>>(
+        `select status, attempts, interruptions, error_category, lease_id is not null as leased,
+                round(extract(epoch from next_attempt_at - now()))::int as due_in
+           from delivery where event_id = $1`,
+        [eventId],
+      );
+      return rows[0];
+    },
+
+    /** Lets the leases lapse, as 45 seconds would. */
+    async lapse(): Promise<void> {
+      await pool.query(`update delivery set next_attempt_at = now() where lease_id is not null`);
+      await pool.query(`update lane set next_due_at = now()`);
+    },
+
+    async stop() {
+      await pool.end();
+      await database.drop();
+    },
+  };
+}
