@@ -1,11 +1,11 @@
 -- Claiming and settling take several statements that must see each other's locks and changes. As functions they are one round trip
 -- and are planned once; every statement still sees what was committed before it began.
 
--- Takes due deliveries, a few of each due lane, and leases them. Nothing here waits for a lock: a lane or a delivery that somebody
--- else works on is passed by.
+-- Takes due deliveries, a few of each due lane, and leases them. A lane that somebody else works on is passed by; whoever holds a
+-- lane's lock is the only one who leases its deliveries. Locks are taken in one order everywhere: lanes, then deliveries.
 -- at_work, at_work_counts: attempts that lanes have in flight in this process.
 -- hosts, host_rooms: receivers that may get fewer than host_bound attempts; host_rests: seconds for which none shall be sent, or 0.
--- Answers at least one row: how many lanes were looked at, and the time; then what was claimed, if anything.
+-- The first row says how many lanes were looked at, and the time; each further one is a delivery that was claimed.
 create function claim_deliveries(
   max_deliveries integer,
   lane_bound     integer,
@@ -32,7 +32,7 @@ create function claim_deliveries(
   key_id             text,
   secret_encrypted   bytea,
   encryption_key_id  text
-) language plpgsql as $$
+) language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
 declare
   lane_ids         text[];
@@ -43,155 +43,146 @@ declare
   leased_cycles    integer[];
   leased_attempts  integer[];
   leased_lapses    boolean[];
+  last_lane        bigint;
 begin
-  select array_agg(due.merchant_id), array_agg(due.room), array_agg(due.rest)
+  -- A claim that is lost with the server is made again by somebody, so nobody waits for the disk. What it leads to is durable.
+  perform set_config('synchronous_commit', 'off', true);
+
+  -- Lanes that lead to one host share its room evenly.
+  select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.rest)
     into lane_ids, lane_rooms, lane_rests
     from (
-      select l.merchant_id, free.room, coalesce(h.rest, 0) as rest
-        from lane l
-        join endpoint e on e.merchant_id = l.merchant_id
-        left join unnest(at_work, at_work_counts) as w(merchant_id, at_work) on w.merchant_id = l.merchant_id
-        left join unnest(hosts, host_rooms, host_rests) as h(host, room, rest) on h.host = e.host
-       cross join lateral (
-         select least(lane_bound, case when l.closed_until is not null then 1 else l.recovering_cap end)
-                  - coalesce(w.at_work, 0) as room
-       ) free
-       where l.next_due_at <= now() and not l.held and free.room > 0 and (h.room is null or h.room > 0 or h.rest > 0)
-       order by l.next_due_at
-       limit max_lanes
-         for update of l skip locked
-    ) due;
-  if lane_ids is null then
-    return query select 0, clock_timestamp(), null::text, null::text, null::integer, null::integer, null::boolean, null::bytea,
-                        null::text, null::text, null::text, null::bytea, null::text;
+      select locked.*, count(*) over (partition by locked.host)::int as sharing,
+             row_number() over (partition by locked.host order by locked.next_due_at) as nth_of_host
+        from (
+          select l.merchant_id, l.next_due_at, e.host, free.room, coalesce(h.room, host_bound) as host_room,
+                 coalesce(h.rest, 0) as rest
+            from lane l
+            join endpoint e on e.merchant_id = l.merchant_id
+            left join unnest(at_work, at_work_counts) as w(merchant_id, at_work) on w.merchant_id = l.merchant_id
+            left join unnest(hosts, host_rooms, host_rests) as h(host, room, rest) on h.host = e.host
+           cross join lateral (
+             select least(lane_bound, case when l.closed_until is not null then 1 else l.recovering_cap end)
+                      - coalesce(w.at_work, 0) as room
+           ) free
+           where l.next_due_at <= now() and not l.held and free.room > 0
+             and (h.room is null or h.room > 0 or h.rest > 0)
+           order by l.next_due_at
+           limit max_lanes
+             for update of l skip locked
+        ) locked
+       order by locked.next_due_at
+    ) due
+   where due.rest > 0 or due.nth_of_host <= due.host_room;
+  lanes := coalesce(cardinality(lane_ids), 0);
+  database_now := clock_timestamp();
+  return next;
+  if lanes = 0 then
     return;
   end if;
 
   -- Its snapshot is younger than the locks on the lanes: an event that came in between is in it, and one that comes later waits
   -- for the locks before it moves its lane. In one statement with the locking, it could be forgotten.
-  with due as (
-    select d.event_id, d.lapsed, e.host, row_number() over (partition by e.host) as nth_of_host
-      from unnest(lane_ids, lane_rooms, lane_rests) as l(merchant_id, room, rest)
-      join endpoint e on e.merchant_id = l.merchant_id
+  with due as materialized (
+    select d.event_id, l.position, d.lapsed
+      from unnest(lane_ids, lane_rooms, lane_rests) with ordinality as l(merchant_id, room, rest, position)
      cross join lateral (
        select p.event_id, p.lease_id is not null as lapsed from delivery p
         where p.merchant_id = l.merchant_id and p.status = 'pending' and p.next_attempt_at <= now()
         order by p.next_attempt_at
         limit l.room
-          for update skip locked
      ) d
      where l.rest = 0
-  ), chosen as (
-    select due.event_id, due.lapsed
-      from due
-      left join unnest(hosts, host_rooms) as h(host, room) on h.host = due.host
-     where due.nth_of_host <= coalesce(h.room, host_bound)
      limit max_deliveries
   ), leased as (
     update delivery d
        set lease_id = lease, next_attempt_at = now() + make_interval(secs => lease_seconds),
-           interruptions = d.interruptions + chosen.lapsed::int,
-           error_category = case when chosen.lapsed then 'interrupted' else d.error_category end
-      from chosen
-     where d.event_id = chosen.event_id
-    returning d.event_id, d.merchant_id, d.cycle, d.attempts, chosen.lapsed
+           interruptions = d.interruptions + due.lapsed::int,
+           error_category = case when due.lapsed then 'interrupted' else d.error_category end
+      from due
+     -- A lapsed lease may be settled, or given up, at this very moment.
+     where d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
+    returning d.event_id, d.merchant_id, d.cycle, d.attempts, due.lapsed, due.position
   )
   select array_agg(leased.event_id), array_agg(leased.merchant_id), array_agg(leased.cycle), array_agg(leased.attempts),
-         array_agg(leased.lapsed)
-    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses
+         array_agg(leased.lapsed), max(leased.position)
+    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane
     from leased;
 
-  -- A lane that still has something due goes behind the others that wait. One that is being tried rests until that has ended.
+  -- A lane that may have more goes behind the others that wait; so one look too many finds out that it had not. One that is being
+  -- tried rests until that has ended. Lanes that were not reached stay as they are.
   update lane l
-     set next_due_at = case when due.at is not null then greatest(due.at, due.not_before) end,
-         closed_until = case when due.is_tried then due.not_before else l.closed_until end,
-         recovering_cap = case when due.is_tried then 1 else l.recovering_cap end
+     set next_due_at = after.next_due_at,
+         closed_until = case when after.is_tried then after.not_before else l.closed_until end,
+         recovering_cap = case when after.is_tried then 1 else l.recovering_cap end
     from (
-      select m.merchant_id, tried.is_tried,
-             now() + make_interval(secs => case when tried.is_tried then lease_seconds else m.rest end) as not_before,
-             (select min(p.next_attempt_at) from delivery p
-               where p.merchant_id = m.merchant_id and p.status = 'pending') as at
-        from unnest(lane_ids, lane_rests) as m(merchant_id, rest)
+      select m.merchant_id, state.is_tried, state.not_before,
+             case when m.rest > 0 or taken.deliveries >= m.room then state.not_before
+                  when head.at is not null then greatest(head.at, state.not_before) end as next_due_at
+        from unnest(lane_ids, lane_rooms, lane_rests) with ordinality as m(merchant_id, room, rest, position)
+        left join (
+          select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
+        ) taken on taken.merchant_id = m.merchant_id
         join lane on lane.merchant_id = m.merchant_id
        cross join lateral (
-         select lane.closed_until is not null and m.merchant_id = any(leased_merchants) as is_tried
-       ) tried
-    ) due
-   where l.merchant_id = due.merchant_id;
+         select lane.closed_until is not null and taken.deliveries is not null as is_tried,
+                now() + make_interval(secs => case when lane.closed_until is not null and taken.deliveries is not null
+                                                   then lease_seconds else m.rest end) as not_before
+       ) state
+        left join lateral (
+          select min(p.next_attempt_at) as at from delivery p
+           where p.merchant_id = m.merchant_id and p.status = 'pending' and m.rest = 0
+             and coalesce(taken.deliveries, 0) < m.room
+        ) head on true
+       where cardinality(leased_events) is distinct from max_deliveries or m.position <= last_lane
+    ) after
+   where l.merchant_id = after.merchant_id;
 
   return query
-    select cardinality(lane_ids), clock_timestamp(), c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
-           event.body, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
-      from (select 1) as always
-      left join (
-        unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
-          as c(event_id, merchant_id, cycle, attempts, lapsed)
-        join event on event.event_id = c.event_id
-        join endpoint on endpoint.merchant_id = c.merchant_id
+    with places as materialized (
+      select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
+        from (select distinct t.merchant_id from unnest(leased_merchants) as t(merchant_id)) m
+        join endpoint on endpoint.merchant_id = m.merchant_id
         join signing_key k on k.key_id = endpoint.active_key_id
-      ) on true;
+    )
+    select null::integer, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
+           event.body, places.url, places.host, places.key_id, places.secret_encrypted, places.encryption_key_id
+      from unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
+             as c(event_id, merchant_id, cycle, attempts, lapsed)
+      join event on event.event_id = c.event_id
+      join places on places.merchant_id = c.merchant_id;
 end
 $$;
 
 -- Writes down how attempts ended, all of them or none; element n of every array is about the same attempt.
--- error_category is null for a success, delay null when no retry is left.
+-- error_category is null for a success, delay null when no retry is left. Of several attempts of one event at most one decides.
 create function settle_attempts(
-  events           text[],
-  leases           uuid[],
-  merchants        text[],
-  cycles           integer[],
-  numbers          integer[],
-  keys             text[],
-  durations_ms     integer[],
-  statuses         smallint[],
-  error_categories text[],
-  remote_ips       inet[],
-  delays           double precision[],
-  before_delivered text[],
-  before_failed    text[],
-  recovered_at     integer,
-  close_after      integer,
-  close_after_seconds double precision,
+  events                text[],
+  leases                uuid[],
+  merchants             text[],
+  cycles                integer[],
+  numbers               integer[],
+  keys                  text[],
+  durations_ms          integer[],
+  statuses              smallint[],
+  error_categories      text[],
+  remote_ips            inet[],
+  delays                double precision[],
+  deciding              boolean[],
+  before_delivered      text[],
+  before_failed         text[],
+  recovered_at          integer,
+  close_after           integer,
+  close_after_seconds   double precision,
   longest_close_seconds double precision
-) returns void language plpgsql as $$
+) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
 #variable_conflict use_column
-declare
-  has_failures boolean := array_length(array_remove(error_categories, null), 1) > 0;
 begin
-  -- In order, so that two batches which share events do not wait for each other.
-  perform 1 from delivery where event_id = any(events) order by event_id for update;
-
-  -- A success is a fact, whoever holds the lease by now. It comes first: whatever else was said of an event, it stands.
-  update delivery d
-     set status = 'delivered', attempts = d.attempts + 1, next_attempt_at = null, lease_id = null, error_category = null,
-         delivered_at = now(), last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0)
-    from unnest(events, durations_ms, error_categories) as o(event_id, duration_ms, error_category)
-   where o.error_category is null and d.event_id = o.event_id and d.status = any(before_delivered);
-
-  -- A failure counts only under its own lease: when the lease has lapsed, somebody else is at it.
-  if has_failures then
-    update delivery d
-       set status = case when o.delay is null then 'failed' else 'pending' end,
-           attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
-           next_attempt_at = now() + make_interval(secs => o.delay),
-           last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0)
-      from unnest(events, leases, error_categories, delays, durations_ms)
-        as o(event_id, lease_id, error_category, delay, duration_ms)
-     where o.error_category is not null and d.event_id = o.event_id and d.lease_id = o.lease_id
-       and d.status = any(before_failed);
-  end if;
-
-  insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
-  select o.event_id, o.lease_id, now() - make_interval(secs => o.duration_ms / 1000.0),
-         o.cycle, o.n, o.key_id, o.duration_ms, o.http_status, o.error_category, o.remote_ip
-    from unnest(events, leases, cycles, numbers, keys, durations_ms, statuses, error_categories, remote_ips)
-      as o(event_id, lease_id, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip);
-
   -- Most lanes only succeed, and their rows are neither locked nor written. The others are locked in order.
   with ended as (
     select o.merchant_id, bool_or(o.error_category is null) as has_success,
            count(o.error_category)::int as failures, max(o.error_category) as error_category,
-           -- What is not pending any more, or was not ours to decide, makes no lane due too early by more than one look.
+           -- Where the failure did not count after all, the lane is looked at once too often.
            min(now() + make_interval(secs => o.delay)) filter (where o.error_category is not null) as due_at
       from unnest(merchants, error_categories, delays) as o(merchant_id, error_category, delay)
      group by o.merchant_id
@@ -236,5 +227,25 @@ begin
                             else least(l.next_due_at, greatest(after.due_at, after.closed_until)) end
     from after
    where l.merchant_id = after.merchant_id;
+
+  -- A success is a fact, whoever holds the lease by now. A failure counts only under its own lease: when that has lapsed, somebody
+  -- else is at it.
+  update delivery d
+     set status = case when o.error_category is null then 'delivered' when o.delay is null then 'failed' else 'pending' end,
+         attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
+         next_attempt_at = case when o.error_category is not null then now() + make_interval(secs => o.delay) end,
+         last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0),
+         delivered_at = case when o.error_category is null then now() end
+    from unnest(events, leases, error_categories, delays, durations_ms, deciding)
+      as o(event_id, lease_id, error_category, delay, duration_ms, decides)
+   where o.decides and d.event_id = o.event_id
+     and case when o.error_category is null then d.status = any(before_delivered)
+              else d.lease_id = o.lease_id and d.status = any(before_failed) end;
+
+  insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
+  select o.event_id, o.lease_id, now() - make_interval(secs => o.duration_ms / 1000.0),
+         o.cycle, o.n, o.key_id, o.duration_ms, o.http_status, o.error_category, o.remote_ip
+    from unnest(events, leases, cycles, numbers, keys, durations_ms, statuses, error_categories, remote_ips)
+      as o(event_id, lease_id, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip);
 end
 $$;

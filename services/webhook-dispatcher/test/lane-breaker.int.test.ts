@@ -214,12 +214,13 @@ describe('a closed lane is tried at once', () => {
 });
 
 describe('a host that gets fewer attempts', () => {
-  test('gets no more than its room over all lanes that lead there, and the rest stays due', async () => {
+  test('shares its room out among the lanes that lead there, and the rest stays due', async () => {
     const merchants = await Promise.all([1, 2, 3].map(() => world.addMerchant('shared.io')));
-    for (const merchantId of merchants) for (let n = 0; n < 4; n += 1) await world.addEvent(merchantId);
+    for (const merchantId of merchants) for (let n = 0; n < 5; n += 1) await world.addEvent(merchantId);
     const shared = (room: number) => ({ hosts: { names: ['shared.io'], rooms: [room], restsSeconds: [0] } });
-    expect(await world.claim(shared(5))).toHaveLength(5);
+    expect(await world.claim(shared(7))).toHaveLength(6);
     expect(await world.claim(shared(0))).toEqual([]);
+    expect(await world.claim(shared(2))).toHaveLength(2);
     expect(await world.claim({ perHost: 3 })).toHaveLength(3);
     expect(await world.claim()).toHaveLength(4);
   });
@@ -227,7 +228,10 @@ describe('a host that gets fewer attempts', () => {
   test('and rests puts its lanes off, without touching their events', async () => {
     const merchantId = await world.addMerchant('dead.io');
     const eventId = await world.addEvent(merchantId);
+    const other = await world.addMerchant('dead.io');
+    await world.addEvent(other);
     expect(await world.claim({ hosts: { names: ['dead.io'], rooms: [1], restsSeconds: [4] } })).toEqual([]);
+    expect(await laneOf(other)).toMatchObject({ due_in: 4 });
     expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, closed_for: null });
     expect(await world.stateOf(eventId)).toMatchObject({ attempts: 0, due_in: 0, leased: false });
     expect(await world.claim()).toEqual([]);

@@ -1,33 +1,85 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
-/** Deliveries of one lane that are counted at most, so that a dead receiver's backlog does not make the measuring slow. */
+/** Deliveries that are counted at most, of one lane and in all, so that a large backlog does not make the measuring slow. */
 const MAX_COUNTED_PER_LANE = 10_000;
+const MAX_COUNTED = 100_000;
+
+/** How long something may be due before its lane counts as overdue: far beyond the moment that a claim takes. */
+const OVERDUE_SECONDS = 60;
+
+export type LaneBacklog = { merchantId: string; due: number; oldestSeconds: number };
 
 export type Backlog = {
-  /** Deliveries due and not leased. */
+  /** Deliveries due that may be sent now, up to 100,000 and 10,000 of a lane. */
   due: number;
   /** How long the oldest of them has been due, in seconds; 0 when there is none. */
   oldestSeconds: number;
+  /** Lanes that may be sent to now, with something due for more than a minute. */
+  overdueLanes: number;
   /** Lanes of blocked accounts that have something due. */
   heldLanes: number;
+  /** Lanes that rest, or are tried with one event, because their receiver answered nothing but failures. */
+  closedLanes: number;
+  /** The lanes that wait longest, those at rest included, longest first. */
+  longest: LaneBacklog[];
 };
 
-/** What waits to be sent now. Held lanes are counted on their own: they wait on purpose. */
-export async function readBacklog(db: Queryable): Promise<Backlog> {
+/**
+ * What waits to be sent now. Lanes that wait on purpose are kept apart: of blocked accounts, without an endpoint, with a receiver
+ * that answers nothing but failures, or on a host that cannot be reached; the last two have no due time before their rest is over.
+ * One look into the index for each lane with anything pending; nothing is counted beyond its bound.
+ * @param options.longest how many lanes to tell of by name.
+ */
+export async function readBacklog(db: Queryable, { longest }: { longest: number }): Promise<Backlog> {
   const { rows } = await db.query<Backlog>(
-    `select count(d.next_attempt_at)::int as due,
-            coalesce(extract(epoch from now() - min(d.next_attempt_at)), 0)::float8 as "oldestSeconds",
-            (select count(*)::int from lane where held and next_due_at <= now()) as "heldLanes"
-       from lane l
-      cross join lateral (
-        select next_attempt_at from delivery
-         where merchant_id = l.merchant_id and status = 'pending' and next_attempt_at <= now()
-         order by next_attempt_at limit $1
-      ) d
-      where l.next_due_at <= now() and not l.held`,
-    [MAX_COUNTED_PER_LANE],
+    `with waiting as materialized (
+       select l.merchant_id, head.due_at, l.closed_until is null and l.next_due_at <= now() as is_open
+         from lane l
+        cross join lateral (
+          select next_attempt_at as due_at from delivery
+           where merchant_id = l.merchant_id and status = 'pending' order by next_attempt_at limit 1
+        ) head
+        where l.next_due_at is not null and not l.held and head.due_at <= now()
+          and exists (select from endpoint e where e.merchant_id = l.merchant_id)
+     ), counted as (
+       select 1 from waiting w
+        cross join lateral (
+          select 1 from delivery
+           where merchant_id = w.merchant_id and status = 'pending' and next_attempt_at <= now()
+           limit $1
+        ) d
+        where w.is_open
+        limit $2
+     ), longest as (
+       select w.merchant_id, extract(epoch from now() - w.due_at)::float8 as seconds,
+              (select count(*)::int from (
+                 select 1 from delivery
+                  where merchant_id = w.merchant_id and status = 'pending' and next_attempt_at <= now()
+                  limit $1
+               ) d) as due
+         from (select * from waiting order by due_at limit $3) w
+     )
+     select (select count(*)::int from counted) as due,
+            coalesce(extract(epoch from now() - min(due_at) filter (where is_open)), 0)::float8 as "oldestSeconds",
+            count(*) filter (where is_open and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
+            (select count(*)::int from lane where held and next_due_at <= now()) as "heldLanes",
+            (select count(*)::int from lane where closed_until is not null) as "closedLanes",
+            (select coalesce(jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'due', due, 'oldestSeconds', seconds)
+                                       order by seconds desc), '[]') from longest) as longest
+       from waiting`,
+    [MAX_COUNTED_PER_LANE, MAX_COUNTED, longest, OVERDUE_SECONDS],
   );
-  return rows[0] ?? { due: 0, oldestSeconds: 0, heldLanes: 0 };
+  const [backlog] = rows;
+  if (backlog === undefined) throw new Error('an aggregate returned no row');
+  return backlog;
+}
+
+/** Rows that no month's partition took, up to 1,000: there are some only when the partitions were not made in time. */
+export async function countMisplacedAttempts(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    `select count(*)::int as count from (select 1 from attempt_default limit 1000) a`,
+  );
+  return rows[0]?.count ?? 0;
 }
 
 /** Makes the coming months' partitions of `attempt`. */

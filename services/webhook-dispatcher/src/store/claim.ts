@@ -49,7 +49,7 @@ export type Claim = {
 /** More lanes wait for the next claim; each claim stays a few milliseconds long. */
 const MAX_LANES = 64;
 
-type Row = Omit<Claimed, 'lease_id' | 'event_id'> & { event_id: string | null; lanes: number; database_now: Date };
+type Rows = [{ lanes: number; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
 /**
  * Takes due deliveries, a few of each due lane, and leases them to this process.
@@ -60,7 +60,7 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   const { inFlight, hosts } = bounds;
   const maxLanes = Math.min(MAX_LANES, bounds.room);
   const leaseId = randomUUID();
-  const { rows } = await pool.query<Row>(
+  const { rows } = await pool.query(
     `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::text[], $6::int[], $7::text[], $8::int[], $9::float8[],
                                     $10::uuid, $11::float8)`,
     [
@@ -68,12 +68,9 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
       ...[hosts.names, hosts.rooms, hosts.restsSeconds, leaseId, bounds.leaseSeconds],
     ],
   );
-  const [first] = rows;
-  if (first === undefined) throw new Error('claim_deliveries answered nothing');
-  const claimed = rows
-    .filter((row): row is Row & { event_id: string } => row.event_id !== null)
-    .map((row) => ({ ...row, lease_id: leaseId }));
-  return { claimed, more: claimed.length > 0 || first.lanes === maxLanes, databaseNow: first.database_now };
+  const [{ lanes, database_now: databaseNow }, ...due] = rows as unknown as Rows;
+  const claimed = due.map((row) => ({ ...row, lease_id: leaseId }));
+  return { claimed, more: claimed.length > 0 || lanes === maxLanes, databaseNow };
 }
 
 /** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */

@@ -47,22 +47,27 @@ export async function settleAttempts(
   outcomes: readonly Outcome[],
   breaker: LaneBreaker = laneBreaker,
 ): Promise<void> {
+  // In one order, so that two batches which share events do not wait for each other.
+  const sorted = outcomes.toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1));
+  // Whatever else was said of an event, a 2xx stands.
+  const delivered = new Set(outcomes.filter((o) => o.errorCategory === null).map((o) => o.eventId));
   await pool.query(
     `select settle_attempts($1::text[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::int[], $8::smallint[],
-                            $9::text[], $10::inet[], $11::float8[], $12::text[], $13::text[], $14::int, $15::int, $16::float8,
-                            $17::float8)`,
+                            $9::text[], $10::inet[], $11::float8[], $12::bool[], $13::text[], $14::text[], $15::int, $16::int,
+                            $17::float8, $18::float8)`,
     [
-      outcomes.map((o) => o.eventId),
-      outcomes.map((o) => o.leaseId),
-      outcomes.map((o) => o.merchantId),
-      outcomes.map((o) => o.cycle),
-      outcomes.map((o) => o.n),
-      outcomes.map((o) => o.keyId),
-      outcomes.map((o) => o.durationMs),
-      outcomes.map((o) => o.httpStatus),
-      outcomes.map((o) => o.errorCategory),
-      outcomes.map((o) => o.remoteAddress),
-      outcomes.map((o) => o.retryDelaySeconds),
+      sorted.map((o) => o.eventId),
+      sorted.map((o) => o.leaseId),
+      sorted.map((o) => o.merchantId),
+      sorted.map((o) => o.cycle),
+      sorted.map((o) => o.n),
+      sorted.map((o) => o.keyId),
+      sorted.map((o) => o.durationMs),
+      sorted.map((o) => o.httpStatus),
+      sorted.map((o) => o.errorCategory),
+      sorted.map((o) => o.remoteAddress),
+      sorted.map((o) => o.retryDelaySeconds),
+      sorted.map((o) => o.errorCategory === null || !delivered.has(o.eventId)),
       statusesBefore('delivered'),
       statusesBefore('failed'),
       breaker.recoveredAt,

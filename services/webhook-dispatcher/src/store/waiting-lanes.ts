@@ -1,0 +1,90 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { timeOrNull } from '../delivery-record.ts';
+
+/** Lists answer at most this many lanes. */
+const MAX_LANES = 100;
+/** Deliveries that are counted at most, of each lane. */
+const MAX_COUNTED = 10_000;
+
+/** A merchant's queue as an operator sees it. Times are RFC 3339. */
+export type LaneState = {
+  merchant_id: string;
+  /** Of the endpoint; null before the merchant's first PUT, until which nothing is sent. */
+  host: string | null;
+  /** Deliveries due and not being sent, up to 10,000. */
+  due: number;
+  oldest_due_at: string | null;
+  /** The account is blocked. */
+  held: boolean;
+  /** Failures since the last success, and since when. */
+  failures: number;
+  failing_since: string | null;
+  /** Of the last failure; it stays when the receiver recovers. */
+  error_category: string | null;
+  /** While it is set, the receiver gets nothing until then, and one event after it. */
+  closed_until: string | null;
+  closed_times: number;
+  /** Attempts in flight that each process allows while the receiver recovers; null when the ordinary bound holds. */
+  recovering_cap: number | null;
+  /** Something is due, and nothing is sent before this moment: the lane is closed, or its host cannot be reached. */
+  put_off_until: string | null;
+};
+
+/** The lanes asked for, at most 100, and how many there are. */
+export type WaitingLanes = { lanes: LaneState[]; total: number };
+
+type Times = 'oldest_due_at' | 'failing_since' | 'closed_until' | 'put_off_until';
+type Row = Omit<LaneState, Times> & { [time in Times]: Date | null } & { total: number };
+
+/**
+ * The lanes that wait, longest first: those with something due, and those that are closed.
+ * @param which.merchantId that merchant's lane alone, whether it waits or not.
+ * @param which.held lanes of blocked accounts, instead of the others.
+ */
+export async function readWaitingLanes(
+  db: Queryable,
+  which: { merchantId: string } | { held: boolean },
+): Promise<WaitingLanes> {
+  const merchantId = 'merchantId' in which ? which.merchantId : null;
+  const held = 'held' in which && which.held;
+  const { rows } = await db.query<Row>(
+    `with waiting as materialized (
+       select l.merchant_id, l.held, l.failures, l.failing_since, l.error_category, l.closed_until, l.closed_times,
+              l.recovering_cap, head.due_at as oldest_due_at,
+              case when head.due_at is not null and l.next_due_at > now() then l.next_due_at end as put_off_until
+         from lane l
+         left join lateral (
+           select next_attempt_at as due_at from delivery
+            where merchant_id = l.merchant_id and status = 'pending' and next_attempt_at <= now()
+            order by next_attempt_at limit 1
+         ) head on true
+        where ($1::text is null or l.merchant_id = $1)
+          and ($1::text is not null or l.held = $2 and (head.due_at is not null or l.closed_until is not null))
+     )
+     select w.*, e.host, (select count(*)::int from waiting) as total,
+            (select count(*)::int from (
+               select 1 from delivery
+                where merchant_id = w.merchant_id and status = 'pending' and next_attempt_at <= now() limit $3
+             ) d) as due
+       from (select * from waiting order by oldest_due_at, merchant_id limit $4) w
+       left join endpoint e on e.merchant_id = w.merchant_id
+      order by w.oldest_due_at, w.merchant_id`,
+    [merchantId, held, MAX_COUNTED, MAX_LANES],
+  );
+  return { lanes: rows.map(laneState), total: rows[0]?.total ?? 0 };
+}
+
+const laneState = (row: Row): LaneState => ({
+  merchant_id: row.merchant_id,
+  host: row.host,
+  due: row.due,
+  oldest_due_at: timeOrNull(row.oldest_due_at),
+  held: row.held,
+  failures: row.failures,
+  failing_since: timeOrNull(row.failing_since),
+  error_category: row.error_category,
+  closed_until: timeOrNull(row.closed_until),
+  closed_times: row.closed_times,
+  recovering_cap: row.recovering_cap,
+  put_off_until: timeOrNull(row.put_off_until),
+});
