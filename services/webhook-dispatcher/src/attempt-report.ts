@@ -1,3 +1,4 @@
+import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { AttemptResult } from './send.ts';
@@ -7,6 +8,8 @@ import type { Claimed } from './store/claim.ts';
 export type AttemptReport = {
   claimed(claimed: readonly Claimed[]): void;
   ended(delivery: Claimed, result: AttemptResult): void;
+  /** No attempt is left in this cycle: from here on the event waits for its merchant or an operator. */
+  failed(delivery: Claimed): void;
 };
 
 export function createAttemptReport({ logger, metrics }: { logger: Logger; metrics: Metrics }): AttemptReport {
@@ -16,6 +19,9 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
   const duration = metrics.histogram('webhook_attempt_duration_seconds', 'Duration of an attempt, body included', [
     'result',
   ]);
+  const failures = metrics.counter('webhook_failed_events_total', 'Events whose attempts were used up');
+  // A counter that is not there before its first attempt would hide that one from every rate.
+  for (const result of ['delivered', ...errorCategories]) attempts.inc({ result }, 0);
   return {
     claimed(claimed) {
       claims.inc(claimed.length);
@@ -27,18 +33,17 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
       duration.observe({ result: word }, result.durationMs / 1000);
       logAttempt(logger, delivery, result);
     },
+    failed(delivery) {
+      failures.inc();
+      logger.warn(placeOf(delivery), 'webhook event failed, its attempts are used up');
+    },
   };
 }
 
-/** One line an attempt. The host helps to find a fault; the whole URL may hold a secret of the merchant's. */
+/** One line an attempt. */
 function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): void {
   const line = {
-    event_id: delivery.event_id,
-    merchant_id: delivery.merchant_id,
-    host: delivery.host,
-    key_id: delivery.key_id,
-    cycle: delivery.cycle,
-    attempt: delivery.attempts + 1,
+    ...placeOf(delivery),
     duration_ms: result.durationMs,
     http_status: result.httpStatus,
     error_category: result.errorCategory,
@@ -46,3 +51,13 @@ function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): v
   if (result.errorCategory === null) logger.info(line, 'webhook delivered');
   else logger.warn({ ...line, error: result.error ?? undefined }, 'webhook attempt failed');
 }
+
+/** The host helps to find a fault; the whole URL may hold a secret of the merchant's. */
+const placeOf = (delivery: Claimed) => ({
+  event_id: delivery.event_id,
+  merchant_id: delivery.merchant_id,
+  host: delivery.host,
+  key_id: delivery.key_id,
+  cycle: delivery.cycle,
+  attempt: delivery.attempts + 1,
+});

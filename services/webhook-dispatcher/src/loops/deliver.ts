@@ -126,7 +126,9 @@ function createDeliver(
     faultPoint('webhook-answered');
     report.ended(delivery, result);
     breakers.ended(delivery.host, result.errorCategory);
-    if (result.errorCategory === 'interrupted') await releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
-    else await settler.settle(outcomeOf(delivery, result, { retryDelaysSeconds, random: Math.random() }));
+    if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
+    const outcome = outcomeOf(delivery, result, { retryDelaysSeconds, random: Math.random() });
+    await settler.settle(outcome);
+    if (outcome.errorCategory !== null && outcome.retryDelaySeconds === null) report.failed(delivery);
   };
 }
