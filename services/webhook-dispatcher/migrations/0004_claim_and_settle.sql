@@ -5,7 +5,7 @@
 -- lane's lock is the only one who leases its deliveries. Locks are taken in one order everywhere: lanes, then deliveries.
 -- at_work, at_work_counts: attempts that lanes have in flight in this process.
 -- hosts, host_rooms: receivers that may get fewer than host_bound attempts; host_rests: seconds for which none shall be sent, or 0.
--- The first row says how many lanes were looked at, and the time; each further one is a delivery that was claimed.
+-- The first row says whether another claim may find more, and the time; each further one is a delivery that was claimed.
 create function claim_deliveries(
   max_deliveries integer,
   lane_bound     integer,
@@ -19,7 +19,7 @@ create function claim_deliveries(
   lease          uuid,
   lease_seconds  double precision
 ) returns table (
-  lanes              integer,
+  more               boolean,
   database_now       timestamptz,
   event_id           text,
   merchant_id        text,
@@ -44,15 +44,17 @@ declare
   leased_attempts  integer[];
   leased_lapses    boolean[];
   last_lane        bigint;
+  locked_lanes     bigint;
 begin
   -- A claim that is lost with the server is made again by somebody, so nobody waits for the disk. What it leads to is durable.
   perform set_config('synchronous_commit', 'off', true);
 
   -- Lanes that lead to one host share its room evenly.
-  select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.rest)
-    into lane_ids, lane_rooms, lane_rests
+  select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.rest),
+         max(due.locked_lanes)
+    into lane_ids, lane_rooms, lane_rests, locked_lanes
     from (
-      select locked.*, count(*) over (partition by locked.host)::int as sharing,
+      select locked.*, count(*) over () as locked_lanes, count(*) over (partition by locked.host)::int as sharing,
              row_number() over (partition by locked.host order by locked.next_due_at) as nth_of_host
         from (
           select l.merchant_id, l.next_due_at, e.host, free.room, coalesce(h.room, host_bound) as host_room,
@@ -74,10 +76,10 @@ begin
        order by locked.next_due_at
     ) due
    where due.rest > 0 or due.nth_of_host <= due.host_room;
-  lanes := coalesce(cardinality(lane_ids), 0);
-  database_now := clock_timestamp();
-  return next;
-  if lanes = 0 then
+  if lane_ids is null then
+    more := false;
+    database_now := clock_timestamp();
+    return next;
     return;
   end if;
 
@@ -109,35 +111,37 @@ begin
     into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane
     from leased;
 
-  -- A lane that may have more goes behind the others that wait; so one look too many finds out that it had not. One that is being
-  -- tried rests until that has ended. Lanes that were not reached stay as they are.
-  update lane l
-     set next_due_at = after.next_due_at,
-         closed_until = case when after.is_tried then after.not_before else l.closed_until end,
-         recovering_cap = case when after.is_tried then 1 else l.recovering_cap end
-    from (
-      select m.merchant_id, state.is_tried, state.not_before,
-             case when m.rest > 0 or taken.deliveries >= m.room then state.not_before
-                  when head.at is not null then greatest(head.at, state.not_before) end as next_due_at
-        from unnest(lane_ids, lane_rooms, lane_rests) with ordinality as m(merchant_id, room, rest, position)
-        left join (
-          select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
-        ) taken on taken.merchant_id = m.merchant_id
-        join lane on lane.merchant_id = m.merchant_id
-       cross join lateral (
-         select lane.closed_until is not null and taken.deliveries is not null as is_tried,
-                now() + make_interval(secs => case when lane.closed_until is not null and taken.deliveries is not null
-                                                   then lease_seconds else m.rest end) as not_before
-       ) state
-        left join lateral (
-          select min(p.next_attempt_at) as at from delivery p
-           where p.merchant_id = m.merchant_id and p.status = 'pending' and m.rest = 0
-             and coalesce(taken.deliveries, 0) < m.room
-        ) head on true
-       where cardinality(leased_events) is distinct from max_deliveries or m.position <= last_lane
-    ) after
-   where l.merchant_id = after.merchant_id;
+  -- A lane that gave all it was asked for may have more, and goes behind the others that wait; one look too many finds out that it
+  -- had not. One that is being tried rests until that has ended. Lanes that were not reached stay as they are.
+  with taken as (
+    select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
+  ), reached as (
+    select l.merchant_id, m.rest, taken.deliveries >= m.room as may_have_more,
+           l.closed_until is not null and taken.deliveries is not null as is_tried
+      from unnest(lane_ids, lane_rooms, lane_rests) with ordinality as m(merchant_id, room, rest, position)
+      join lane l on l.merchant_id = m.merchant_id
+      left join taken on taken.merchant_id = m.merchant_id
+     where cardinality(leased_events) is distinct from max_deliveries or m.position <= last_lane
+  ), moved as (
+    update lane l
+       set next_due_at = case when r.rest > 0 or r.may_have_more then r.not_before
+                              when head.at is not null then greatest(head.at, r.not_before) end,
+           closed_until = case when r.is_tried then r.not_before else l.closed_until end,
+           recovering_cap = case when r.is_tried then 1 else l.recovering_cap end
+      from (
+        select *, now() + make_interval(secs => case when is_tried then lease_seconds else rest end) as not_before from reached
+      ) r
+      left join lateral (
+        select min(p.next_attempt_at) as at from delivery p
+         where p.merchant_id = r.merchant_id and p.status = 'pending' and r.rest = 0 and r.may_have_more is not true
+      ) head on true
+     where l.merchant_id = r.merchant_id
+    returning r.may_have_more
+  )
+  select locked_lanes = max_lanes or coalesce(bool_or(moved.may_have_more), false) into more from moved;
 
+  database_now := clock_timestamp();
+  return next;
   return query
     with places as materialized (
       select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
@@ -145,7 +149,7 @@ begin
         join endpoint on endpoint.merchant_id = m.merchant_id
         join signing_key k on k.key_id = endpoint.active_key_id
     )
-    select null::integer, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
+    select null::boolean, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
            event.body, places.url, places.host, places.key_id, places.secret_encrypted, places.encryption_key_id
       from unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
              as c(event_id, merchant_id, cycle, attempts, lapsed)

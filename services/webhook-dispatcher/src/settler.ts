@@ -8,8 +8,8 @@ export type Settler<O> = {
   settle(outcome: O): Promise<void>;
 };
 
-/** About 25 times the rate of single commits, and still short transactions. */
-const MAX_BATCH = 100;
+/** Each further one in a batch costs less, and it is still a short transaction. */
+const MAX_BATCH = 256;
 const RETRY_MS = 250;
 
 type Waiting<O> = { outcome: O; done: () => void };

@@ -15,11 +15,11 @@ describe('settling in batches', () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  test('a batch is never larger than a hundred', async () => {
+  test('a batch is never larger than 256', async () => {
     const sizes: number[] = [];
     const settler = createSettler<number>({ write: async (outcomes) => void sizes.push(outcomes.length), logger });
-    await Promise.all(Array.from({ length: 250 }, (_, outcome) => settler.settle(outcome)));
-    expect(sizes).toEqual([1, 100, 100, 49]);
+    await Promise.all(Array.from({ length: 600 }, (_, outcome) => settler.settle(outcome)));
+    expect(sizes).toEqual([1, 256, 256, 87]);
   });
 
   test('a database that is away is waited for, and nothing is lost', async () => {

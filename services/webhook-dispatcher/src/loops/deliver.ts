@@ -37,6 +37,8 @@ type DeliverOptions = {
 
 /** Retries become due by themselves; this is how late one may be noticed. New events wake the loop. */
 const POLL_MS = 500;
+/** Claims begin at least this far apart, unless one is known to find more: a few at once cost little more than one. */
+const PACE_MS = 5;
 /** Three times the longest attempt: a lease lapses only when its process is gone. */
 const LEASE_SECONDS = 45;
 /** A process that was stopped on the way must not begin what another one will soon take over. */
@@ -67,6 +69,7 @@ export function startDeliverLoop(
     const free = lanes.claimBounds();
     if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
     const askedMs = performance.now();
+    pace.began();
     const { claimed, more, databaseNow } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
     report.claimed(claimed);
     pressure.databaseTime(databaseNow);
@@ -92,18 +95,38 @@ export function startDeliverLoop(
       .catch((error: unknown) => logger.error({ error, event_id: delivery.event_id }, 'an attempt came to nothing'))
       .finally(() => {
         inFlight.delete(attempt);
-        if (lanes.leave(delivery)) loop.wake();
+        if (lanes.leave(delivery)) pace.wake();
       });
     inFlight.add(attempt);
   }
 
   const loop = startLoop({ name: 'deliver', intervalMs: POLL_MS, logger, metrics, run });
+  const pace = createPace(() => loop.wake());
   return {
-    wake: () => loop.wake(),
+    wake: () => pace.wake(),
     async close() {
+      pace.close();
       await loop.close();
       await Promise.all(inFlight);
     },
+  };
+}
+
+/** Keeps wake-ups for a moment when the last claim began only just before. */
+function createPace(wake: () => void): { wake(): void; began(): void; close(): void } {
+  let lastClaimMs = -Infinity;
+  let timer: NodeJS.Timeout | null = null;
+  return {
+    wake() {
+      const waitMs = lastClaimMs + PACE_MS - performance.now();
+      if (waitMs <= 0) return wake();
+      timer ??= setTimeout(() => {
+        timer = null;
+        wake();
+      }, waitMs);
+    },
+    began: () => void (lastClaimMs = performance.now()),
+    close: () => clearTimeout(timer ?? undefined),
   };
 }
 

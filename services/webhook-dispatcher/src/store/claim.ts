@@ -48,8 +48,11 @@ export type Claim = {
 
 /** More lanes wait for the next claim; each claim stays a few milliseconds long. */
 const MAX_LANES = 64;
+const MIN_LANES = 16;
+/** When much is due most lanes give several, and each lane that is locked in vain costs as much as a delivery. */
+const DELIVERIES_A_LANE = 4;
 
-type Rows = [{ lanes: number; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
+type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
 /**
  * Takes due deliveries, a few of each due lane, and leases them to this process.
@@ -58,19 +61,19 @@ type Rows = [{ lanes: number; database_now: Date }, ...Omit<Claimed, 'lease_id'>
  */
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
   const { inFlight, hosts } = bounds;
-  const maxLanes = Math.min(MAX_LANES, bounds.room);
+  const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(bounds.room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
   const { rows } = await pool.query(
     `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::text[], $6::int[], $7::text[], $8::int[], $9::float8[],
                                     $10::uuid, $11::float8)`,
     [
-      ...[bounds.room, bounds.perLane, bounds.perHost, maxLanes, inFlight.merchantIds, inFlight.counts],
+      ...[bounds.room, bounds.perLane, bounds.perHost, lanes, inFlight.merchantIds, inFlight.counts],
       ...[hosts.names, hosts.rooms, hosts.restsSeconds, leaseId, bounds.leaseSeconds],
     ],
   );
-  const [{ lanes, database_now: databaseNow }, ...due] = rows as unknown as Rows;
+  const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
   const claimed = due.map((row) => ({ ...row, lease_id: leaseId }));
-  return { claimed, more: claimed.length > 0 || lanes === maxLanes, databaseNow };
+  return { claimed, more, databaseNow };
 }
 
 /** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */
