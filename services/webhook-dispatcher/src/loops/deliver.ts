@@ -119,11 +119,12 @@ function createPace(wake: () => void): { wake(): void; began(): void; close(): v
   return {
     wake() {
       const waitMs = lastClaimMs + PACE_MS - performance.now();
-      if (waitMs <= 0) return wake();
-      timer ??= setTimeout(() => {
-        timer = null;
-        wake();
-      }, waitMs);
+      if (waitMs <= 0) wake();
+      else
+        timer ??= setTimeout(() => {
+          timer = null;
+          wake();
+        }, waitMs);
     },
     began: () => void (lastClaimMs = performance.now()),
     close: () => clearTimeout(timer ?? undefined),
