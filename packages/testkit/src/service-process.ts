@@ -17,6 +17,9 @@ export type ServiceProcess = {
   stop(): Promise<number | null>;
   /** As a power cut would. */
   kill(): Promise<void>;
+  /** SIGSTOP: it stands still, with everything it has open, until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Settles once it has ended, however that came about. */
   ended: Promise<void>;
 };
@@ -63,6 +66,8 @@ export async function startServiceProcess(main: URL, env: Record<string, string>
       child.kill('SIGKILL');
       await exit;
     },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     ended: exit.then(() => undefined),
   };
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { newSecret } from '@quittance/contracts/ids.ts';
+import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -218,6 +218,35 @@ describe('a counter', () => {
     for (let n = 0; n < 6; n += 1) answers.push(await retry());
     expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429]);
     expect(Number(answers.at(-1)?.headers['retry-after'])).toBeGreaterThan(3_500);
+  });
+
+  test('of retries by hand counts whatever they come to, for each merchant, in a window that begins with the first', async () => {
+    const other = await fresh();
+    await fresh();
+    const [delivered, failed] = [newId('evt'), newId('evt')];
+    const path = (event: string) => `/internal/v1/merchants/${merchant.merchant_id}/events/${event}/retry`;
+    gateway.webhooks.answers.set(`POST ${path(failed)}`, { status: 202, body: '{"attempts":0}' });
+    gateway.webhooks.answers.set(`POST ${path(delivered)}`, {
+      status: 409,
+      body: { detail: 'Only a failed webhook event can be retried' },
+    });
+    const retry = (event: string, { api_key: key } = merchant) =>
+      gateway.call('POST', `/api/v1/merchant/webhook/events/${event}/retry`, { headers: { 'X-API-Key': key } });
+    const answers = [];
+    for (const event of [delivered, failed, 'evt_unknown', delivered, newId('evt'), failed, delivered])
+      answers.push(await retry(event));
+    expect(answers.map(({ status }) => status)).toEqual([409, 202, 404, 409, 404, 429, 429]);
+    // A refusal for the limit asks nobody.
+    const asked = gateway.webhooks.received.filter((call) => call.path === path(failed));
+    expect(asked).toHaveLength(1);
+    for (const { headers, text } of answers.slice(-2)) {
+      expect(text).toBe('{"detail":"Rate limit exceeded"}');
+      expect(Number(headers['retry-after'])).toBeGreaterThan(3_500);
+      expect(Number(headers['retry-after'])).toBeLessThanOrEqual(3_600);
+    }
+    expect((await retry(delivered, other)).status).toBe(404);
+    await endWindows(gateway.pool, 'manual_retry');
+    expect((await retry(failed)).status).toBe(202);
   });
 
   test('is swept once its window is over, and not before', async () => {

@@ -29,4 +29,5 @@ export function deliveryRecord(row: DeliveryRow): DeliveryRecord {
   };
 }
 
-const timeOrNull = (date: Date | null): string | null => (date === null ? null : rfc3339(date));
+/** RFC 3339, or null for what has not happened. */
+export const timeOrNull = (date: Date | null): string | null => (date === null ? null : rfc3339(date));

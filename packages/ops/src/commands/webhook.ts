@@ -1,37 +1,24 @@
 import type { Command } from 'commander';
-import { asks, authorOf, changes, idArgument, reads } from '../command.ts';
+import { asks, authorOf, changes, idArgument } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
-import { allFailed, PAGE, readFailed, RETRY_MAX, retryEvents, type Retried } from '../webhook-events.ts';
-import { failedView, retriedView } from '../views/webhook.ts';
+import { allFailed, RETRY_MAX, retryEvents, totalText, type Retried } from '../webhook-events.ts';
+import { retriedView } from '../views/webhook.ts';
+import { webhookReadingCommands } from './webhook-reading.ts';
 
 const eventId = idArgument('evt');
 const merchantId = idArgument('mer');
 
-type FailedOptions = JsonOption & { merchant?: string; after?: string };
 type RetryOptions = JsonOption & AuthorOptions & YesOption & { allFailed?: boolean; merchant?: string };
 
 export function webhookCommands(program: Command, ops: Ops): void {
-  const webhook = program.command('webhook').description('webhook events that did not arrive');
-  failed(webhook, ops);
+  const webhook = program
+    .command('webhook')
+    .description('webhook events: how they are doing, and what to do for those that did not arrive');
+  webhookReadingCommands(webhook, ops);
   retry(webhook, ops);
-}
-
-function failed(webhook: Command, { api }: Ops): void {
-  reads(webhook.command('failed'))
-    .description('events whose attempts are used up, the oldest hundred')
-    .option('--merchant <merchant>', 'only those of this merchant', merchantId)
-    .option('--after <event>', 'go on after this one, the last of the page before', eventId)
-    .action(async (options: FailedOptions) => {
-      const page = await readFailed(api, options);
-      printResult(page, options, failedView);
-      const last = page.events.at(PAGE - 1);
-      if (last === undefined || page.total === PAGE) return;
-      const only = options.merchant === undefined ? '' : ` --merchant ${options.merchant}`;
-      note(`${PAGE} of ${page.total}. Go on with: webhook failed${only} --after ${last.event_id}`, options);
-    });
 }
 
 function retry(webhook: Command, { api, config }: Ops): void {
@@ -58,7 +45,7 @@ function retry(webhook: Command, { api, config }: Ops): void {
     if (events.length === 0) return [];
     const merchants = new Set(events.map(({ merchant_id }) => merchant_id)).size;
     const whose = options.merchant ?? `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
-    const these = total > events.length ? `the oldest ${events.length} of ${total}` : `all ${events.length}`;
+    const these = total > events.length ? `the oldest ${events.length} of ${totalText(total)}` : `all ${events.length}`;
     const what = events.length === 1 ? 'the one failed event' : `${these} failed events`;
     await confirm(`Deliver ${what} of ${whose} anew?`, options);
     if (total > events.length)

@@ -1,5 +1,78 @@
-import { table } from '../text.ts';
+import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import { record, sections, shortTime, table } from '../text.ts';
+import type { Column } from '../text.ts';
 import type { FailedEvent, Retried } from '../webhook-events.ts';
+
+/** How a merchant's queue is doing. Nothing in it waits while `due` is 0. */
+export type Lane = {
+  merchant_id: string;
+  host: string | null;
+  due: number;
+  oldest_due_at: string | null;
+  held: boolean;
+  failures: number;
+  failing_since: string | null;
+  error_category: string | null;
+  closed_until: string | null;
+  closed_times: number;
+  recovering_cap: number | null;
+  put_off_until: string | null;
+};
+
+/** One POST that ended. */
+type Attempt = {
+  cycle: number;
+  n: number;
+  started_at: string;
+  duration_ms: number;
+  http_status: number | null;
+  error_category: string | null;
+  key_id: string;
+  remote_ip: string | null;
+};
+
+/** An event with its merchant's queue, null if there is none, and its attempts, newest first. */
+export type DescribedEvent = {
+  event: DeliveryRecord & {
+    merchant_id: string;
+    cycle: number;
+    cycle_started_at: string;
+    interruptions: number;
+    in_flight: boolean;
+  };
+  lane: Lane | null;
+  attempts: Attempt[];
+};
+
+/** The dispatcher counts so far and no further. */
+const MAX_COUNTED = 1_000;
+
+export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
+  `${record([
+    ['event', event.event_id],
+    ['payment', event.payment_id],
+    ['merchant', event.merchant_id],
+    ['created', event.created_at],
+    ['status', statusText(event)],
+    ['attempts', `${event.attempts} in cycle ${event.cycle}, which began ${shortTime(event.cycle_started_at)}`],
+    ['interruptions', event.interruptions === 0 ? 'none' : String(event.interruptions)],
+    ['last error', event.error_category],
+    // How the others wait says nothing about an event that has ended.
+    ...(event.status === 'pending' && lane !== null ? [['lane', laneText(lane)] as const] : []),
+  ])}\n\n${sections([['attempts', table(attempts, attemptColumns)]])}`;
+
+export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
+  table(lanes, [
+    ['merchant', (lane) => lane.merchant_id],
+    ['host', (lane) => lane.host],
+    ['due', (lane) => (lane.due < MAX_COUNTED ? lane.due : `${MAX_COUNTED} or more`)],
+    ['oldest since', (lane) => lane.oldest_due_at],
+    ['state', stateText],
+    ['failures', (lane) => lane.failures],
+    ['failing since', (lane) => lane.failing_since],
+    ['last error', (lane) => lane.error_category],
+    ['closed', (lane) => `${lane.closed_times} times`],
+  ]);
 
 export const failedView = ({ events }: { events: readonly FailedEvent[] }): string =>
   table(events, [
@@ -16,6 +89,39 @@ export const retriedView = ({ events }: { events: readonly Retried[] }): string 
   table(events, [
     ['event', (event) => event.event_id],
     ['payment', (event) => event.delivery?.payment_id],
-    ['result', (event) => event.outcome],
+    ['result', (event) => event.outcome.replaceAll('_', ' ')],
     ['why not', (event) => event.reason],
   ]);
+
+const attemptColumns: Column<Attempt>[] = [
+  ['started', (attempt) => attempt.started_at],
+  ['cycle', (attempt) => attempt.cycle],
+  ['n', (attempt) => attempt.n],
+  ['took ms', (attempt) => attempt.duration_ms],
+  ['status', (attempt) => attempt.http_status],
+  ['result', (attempt) => attempt.error_category ?? 'delivered'],
+  ['address', (attempt) => attempt.remote_ip],
+  ['key', (attempt) => attempt.key_id],
+];
+
+function statusText({ status, in_flight, next_attempt_at, delivered_at }: DescribedEvent['event']): string {
+  if (status === 'delivered') return `delivered ${shortTime(delivered_at ?? '')}`;
+  if (status === 'failed') return 'failed: no attempt is left until somebody retries it';
+  if (in_flight) return `pending: being sent; taken up anew ${shortTime(next_attempt_at ?? '')} if that is cut off`;
+  return `pending: due ${shortTime(next_attempt_at ?? '')}`;
+}
+
+/** Why its events wait, and what for. */
+function laneText(lane: Lane): string {
+  const waiting =
+    lane.due === 0 ? 'nothing else is due' : `${lane.due} due, oldest ${shortTime(lane.oldest_due_at ?? '')}`;
+  return `${stateText(lane)}; ${waiting}`;
+}
+
+function stateText({ held, host, closed_until, put_off_until, recovering_cap: cap }: Lane): string {
+  if (held) return 'held: the account is blocked';
+  if (host === null) return 'no endpoint yet';
+  if (closed_until !== null) return `closed until ${shortTime(closed_until)}`;
+  if (put_off_until !== null) return `host cannot be reached, until ${shortTime(put_off_until)}`;
+  return cap === null ? 'open' : `recovering: ${cap} at a time`;
+}

@@ -3,26 +3,58 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { readBacklog } from '../store/backlog.ts';
+import { countMisplacedAttempts, readBacklog } from '../store/backlog.ts';
+import type { Backlog } from '../store/backlog.ts';
 
 const INTERVAL_MS = 10_000;
+/** Lanes that are told of by name; more would be a series for every merchant there is. */
+const LONGEST_LANES = 20;
 
 /** Keeps the gauges of what waits to be sent. Every replica shows the same numbers: take their maximum, not their sum. */
 export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
-  const due = metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and not being sent');
-  const oldest = metrics.gauge('webhook_oldest_due_seconds', 'How long the oldest due delivery has been due');
-  const held = metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting');
+  const show = createGauges(metrics);
+  const misplaced = metrics.gauge(
+    'webhook_misplaced_attempts',
+    'Attempts that no partition of a month took, up to 1,000',
+  );
   return startLoop({
     name: 'measure',
     intervalMs: INTERVAL_MS,
     logger,
     metrics,
     run: async () => {
-      const backlog = await readBacklog(pool);
-      due.set(backlog.due);
-      oldest.set(backlog.oldestSeconds);
-      held.set(backlog.heldLanes);
+      show(await readBacklog(pool, { longest: LONGEST_LANES }));
+      misplaced.set(await countMisplacedAttempts(pool));
       return { more: false };
     },
   });
+}
+
+function createGauges(metrics: Metrics): (backlog: Backlog) => void {
+  const due = metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and may be sent, up to 20,000');
+  const oldest = metrics.gauge('webhook_oldest_due_seconds', 'How long the oldest of these has been due');
+  const overdue = metrics.gauge('webhook_overdue_lanes', 'Merchants with one of these due for more than a minute');
+  const held = metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting');
+  const closed = metrics.gauge('webhook_closed_lanes', 'Merchants whose receiver answers nothing but failures');
+  const ofLane = ['merchant_id'] as const;
+  const laneDue = metrics.gauge(
+    'webhook_lane_backlog_deliveries',
+    'Deliveries due, up to 1,000, of the 20 merchants whose oldest one waits longest',
+    ofLane,
+  );
+  const laneOldest = metrics.gauge('webhook_lane_oldest_due_seconds', 'How long that one has been due', ofLane);
+  return (backlog) => {
+    due.set(backlog.due);
+    oldest.set(backlog.oldestSeconds);
+    overdue.set(backlog.overdueLanes);
+    held.set(backlog.heldLanes);
+    closed.set(backlog.closedLanes);
+    // A merchant that no longer waits must not stay with its last numbers. Nothing is awaited here, so no scrape sees the gap.
+    laneDue.reset();
+    laneOldest.reset();
+    for (const { merchantId, due: waiting, oldestSeconds } of backlog.longest) {
+      laneDue.set({ merchant_id: merchantId }, waiting);
+      laneOldest.set({ merchant_id: merchantId }, oldestSeconds);
+    }
+  };
 }

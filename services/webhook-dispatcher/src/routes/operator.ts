@@ -8,6 +8,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Queries } from '../queries.ts';
 import { startCycle } from '../store/retry.ts';
+import { diagnosisRoutes } from './diagnosis.ts';
 import { eventIdOf, merchantIdOf } from './params.ts';
 import { replyTo } from './retry.ts';
 
@@ -28,6 +29,7 @@ export const operatorRoutes = ({
   queries: Queries;
   wake: () => void;
 }): Route[] => [
+  ...diagnosisRoutes({ pool, queries }),
   route({
     method: 'GET',
     path: '/internal/v1/events',

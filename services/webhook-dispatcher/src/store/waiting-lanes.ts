@@ -4,14 +4,14 @@ import { timeOrNull } from '../delivery-record.ts';
 /** Lists answer at most this many lanes. */
 const MAX_LANES = 100;
 /** Deliveries that are counted at most, of each lane. */
-const MAX_COUNTED = 10_000;
+const MAX_COUNTED = 1_000;
 
 /** A merchant's queue as an operator sees it. Times are RFC 3339. */
-export type LaneState = {
+type LaneState = {
   merchant_id: string;
   /** Of the endpoint; null before the merchant's first PUT, until which nothing is sent. */
   host: string | null;
-  /** Deliveries due and not being sent, up to 10,000. */
+  /** Deliveries due and not being sent, up to 1,000. */
   due: number;
   oldest_due_at: string | null;
   /** The account is blocked. */

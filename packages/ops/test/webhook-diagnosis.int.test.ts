@@ -1,0 +1,145 @@
+import { describe, expect, jest, test } from '@jest/globals';
+import { runOps, startServices } from './world.ts';
+
+// Each command is a process of its own, which a busy machine may be slow to start.
+jest.setTimeout(60_000);
+
+const merchant = `mer_${'a'.repeat(32)}`;
+const event = `evt_${'b'.repeat(32)}`;
+const payment = `pay_${'c'.repeat(32)}`;
+const key = `whk_${'d'.repeat(32)}`;
+const time = (minute: number): string => `2026-11-21T20:${String(minute).padStart(2, '0')}:00.000Z`;
+
+const lane = {
+  ...{ merchant_id: merchant, host: 'shop.example', due: 12, oldest_due_at: time(1), held: false, failures: 64 },
+  ...{ failing_since: time(2), error_category: 'connect_refused', closed_until: time(9), closed_times: 4 },
+  ...{ recovering_cap: null, put_off_until: time(9) },
+};
+const pending = {
+  ...{
+    event_id: event,
+    payment_id: payment,
+    merchant_id: merchant,
+    status: 'pending',
+    attempts: 2,
+    created_at: time(0),
+  },
+  ...{ last_attempt_at: time(3), next_attempt_at: time(8), delivered_at: null, error_category: 'http_5xx' },
+  ...{ cycle: 1, cycle_started_at: time(0), interruptions: 1, in_flight: false },
+};
+const attempts = [
+  {
+    ...{ cycle: 1, n: 2, started_at: time(3), duration_ms: 5012, http_status: null, error_category: 'connect_timeout' },
+    ...{ key_id: key, remote_ip: null },
+  },
+  {
+    ...{ cycle: 1, n: 1, started_at: time(2), duration_ms: 81, http_status: 503, error_category: 'http_5xx' },
+    ...{ key_id: key, remote_ip: '8.8.8.8' },
+  },
+];
+
+/** A dispatcher that knows this of the one event there is. */
+const dispatcherWith = (body: object) => {
+  const answer = () => ({ status: 200, body });
+  return { 'GET /events/:id': answer, 'GET /payments/:id/event': answer };
+};
+
+describe('webhook show', () => {
+  test('has the record, why its lane waits, and each attempt, by the event or by its payment', async () => {
+    const described = { event: pending, lane, attempts };
+    await using services = await startServices(dispatcherWith(described));
+    const shown = await runOps(['webhook', 'show', event], services.env);
+    expect(shown).toEqual({ code: 0, stderr: '', stdout: expect.any(String) });
+    expect(shown.stdout).toBe(`event          ${event}
+payment        ${payment}
+merchant       ${merchant}
+created        2026-11-21 20:00:00Z
+status         pending: due 2026-11-21 20:08:00Z
+attempts       2 in cycle 1, which began 2026-11-21 20:00:00Z
+interruptions  1
+last error     http_5xx
+lane           closed until 2026-11-21 20:09:00Z; 12 due, oldest 2026-11-21 20:01:00Z
+
+attempts
+  started               cycle  n  took ms  status  result           address  key
+  2026-11-21 20:03:00Z      1  2     5012       -  connect_timeout  -        ${key}
+  2026-11-21 20:02:00Z      1  1       81     503  http_5xx         8.8.8.8  ${key}
+`);
+    const json = await runOps(['webhook', 'show', payment, '--json'], services.env);
+    expect(JSON.parse(json.stdout)).toEqual(described);
+    expect(services.calls.map(({ path }) => path)).toEqual([`/events/${event}`, `/payments/${payment}/event`]);
+  });
+
+  test.each([
+    [{ in_flight: true }, lane, 'pending: being sent; taken up anew 2026-11-21 20:08:00Z if that is cut off'],
+    [{ status: 'delivered', delivered_at: time(7) }, lane, 'delivered 2026-11-21 20:07:00Z'],
+    [{ status: 'failed', next_attempt_at: null }, null, 'failed: no attempt is left until somebody retries it'],
+  ])('says of %j how it is', async (change, itsLane, status) => {
+    await using services = await startServices(
+      dispatcherWith({ event: { ...pending, ...change }, lane: itsLane, attempts: [] }),
+    );
+    const { stdout } = await runOps(['webhook', 'show', event], services.env);
+    expect(stdout).toContain(`status         ${status}\n`);
+    // How others wait is of interest only while this one does.
+    expect(stdout.includes('\nlane ')).toBe('in_flight' in change);
+    expect(stdout).toContain('attempts\n  (none)\n');
+  });
+
+  test('says how to go on after a hundred attempts', async () => {
+    const many = Array.from({ length: 100 }, (_item, n) => ({ ...attempts[1]!, n: 100 - n }));
+    await using services = await startServices(dispatcherWith({ event: pending, lane, attempts: many }));
+    const { stderr } = await runOps(['webhook', 'show', event], services.env);
+    expect(stderr).toBe(`There may be older ones: webhook show ${event} --before ${time(2)}\n`);
+    await runOps(['webhook', 'show', event, '--before', time(2)], services.env);
+    expect(services.calls.map(({ query }) => new URLSearchParams(query).get('before'))).toEqual([null, time(2)]);
+  });
+
+  test('wants an event or a payment, and says so of what nobody has', async () => {
+    await using services = await startServices({
+      'GET /events/:id': () => ({ status: 404, body: { detail: 'Webhook event not found' } }),
+    });
+    expect(await runOps(['webhook', 'show', merchant], services.env)).toMatchObject({ code: 2 });
+    expect(services.calls).toEqual([]);
+    expect(await runOps(['webhook', 'show', event], services.env)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('Webhook event not found'),
+    });
+  });
+});
+
+describe('webhook lanes', () => {
+  test('says of each merchant why its events wait', async () => {
+    const open = { ...lane, closed_until: null, put_off_until: null };
+    const lanes = [
+      lane,
+      { ...open, put_off_until: time(6) },
+      { ...open, recovering_cap: 4 },
+      { ...open, host: null, due: 1000 },
+      { ...open, failures: 0, failing_since: null, error_category: null, closed_times: 0 },
+    ];
+    await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body: { lanes, total: 107 } }) });
+    const shown = await runOps(['webhook', 'lanes'], services.env);
+    expect(shown).toMatchObject({ code: 0, stderr: '5 of 107.\n' });
+    const rows = shown.stdout.split('\n').slice(1, 6);
+    const states = ['closed until 2026-11-21 20:09:00Z', 'host cannot be reached, until 2026-11-21 20:06:00Z'];
+    for (const [at, state] of [...states, 'recovering: 4 at a time', 'no endpoint yet', 'open'].entries())
+      expect(rows[at]).toContain(`  ${state}  `);
+    expect(rows[0]).toMatch(/ 12 .*64 {2}2026-11-21 20:02:00Z {2}connect_refused {2}4 times$/);
+    expect(rows[3]).toContain('1000 or more');
+  });
+
+  test('asks for those of blocked accounts, or for one merchant', async () => {
+    const body = { lanes: [{ ...lane, held: true }], total: 1 };
+    await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body }) });
+    const held = await runOps(['webhook', 'lanes', '--held'], services.env);
+    expect(held).toMatchObject({
+      code: 0,
+      stderr: '',
+      stdout: expect.stringContaining('held: the account is blocked'),
+    });
+    const one = await runOps(['webhook', 'lanes', '--merchant', merchant, '--json'], services.env);
+    expect(JSON.parse(one.stdout)).toEqual(body);
+    await runOps(['webhook', 'lanes'], services.env);
+    expect(services.calls.map(({ query }) => query)).toEqual(['held=true', `merchant_id=${merchant}`, 'held=false']);
+  });
+});

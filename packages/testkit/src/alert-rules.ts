@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { parse } from 'yaml';
+
+/** One alert of a file of Prometheus rules. */
+export type AlertRule = { alert: string; expr: string; annotations: Record<string, string> };
+/** One line that a service shows at /metrics. */
+export type Sample = { name: string; labels: Record<string, string | number | undefined>; value: number };
+/** What an expression asks for. */
+type Series = { name: string; matchers: string };
+
+/** Which replica a sample comes from: Prometheus says so, not the replica. */
+const OF_PROMETHEUS = 'instance';
+const OPERATORS = ['and', 'or', 'unless', 'bool'];
+const CLAUSE = /\b(by|on)\s*\(([^)]*)\)/g;
+
+export function readAlertRules(file: URL): AlertRule[] {
+  const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };
+  return groups.flatMap((group) => group.rules);
+}
+
+/** Everything a service would show now, what is only read when somebody asks included. */
+export async function samplesOf(metrics: Metrics): Promise<Sample[]> {
+  await metrics.render();
+  return (await metrics.registry.getMetricsAsJSON()).flatMap(({ name, values }) =>
+    values.map((sample): Sample => {
+      const own = 'metricName' in sample ? (sample.metricName as string) : name;
+      return { name: own, labels: sample.labels, value: sample.value };
+    }),
+  );
+}
+
+/** The same, from the text that a process shows. */
+export function samplesIn(text: string): Sample[] {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((line) => {
+    const [, name = '', list = '', value = ''] = /^([\w:]+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (name === '') throw new Error(`what is ${line}?`);
+    const pairs = [...list.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = '', text = '']) => [label, text]);
+    return { name, labels: Object.fromEntries(pairs) as Sample['labels'], value: Number(value) };
+  });
+}
+
+/** What an alert asks for, as it is written there. */
+export function seriesOf({ expr }: AlertRule): string[] {
+  return seriesIn(expr).map(({ name, matchers }) => (matchers === '' ? name : `${name}{${matchers}}`));
+}
+
+/** The series an alert asks for that are not among the samples. */
+export function missingSeries({ expr }: AlertRule, samples: readonly Sample[]): string[] {
+  const missing = seriesIn(expr).filter((series) => !samples.some((sample) => isOneOf(sample, series)));
+  return missing.map(({ name, matchers }) => (matchers === '' ? name : `${name}{${matchers}}`));
+}
+
+/** The labels that an alert groups by, joins on or names in its sentences, and its series do not have. */
+export function missingLabels({ expr, annotations }: AlertRule, samples: readonly Sample[]): string[] {
+  const found = seriesIn(expr).map((series) => samples.filter((sample) => isOneOf(sample, series)));
+  const has = (label: string) => (ones: Sample[]) => ones.some(({ labels }) => label in labels);
+  const grouped = labelsIn(expr, 'by');
+  // Both sides are joined by these.
+  const joined = labelsIn(expr, 'on').filter((label) => label !== OF_PROMETHEUS);
+  // What the sentences name is what is left after grouping.
+  const sentences = Object.values(annotations).join();
+  const named = [...sentences.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
+  return [
+    ...grouped.filter((label) => !found.some(has(label))),
+    ...joined.filter((label) => !found.every(has(label))),
+    ...named.filter((label) => !grouped.includes(label)),
+  ];
+}
+
+function seriesIn(expr: string): Series[] {
+  const bare = expr.replaceAll(CLAUSE, ' ').replaceAll(/\[\w+\]/g, ' ');
+  const names = bare.matchAll(/\b([a-z_:][\w:]*)\b(?:\{([^}]*)\})?(?!\s*\()/gi);
+  return [...names].flatMap(([, name = '', matchers = '']) => (OPERATORS.includes(name) ? [] : [{ name, matchers }]));
+}
+
+function labelsIn(expr: string, clause: 'by' | 'on'): string[] {
+  const lists = [...expr.matchAll(CLAUSE)].flatMap(([, word, list = '']) => (word === clause ? [list] : []));
+  return lists.flatMap((list) => list.split(',').map((label) => label.trim()));
+}
+
+/** Knows the two matchers that rules need: `=` and `=~`. */
+function isOneOf({ name, labels }: Sample, series: Series): boolean {
+  const matchers = [...series.matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)];
+  if (series.matchers !== '' && matchers.length === 0) throw new Error(`what is ${series.matchers}?`);
+  return (
+    name === series.name &&
+    matchers.every(([, label = '', operator, wanted = '']) => {
+      const value = String(labels[label] ?? '');
+      return operator === '=~' ? new RegExp(`^(?:${wanted})$`).test(value) : value === wanted;
+    })
+  );
+}

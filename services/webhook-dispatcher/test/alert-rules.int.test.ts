@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { missingLabels, missingSeries, readAlertRules, samplesIn, seriesOf } from '@quittance/testkit/alert-rules.ts';
+import type { Sample } from '@quittance/testkit/alert-rules.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const rules = readAlertRules(new URL('../../../infra/prometheus/webhook-dispatcher.rules.yaml', import.meta.url));
+
+let world: World;
+let samples: Sample[];
+
+beforeAll(async () => {
+  world = await startWorld();
+  // Before anything has happened: nothing sent, nothing failed, nothing waits.
+  samples = await eventually(async () => {
+    const found = samplesIn(await world.metrics());
+    const ended = found.filter(({ name }) => name === 'loop_last_success_timestamp_seconds');
+    const loops = ended.map(({ labels }) => labels['loop']);
+    for (const loop of ['deliver', 'measure', 'partitions', 'give-up'])
+      if (!loops.includes(loop)) throw new Error(`${loop} has not run yet`);
+    return found;
+  });
+}, 120_000);
+
+afterAll(() => world.stop(), 60_000);
+
+test('there are rules', () => {
+  expect(rules.length).toBeGreaterThan(10);
+});
+
+test.each(rules)('$alert asks for series that a dispatcher has from the start', (rule) => {
+  expect(seriesOf(rule)).not.toEqual([]);
+  expect(missingSeries(rule, samples)).toEqual([]);
+});
+
+test.each(rules)('$alert uses labels that its series have', (rule) => {
+  expect(missingLabels(rule, samples)).toEqual([]);
+});
+
+test('an attempt that fails in any way is an increase, and falls under one of the two alerts on failing attempts', () => {
+  const results = samples
+    .filter(({ name, value }) => name === 'webhook_attempts_total' && value === 0)
+    .map(({ labels }) => labels['result']);
+  expect(results.sort()).toEqual(['delivered', ...errorCategories].sort());
+  const named = ['WebhookEgressBroken', 'WebhookReceiversFailing'].flatMap((alert) => {
+    const lists = [...exprOf(alert).matchAll(/result=~"([^"]*)"/g)].map(([, list = '']) => list);
+    // Asked for twice in each: how many, and their share.
+    expect(lists).toEqual([lists[0], lists[0]]);
+    return lists[0]!.split('|');
+  });
+  expect(named.sort()).toEqual([...errorCategories].sort());
+});
+
+test('every loop that must succeed is watched, and no rule waits for more than is counted', () => {
+  const loops = samples
+    .filter(({ name }) => name === 'loop_last_success_timestamp_seconds')
+    .map(({ labels }) => labels['loop']);
+  const watched = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/loop=~?"([^"]*)"/g)].flatMap(([, list = '']) => list.split('|')),
+  );
+  expect(watched.filter((loop) => !loops.includes(loop))).toEqual([]);
+  const thresholds = [...exprOf('WebhookBacklogGrowing').matchAll(/webhook_backlog_deliveries\) > (\d+)/g)];
+  expect(thresholds.map(([, number]) => Number(number) < 20_000)).toEqual([true, true]);
+});
+
+function exprOf(alert: string): string {
+  const rule = rules.find((one) => one.alert === alert);
+  if (rule === undefined) throw new Error(`there is no alert ${alert}`);
+  return rule.expr;
+}

@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { countMisplacedAttempts, readBacklog } from '../src/store/backlog.ts';
+import { readWaitingLanes } from '../src/store/waiting-lanes.ts';
+import { startStoreWorld } from './store-world.ts';
+import type { StoreWorld } from './store-world.ts';
+
+let world: StoreWorld;
+beforeAll(async () => {
+  world = await startStoreWorld();
+}, 60_000);
+beforeEach(() => world.empty());
+afterAll(() => world.stop(), 60_000);
+
+/** A merchant with events that have been due for so long. */
+async function merchantWaiting(seconds: number, events = 1): Promise<string> {
+  const merchantId = await world.addMerchant();
+  for (let n = 0; n < events; n += 1) await world.addEvent(merchantId);
+  await world.pool.query(
+    `update delivery set next_attempt_at = now() - make_interval(secs => $2) where merchant_id = $1`,
+    [merchantId, seconds],
+  );
+  return merchantId;
+}
+
+const changeLane = (merchantId: string, change: string) =>
+  world.pool.query(`update lane set ${change} where merchant_id = $1`, [merchantId]);
+const close = (merchantId: string) =>
+  changeLane(
+    merchantId,
+    `failures = 50, failing_since = now() - interval '11 s', error_category = 'connect_refused', closed_times = 3,
+     closed_until = now() + interval '4 s', next_due_at = now() + interval '4 s'`,
+  );
+const restOfHost = (merchantId: string) => changeLane(merchantId, `next_due_at = now() + interval '30 s'`);
+
+const backlog = () => readBacklog(world.pool, { longest: 20 });
+const nothing = { due: 0, oldestSeconds: 0, overdueLanes: 0, heldLanes: 0, closedLanes: 0, longest: [] };
+
+describe('the backlog', () => {
+  test('is empty when nothing waits', async () => {
+    expect(await backlog()).toEqual(nothing);
+    await world.addMerchant();
+    expect(await backlog()).toEqual(nothing);
+  });
+
+  test('counts what is due, and how long the oldest has been', async () => {
+    await merchantWaiting(90, 3);
+    await merchantWaiting(5);
+    const found = await backlog();
+    expect(found).toMatchObject({ due: 4, overdueLanes: 1, heldLanes: 0, closedLanes: 0 });
+    expect(found.oldestSeconds).toBeGreaterThanOrEqual(90);
+    expect(found.oldestSeconds).toBeLessThan(120);
+  });
+
+  test('leaves out what is leased and what is due later', async () => {
+    await merchantWaiting(90);
+    expect(await world.claim()).toHaveLength(1);
+    await merchantWaiting(-60);
+    expect(await backlog()).toEqual(nothing);
+  });
+
+  test('keeps lanes that wait on purpose apart', async () => {
+    const [blocked, closed, unreachable] = [
+      await merchantWaiting(900),
+      await merchantWaiting(800, 2),
+      await merchantWaiting(700),
+    ];
+    await changeLane(blocked, 'held = true');
+    await close(closed);
+    await restOfHost(unreachable);
+    // Its time is up, and nobody has tried it yet.
+    const tried = await merchantWaiting(600);
+    await close(tried);
+    await changeLane(tried, `closed_until = now(), next_due_at = now()`);
+    // Without an endpoint there is nowhere to send to.
+    await world.addEvent(newId('mer'));
+    expect(await backlog()).toEqual({
+      ...nothing,
+      heldLanes: 1,
+      closedLanes: 2,
+      // Whose receivers could be better, unlike who is blocked.
+      longest: [
+        { merchantId: closed, due: 2, oldestSeconds: expect.any(Number) },
+        { merchantId: unreachable, due: 1, oldestSeconds: expect.any(Number) },
+        { merchantId: tried, due: 1, oldestSeconds: expect.any(Number) },
+      ],
+    });
+  });
+
+  test('names no more lanes than asked for, those that wait longest', async () => {
+    const merchants = [];
+    for (const seconds of [10, 40, 20, 30]) merchants.push(await merchantWaiting(seconds));
+    const { longest, due } = await readBacklog(world.pool, { longest: 2 });
+    expect(due).toBe(4);
+    expect(longest.map(({ merchantId }) => merchantId)).toEqual([merchants[1], merchants[3]]);
+    expect(Math.round(longest[0]!.oldestSeconds)).toBe(40);
+  });
+
+  test('is counted up to its bounds only', async () => {
+    const [first, second] = [await merchantWaiting(20), await merchantWaiting(10)];
+    const events = Array.from({ length: 20_050 }, () => newId('evt'));
+    await world.pool.query(
+      `with ids as (select id, case when n % 2 = 0 then $2 else $3 end as merchant_id
+                      from unnest($1::text[]) with ordinality as e(id, n)),
+            stored as (
+         insert into event (event_id, payment_id, merchant_id, body) select id, id, merchant_id, '' from ids
+         returning event_id, merchant_id
+       )
+       insert into delivery (event_id, merchant_id, next_attempt_at) select event_id, merchant_id, now() from stored`,
+      [events, first, second],
+    );
+    expect(await backlog()).toMatchObject({
+      due: 20_000,
+      longest: [
+        { merchantId: first, due: 1_000 },
+        { merchantId: second, due: 1_000 },
+      ],
+    });
+    expect((await readWaitingLanes(world.pool, { merchantId: first })).lanes).toMatchObject([{ due: 1_000 }]);
+  });
+
+  test('attempts that no month has taken are noticed', async () => {
+    expect(await countMisplacedAttempts(world.pool)).toBe(0);
+    await world.pool.query(
+      `insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms)
+       values ('evt_1', gen_random_uuid(), now() + interval '5 months', 1, 1, 'whk_1', 1)`,
+    );
+    expect(await countMisplacedAttempts(world.pool)).toBe(1);
+  });
+});
+
+describe('the lanes that wait', () => {
+  const waiting = (held = false) => readWaitingLanes(world.pool, { held });
+
+  test('come longest first, with why they do', async () => {
+    const unreachable = await merchantWaiting(100);
+    const closed = await merchantWaiting(300, 2);
+    const recovering = await merchantWaiting(200);
+    await close(closed);
+    await changeLane(recovering, 'recovering_cap = 4, closed_times = 2');
+    await restOfHost(unreachable);
+    await merchantWaiting(-60);
+    const homeless = newId('mer');
+    await world.addEvent(homeless);
+    const ordinary = { held: false, failures: 0, failing_since: null, error_category: null, closed_until: null };
+    const open = { ...ordinary, closed_times: 0, recovering_cap: null, put_off_until: null, host: 'hooks.io', due: 1 };
+    const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(await waiting()).toEqual({
+      total: 4,
+      lanes: [
+        {
+          ...{ ...open, merchant_id: closed, due: 2, oldest_due_at: time, failures: 50, failing_since: time },
+          ...{ error_category: 'connect_refused', closed_until: time, closed_times: 3, put_off_until: time },
+        },
+        { ...open, merchant_id: recovering, oldest_due_at: time, closed_times: 2, recovering_cap: 4 },
+        { ...open, merchant_id: unreachable, oldest_due_at: time, put_off_until: time },
+        { ...open, merchant_id: homeless, oldest_due_at: time, host: null },
+      ],
+    });
+  });
+
+  test('of blocked accounts are a list of their own', async () => {
+    const [blocked, other] = [await merchantWaiting(60), await merchantWaiting(60)];
+    await changeLane(blocked, 'held = true');
+    expect((await waiting()).lanes.map((lane) => lane.merchant_id)).toEqual([other]);
+    expect((await waiting(true)).lanes).toMatchObject([{ merchant_id: blocked, held: true }]);
+  });
+
+  test('are closed ones too when nothing is due, and one merchant can be asked for that does not wait', async () => {
+    const closed = await world.addMerchant();
+    await close(closed);
+    const idle = await world.addMerchant();
+    expect(await waiting()).toMatchObject({ total: 1, lanes: [{ merchant_id: closed, due: 0, oldest_due_at: null }] });
+    expect((await readWaitingLanes(world.pool, { merchantId: idle })).lanes).toMatchObject([
+      { merchant_id: idle, due: 0, put_off_until: null },
+    ]);
+    expect(await readWaitingLanes(world.pool, { merchantId: newId('mer') })).toEqual({ lanes: [], total: 0 });
+  });
+
+  test('are a hundred at most, and their number is told', async () => {
+    await world.pool.query(
+      `with ids as (select 'mer_' || n as id from generate_series(1, 103) n),
+            events as (insert into event (event_id, payment_id, merchant_id, body) select id, id, id, '' from ids returning event_id),
+            lanes as (insert into lane (merchant_id, next_due_at) select id, now() from ids)
+       insert into delivery (event_id, merchant_id, next_attempt_at) select event_id, event_id, now() from events`,
+    );
+    const { lanes, total } = await waiting();
+    expect([lanes.length, total]).toEqual([100, 103]);
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { samplesOf } from '@quittance/testkit/alert-rules.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { startMeasureLoop } from '../src/loops/measure.ts';
+import { startStoreWorld } from './store-world.ts';
+import type { StoreWorld } from './store-world.ts';
+
+let world: StoreWorld;
+beforeAll(async () => {
+  world = await startStoreWorld();
+}, 60_000);
+beforeEach(() => world.empty());
+afterAll(() => world.stop(), 60_000);
+
+test('merchants whose events wait longest are named, twenty at most, and no more once they have theirs', async () => {
+  const metrics = createMetrics({ service: 'test', processMetrics: false });
+  const merchants: string[] = [];
+  for (let n = 0; n < 22; n += 1) {
+    const merchantId = await world.addMerchant();
+    await world.addEvent(merchantId);
+    merchants.push(merchantId);
+    await world.pool.query(
+      `update delivery set next_attempt_at = now() - make_interval(secs => $2) where merchant_id = $1`,
+      [merchantId, 100 * (22 - n)],
+    );
+  }
+  const loop = startMeasureLoop({ pool: world.pool, logger: testLogger, metrics });
+  const shown = async () => {
+    const samples = await samplesOf(metrics);
+    const of = (name: string) => samples.filter((sample) => sample.name === name);
+    const value = (name: string) => of(name)[0]?.value;
+    return { named: of('webhook_lane_backlog_deliveries'), oldest: of('webhook_lane_oldest_due_seconds'), value };
+  };
+  /** Looks again, so that nobody waits for the next look. */
+  const becomes = (check: (now: Awaited<ReturnType<typeof shown>>) => void) =>
+    eventually(async () => {
+      loop.wake();
+      check(await shown());
+    });
+
+  await becomes(({ named, oldest, value }) => {
+    expect(named.map(({ labels }) => labels['merchant_id'])).toEqual(merchants.slice(0, 20));
+    expect(named.every((sample) => sample.value === 1)).toBe(true);
+    expect(oldest.map(({ labels }) => labels['merchant_id'])).toEqual(merchants.slice(0, 20));
+    expect(oldest.every(({ value: seconds }, n) => seconds >= 100 * (22 - n))).toBe(true);
+    expect(value('webhook_backlog_deliveries')).toBe(22);
+    expect(value('webhook_oldest_due_seconds')).toBeGreaterThanOrEqual(2_200);
+    expect(value('webhook_overdue_lanes')).toBe(22);
+  });
+  await world.pool.query(`update lane set held = true where merchant_id = $1`, [merchants[20]]);
+  await world.pool.query(
+    `update lane set closed_until = now() + interval '1 minute', next_due_at = now() + interval '1 minute'
+      where merchant_id = $1`,
+    [merchants[21]],
+  );
+  await world.pool.query(
+    `update delivery set status = 'delivered', delivered_at = now(), next_attempt_at = null where merchant_id = any($1)`,
+    [merchants.slice(0, 20)],
+  );
+  await becomes(({ named, oldest, value }) => {
+    expect(named.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
+    expect(oldest.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
+    const gauges = ['backlog_deliveries', 'oldest_due_seconds', 'overdue_lanes', 'held_lanes', 'closed_lanes'];
+    expect(gauges.map((name) => value(`webhook_${name}`))).toEqual([0, 0, 0, 1, 1]);
+    expect(value('webhook_misplaced_attempts')).toBe(0);
+  });
+  await loop.close();
+}, 30_000);

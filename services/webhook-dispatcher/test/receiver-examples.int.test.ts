@@ -1,0 +1,204 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { processEnvironment } from '@quittance/testkit/service-process.ts';
+import { readConfig } from '../src/config.ts';
+import { deliveryHeaders } from '../src/signature.ts';
+import { status } from './receiver.ts';
+import type { Received } from './receiver.ts';
+import { startWorld } from './world.ts';
+import type { Merchant, World } from './world.ts';
+
+const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+/** A program of the page, by the file name in its first line. */
+function programNamed(file: string): string {
+  const blocks = [...page.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, code = '']) => code);
+  const program = blocks.find((code) => code.split('\n')[0]?.includes(` ${file}:`));
+  if (program === undefined) throw new Error(`the page has no ${file}`);
+  return program;
+}
+
+let world: World;
+let directory: string;
+const running: ChildProcess[] = [];
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'quittance-receiver-'));
+  world = await startWorld();
+}, 120_000);
+afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
+afterAll(async () => {
+  await world.stop();
+  await rm(directory, { recursive: true });
+}, 60_000);
+
+/** A receiver from the page as a process of its own. */
+async function run(command: string, file: string, signingKeys: Record<string, string>) {
+  const path = join(directory, file);
+  await writeFile(path, programNamed(file));
+  const env = { ...processEnvironment(), SIGNING_KEYS: JSON.stringify(signingKeys), PORT: '0' };
+  const child = spawn(command, [path], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.push(child);
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const port = await eventually(() => {
+    const [, found] = /^listening on (\d+)$/m.exec(output) ?? [];
+    if (found === undefined) throw new Error(`it does not listen: ${output}`);
+    return found;
+  });
+  return {
+    /** Hands a request on, as the server that ends TLS would. @returns the status it is answered with. */
+    async post(headers: Record<string, string>, body: Buffer): Promise<number> {
+      const response = await fetch(`http://127.0.0.1:${port}/`, {
+        method: 'POST',
+        headers,
+        body: new Uint8Array(body),
+      });
+      return response.status;
+    },
+    /** What it has done. */
+    paid: () => output.split('\n').filter((line) => line.startsWith('paid ')),
+  };
+}
+
+/** The headers that a dispatcher sent, all that are ours. */
+const sentHeaders = ({ headers }: Received): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      name.startsWith('x-service-') || name === 'content-type' ? [[name, String(value)]] : [],
+    ),
+  );
+
+/** Has the dispatcher tell of a payment, until so many of its requests have come. */
+async function requestsFor(merchant: Merchant, host: string, many: number): Promise<Received[]> {
+  const before = world.receiver.received(host).length;
+  await world.pay(merchant);
+  return eventually(() => {
+    const requests = world.receiver.received(host).slice(before);
+    expect(requests).toHaveLength(many);
+    return requests;
+  });
+}
+
+const examples = [
+  ['Node.js', process.execPath, 'receiver.mjs', test],
+  ['Python', 'python3', 'receiver.py', hasPython ? test : test.skip],
+] as const;
+
+describe.each(examples)('the receiver in %s', (_language, command, file, example) => {
+  example('takes what is sent, acts on it once, and takes both keys after a rotation', async () => {
+    const merchant = await world.merchant();
+    world.receiver.answer(merchant.host, status(500), status(200));
+    const [first, again] = (await requestsFor(merchant, merchant.host, 2)) as [Received, Received];
+    const rotated = await world.call('POST', `/merchants/${merchant.merchantId}/webhook/rotate-key`);
+    const [other] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
+
+    const oldKey = { [merchant.keyId]: merchant.signingKey };
+    const before = await run(command, file, oldKey);
+    expect(await before.post(sentHeaders(first), first.body)).toBe(204);
+    expect(await before.post(sentHeaders(other), other.body)).toBe(400);
+    const receiver = await run(command, file, { ...oldKey, [rotated.body.key_id]: rotated.body.signing_key });
+    const answers = [];
+    for (const request of [first, again, again, other])
+      answers.push(await receiver.post(sentHeaders(request), request.body));
+    expect(answers).toEqual([204, 204, 204, 204]);
+    const payments = [first, other].map(
+      ({ body }) => (JSON.parse(body.toString()) as { payment_id: string }).payment_id,
+    );
+    await eventually(() => expect(receiver.paid()).toEqual(payments.map((id) => `paid ${id} 10.50`)));
+  });
+
+  example('refuses what was not sent so, and what is too old or too new', async () => {
+    const merchant = await world.merchant();
+    const [request] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
+    const { keyId, signingKey } = merchant;
+    const receiver = await run(command, file, { [keyId]: signingKey });
+    const sent = sentHeaders(request);
+    const { body } = request;
+    const eventId = sent['x-service-event-id']!;
+    const signedFor = (seconds: number, id = eventId) => ({
+      ...deliveryHeaders({ eventId: id, keyId, secret: signingKey, body, now: new Date(Date.now() + seconds * 1000) }),
+    });
+    const without = (name: string) => Object.fromEntries(Object.entries(sent).filter(([header]) => header !== name));
+    const changed = Buffer.from(body.toString().replace('10.50', '99.50'));
+    const written = Buffer.from(JSON.stringify(JSON.parse(body.toString()), null, 1));
+    const refused: [Record<string, string>, Buffer][] = [
+      [sent, changed],
+      [sent, written],
+      [{ ...sent, 'x-service-timestamp': String(Number(sent['x-service-timestamp']) + 1) }, body],
+      [{ ...sent, 'x-service-timestamp': `0${'0'.repeat(12)}` }, body],
+      [{ ...sent, 'x-service-timestamp': '1e9' }, body],
+      [{ ...sent, 'x-service-signature': sent['x-service-signature']!.replace('v1=', 'v2=') }, body],
+      [{ ...sent, 'x-service-signature': '' }, body],
+      [{ ...sent, 'x-service-key-id': '__proto__' }, body],
+      [signedFor(-400), body],
+      [signedFor(400), body],
+      [signedFor(0, `evt_${'0'.repeat(32)}`), body],
+      ...Object.keys(sent)
+        .filter((name) => name.startsWith('x-service-'))
+        .map((name): [Record<string, string>, Buffer] => [without(name), body]),
+    ];
+    const answers = [];
+    for (const [headers, bytes] of refused) answers.push(await receiver.post(headers, bytes));
+    expect(answers).toEqual(refused.map(() => 400));
+    expect(receiver.paid()).toEqual([]);
+    // The same receiver takes the request as it was sent, and as it might be sent a while from now.
+    expect(await receiver.post(signedFor(-200), body)).toBe(204);
+    expect(await receiver.post(sent, body)).toBe(204);
+  });
+});
+
+describe('the page', () => {
+  test('shows a request whose signature is right', () => {
+    const [, headers = '', body = ''] = /```http\n(POST[\s\S]*?)\n\n(.*)\n```/.exec(page) ?? [];
+    const shown = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(headers)?.[1];
+    const [, secret = ''] = /With the key `(whsec_[^`]+)`/.exec(page) ?? [];
+    const expected = deliveryHeaders({
+      ...{
+        eventId: (JSON.parse(body) as { event_id: string }).event_id,
+        keyId: shown('X-Service-Key-ID') ?? '',
+        secret,
+      },
+      ...{ body: Buffer.from(body), now: new Date(Number(shown('X-Service-Timestamp')) * 1000) },
+    });
+    const names = Object.keys(expected) as (keyof typeof expected)[];
+    expect(Object.fromEntries(names.map((name) => [name, shown(name)]))).toEqual(expected);
+    expect(shown('Content-Length')).toBe(String(Buffer.byteLength(body)));
+  });
+
+  test('shows the headers and fields that are sent, and no others', async () => {
+    const merchant = await world.merchant();
+    const [request] = (await requestsFor(merchant, merchant.host, 1)) as [Received];
+    const [, headers = '', body = ''] = /```http\n(POST[\s\S]*?)\n\n(.*)\n```/.exec(page) ?? [];
+    const shown = [...headers.matchAll(/^([\w-]+): /gm)].map(([, name = '']) => name.toLowerCase());
+    // It is about the connection, not about the event.
+    const sent = Object.keys(request.headers).filter((name) => name !== 'connection');
+    expect(shown.sort()).toEqual(sent.sort());
+    expect(Object.keys(JSON.parse(body) as object)).toEqual(Object.keys(JSON.parse(request.body.toString()) as object));
+  });
+
+  test('has every error category, and the pauses that are set unless an operator sets others', () => {
+    const [, table = ''] = /^\| `error_category` .*\n((?:\|.*\n)+)/m.exec(page) ?? [];
+    const categories = [...table.matchAll(/^\| `([a-z_0-9]+)` /gm)].map(([, name]) => name);
+    expect(categories.sort()).toEqual([...errorCategories].sort());
+    const [, cells = ''] = /^\| Pause +\|(.*)\|$/m.exec(page) ?? [];
+    const units: Record<string, number> = { s: 1, min: 60, h: 3600 };
+    const seconds = cells.split('|').map((cell) => {
+      const [number, unit = ''] = cell.trim().split(' ');
+      return Number(number) * (units[unit] ?? Number.NaN);
+    });
+    const { retryDelaysSeconds } = readConfig({
+      ...{ PORT: '0', DATABASE_URL: 'postgres://x/y', AMQP_URL: 'amqp://x', INTERNAL_TOKEN: 'x'.repeat(32) },
+      WEBHOOK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
+    });
+    expect(seconds).toEqual(retryDelaysSeconds);
+  });
+});
