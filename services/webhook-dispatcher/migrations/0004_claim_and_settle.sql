@@ -167,6 +167,7 @@ create function settle_attempts(
   cycles                integer[],
   numbers               integer[],
   keys                  text[],
+  starts                timestamptz[],
   durations_ms          integer[],
   statuses              smallint[],
   error_categories      text[],
@@ -238,18 +239,17 @@ begin
      set status = case when o.error_category is null then 'delivered' when o.delay is null then 'failed' else 'pending' end,
          attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
          next_attempt_at = case when o.error_category is not null then now() + make_interval(secs => o.delay) end,
-         last_attempt_at = now() - make_interval(secs => o.duration_ms / 1000.0),
+         last_attempt_at = o.started_at,
          delivered_at = case when o.error_category is null then now() end
-    from unnest(events, leases, error_categories, delays, durations_ms, deciding)
-      as o(event_id, lease_id, error_category, delay, duration_ms, decides)
+    from unnest(events, leases, error_categories, delays, starts, deciding)
+      as o(event_id, lease_id, error_category, delay, started_at, decides)
    where o.decides and d.event_id = o.event_id
      and case when o.error_category is null then d.status = any(before_delivered)
               else d.lease_id = o.lease_id and d.status = any(before_failed) end;
 
+  -- Written down before, when the answer to the commit got lost.
   insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
-  select o.event_id, o.lease_id, now() - make_interval(secs => o.duration_ms / 1000.0),
-         o.cycle, o.n, o.key_id, o.duration_ms, o.http_status, o.error_category, o.remote_ip
-    from unnest(events, leases, cycles, numbers, keys, durations_ms, statuses, error_categories, remote_ips)
-      as o(event_id, lease_id, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip);
+  select * from unnest(events, leases, starts, cycles, numbers, keys, durations_ms, statuses, error_categories, remote_ips)
+  on conflict do nothing;
 end
 $$;

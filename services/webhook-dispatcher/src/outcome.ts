@@ -3,11 +3,15 @@ import type { AttemptResult } from './send.ts';
 import type { Claimed } from './store/claim.ts';
 import type { Outcome } from './store/settle.ts';
 
-/** What to write down of an attempt, and when to try again if it failed. @param random from 0 to 1. */
+/**
+ * What to write down of an attempt, and when to try again if it failed.
+ * @param how.startedAt by the database's clock.
+ * @param how.random from 0 to 1.
+ */
 export function outcomeOf(
   delivery: Claimed,
   result: AttemptResult,
-  { retryDelaysSeconds, random }: { retryDelaysSeconds: readonly number[]; random: number },
+  how: { startedAt: Date; retryDelaysSeconds: readonly number[]; random: number },
 ): Outcome {
   const n = delivery.attempts + 1;
   return {
@@ -17,15 +21,16 @@ export function outcomeOf(
     cycle: delivery.cycle,
     n,
     keyId: delivery.key_id,
+    startedAt: how.startedAt,
     durationMs: result.durationMs,
     httpStatus: result.httpStatus,
     errorCategory: result.errorCategory,
     remoteAddress: result.remoteAddress,
     retryDelaySeconds: retryDelaySeconds({
       failures: n,
-      delaysSeconds: retryDelaysSeconds,
+      delaysSeconds: how.retryDelaysSeconds,
       retryAfterSeconds: result.retryAfterSeconds,
-      random,
+      random: how.random,
     }),
   };
 }

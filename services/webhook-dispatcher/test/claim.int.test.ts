@@ -185,6 +185,17 @@ describe('settling', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
   });
 
+  test('written down again, because nobody knows whether the commit took effect, an outcome is there once', async () => {
+    const [delivered, failed] = [await addEvent(await addMerchant()), await addEvent(await addMerchant())];
+    const outcomes = (await claim()).map((c) => outcome(c, c.event_id === failed ? failure : {}));
+    await settleAttempts(pool, outcomes);
+    await settleAttempts(pool, outcomes);
+    expect(await stateOf(delivered)).toMatchObject({ status: 'delivered', attempts: 1 });
+    expect(await stateOf(failed)).toMatchObject({ status: 'pending', attempts: 1 });
+    const { rowCount } = await pool.query('select 1 from attempt');
+    expect(rowCount).toBe(2);
+  });
+
   test('batches that share events and lanes in opposite order do not block each other', async () => {
     const merchants = await Promise.all(Array.from({ length: 10 }, () => addMerchant()));
     await Promise.all(merchants.map(addEvent));

@@ -9,7 +9,7 @@ import { migrations, schema } from '../src/migrations.ts';
 import { claimDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
 import { saveEndpoint } from '../src/store/endpoint.ts';
-import { insertEvent } from '../src/store/event.ts';
+import { insertEvents } from '../src/store/event.ts';
 import type { Outcome } from '../src/store/settle.ts';
 
 export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
@@ -24,6 +24,7 @@ export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome 
   cycle: claimed.cycle,
   n: claimed.attempts + 1,
   keyId: claimed.key_id,
+  startedAt: new Date(),
   durationMs: 12,
   httpStatus: 200,
   errorCategory: null,
@@ -49,6 +50,7 @@ export async function startStoreWorld() {
     });
   return {
     pool,
+    vault,
     tryClaim,
     claim: async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed,
     empty: () => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'),
@@ -64,7 +66,7 @@ export async function startStoreWorld() {
     async addEvent(merchantId: string): Promise<string> {
       const eventId = newId('evt');
       await transaction(pool, (tx) =>
-        insertEvent(tx, { eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }),
+        insertEvents(tx, [{ eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }]),
       );
       return eventId;
     },

@@ -5,6 +5,8 @@ import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from '../attempt-report.ts';
 import type { AttemptReport } from '../attempt-report.ts';
+import { createDatabaseClock } from '../database-clock.ts';
+import type { DatabaseClock } from '../database-clock.ts';
 import { createHostBreakers } from '../host-breakers.ts';
 import type { HostBreakers } from '../host-breakers.ts';
 import type { KeyVault } from '../keys.ts';
@@ -60,7 +62,8 @@ export function startDeliverLoop(
   metrics.beforeScrape(() => closedHosts.set(breakers.closedCount()));
   const lanes = createLanes(bounds, breakers);
   const report = createAttemptReport(options);
-  const deliver = createDeliver(options, report, breakers);
+  const databaseClock = createDatabaseClock();
+  const deliver = createDeliver({ ...options, report, breakers, databaseClock });
   const inFlight = new Set<Promise<void>>();
 
   async function run(signal: AbortSignal): Promise<{ more: boolean }> {
@@ -72,6 +75,7 @@ export function startDeliverLoop(
     pace.began();
     const { claimed, more, databaseNow } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
     report.claimed(claimed);
+    databaseClock.set(databaseNow);
     pressure.databaseTime(databaseNow);
     if (claimed.length > 0) faultPoint('delivery-claimed');
     const isTooLate = performance.now() - askedMs > BEGIN_WITHIN_MS;
@@ -133,13 +137,12 @@ function createPace(wake: () => void): { wake(): void; began(): void; close(): v
 
 /** Makes the attempt for a claimed delivery; done once its outcome is written. */
 function createDeliver(
-  options: DeliverOptions,
-  report: AttemptReport,
-  breakers: HostBreakers,
+  options: DeliverOptions & { report: AttemptReport; breakers: HostBreakers; databaseClock: DatabaseClock },
 ): (delivery: Claimed) => Promise<void> {
-  const { pool, sender, vault, retryDelaysSeconds, logger } = options;
+  const { pool, sender, vault, retryDelaysSeconds, logger, report, breakers, databaseClock } = options;
   const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
   return async (delivery) => {
+    const startedAt = databaseClock.now();
     const result = await sender.send({
       eventId: delivery.event_id,
       url: delivery.url,
@@ -151,7 +154,7 @@ function createDeliver(
     report.ended(delivery, result);
     breakers.ended(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
-    const outcome = outcomeOf(delivery, result, { retryDelaysSeconds, random: Math.random() });
+    const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random() });
     await settler.settle(outcome);
     if (outcome.errorCategory !== null && outcome.retryDelaySeconds === null) report.failed(delivery);
   };

@@ -79,11 +79,15 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
 /** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */
 export async function releaseDeliveries(
   pool: Pool,
-  claimed: readonly { event_id: string; lease_id: string }[],
+  claimed: readonly { event_id: string; lease_id: string; merchant_id: string }[],
   pauseSeconds: number,
 ): Promise<void> {
   if (claimed.length === 0) return;
   await transaction(pool, async (tx) => {
+    // As everywhere, lanes before deliveries.
+    await tx.query(`select 1 from lane where merchant_id = any($1) order by merchant_id for update`, [
+      claimed.map((c) => c.merchant_id),
+    ]);
     const { rows } = await tx.query<{ merchant_id: string; next_attempt_at: Date }>(
       `update delivery d set lease_id = null, next_attempt_at = now() + make_interval(secs => $3)
          from (select event_id from delivery where event_id = any($1) order by event_id for update) locked

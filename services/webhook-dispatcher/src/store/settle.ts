@@ -11,6 +11,8 @@ export type Outcome = {
   /** Number of the attempt in its cycle, from 1. */
   n: number;
   keyId: string;
+  /** By the database's clock. Together with event and lease it names the attempt, however often it is written down. */
+  startedAt: Date;
   durationMs: number;
   httpStatus: number | null;
   /** Null for a 2xx. */
@@ -40,7 +42,8 @@ export const laneBreaker: LaneBreaker = {
 
 /**
  * Writes down how attempts ended, all of them or none: a 2xx stands whoever holds the lease by now, a failure counts only under its
- * own lease. All times are the database's, so a process with a wrong clock cannot make an event look late.
+ * own lease. All times are the database's, so a process with a wrong clock cannot make an event look late. Writing the same
+ * outcomes again changes no delivery, so whoever does not know whether a commit took effect repeats it.
  */
 export async function settleAttempts(
   pool: Pool,
@@ -52,9 +55,9 @@ export async function settleAttempts(
   // Whatever else was said of an event, a 2xx stands.
   const delivered = new Set(outcomes.filter((o) => o.errorCategory === null).map((o) => o.eventId));
   await pool.query(
-    `select settle_attempts($1::text[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::int[], $8::smallint[],
-                            $9::text[], $10::inet[], $11::float8[], $12::bool[], $13::text[], $14::text[], $15::int, $16::int,
-                            $17::float8, $18::float8)`,
+    `select settle_attempts($1::text[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::timestamptz[],
+                            $8::int[], $9::smallint[], $10::text[], $11::inet[], $12::float8[], $13::bool[], $14::text[],
+                            $15::text[], $16::int, $17::int, $18::float8, $19::float8)`,
     [
       sorted.map((o) => o.eventId),
       sorted.map((o) => o.leaseId),
@@ -62,6 +65,7 @@ export async function settleAttempts(
       sorted.map((o) => o.cycle),
       sorted.map((o) => o.n),
       sorted.map((o) => o.keyId),
+      sorted.map((o) => o.startedAt),
       sorted.map((o) => o.durationMs),
       sorted.map((o) => o.httpStatus),
       sorted.map((o) => o.errorCategory),
