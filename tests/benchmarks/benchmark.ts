@@ -6,6 +6,8 @@ export type Benchmark = {
   name: string;
   /** What is compared with what, for people. */
   about: string;
+  /** Of a long one: what `--part` may name to have that alone. */
+  parts?: readonly string[];
   /** @throws CannotMeasure, or whatever broke; missing an aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
@@ -15,6 +17,8 @@ export type BenchmarkContext = {
   rounds: number;
   /** How long a contender runs in a round. */
   runMs: number;
+  /** The only part that is wanted; null for all. */
+  part: string | null;
   say: (line: string) => void;
   /** Called after the benchmark, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;

@@ -8,15 +8,16 @@ import { startLoadGenerator } from './support/load.ts';
 import { isMet, renderResult } from './support/report.ts';
 
 /**
- * `npm run bench` runs every benchmark, `npm run bench -- <name> …` those. Ratios to baselines of the same run are what counts:
- * a missed aim is printed and the exit code is 0, because no machine is quiet enough for a verdict. 1 means that something broke,
- * or that a benchmark could not be run here; the others are run all the same.
+ * `npm run bench` runs every benchmark, `npm run bench -- <name> …` those, `-- <name> --part <part>` one part of a long one.
+ * Ratios to baselines of the same run are what counts: a missed aim is printed and the exit code is 0, because no machine is quiet
+ * enough for a verdict. 1 means that something broke, or that a benchmark could not be run here; the others are run all the same.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '1.5' },
+    part: { type: 'string' },
   },
 });
 
@@ -49,7 +50,8 @@ async function runOne(benchmark: Benchmark): Promise<BenchmarkResult> {
     const load = startLoadGenerator();
     onEnd(() => load.close());
     const rounds = positive('rounds', values.rounds);
-    return await benchmark.run({ load, rounds, runMs: positive('seconds', values.seconds) * 1000, say, onEnd });
+    const runMs = positive('seconds', values.seconds) * 1000;
+    return await benchmark.run({ load, rounds, runMs, part: partOf(benchmark), say, onEnd });
   } finally {
     for (const close of closers) await close();
   }
@@ -77,6 +79,14 @@ async function chosen(names: readonly string[]): Promise<Benchmark[]> {
     );
   }
   return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+}
+
+/** @throws Error for a part that this benchmark does not have. */
+function partOf({ name, parts = [] }: Benchmark): string | null {
+  const { part } = values;
+  if (part === undefined) return null;
+  if (!parts.includes(part)) throw new Error(`${name} has no part ${part}; it has: ${parts.join(', ') || 'none'}`);
+  return part;
 }
 
 function positive(name: string, text: string): number {

@@ -134,7 +134,7 @@ const counters = `
     from merchants left join payment using (merchant_id) group by merchant_id order by merchant_id`;
 
 /** @returns what puts them back, constraints as they were. */
-async function dropIndexes(db: pg.Client, tables: readonly string[]): Promise<() => Promise<void>> {
+export async function dropIndexes(db: pg.Client, tables: readonly string[]): Promise<() => Promise<void>> {
   const { rows: constraints } = await db.query<{ drop: string; create: string; refers: boolean }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop,
             format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as create,

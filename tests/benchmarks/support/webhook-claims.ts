@@ -1,0 +1,92 @@
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createHostBreakers } from '../../../services/webhook-dispatcher/src/host-breakers.ts';
+import { createLanes } from '../../../services/webhook-dispatcher/src/lanes.ts';
+import { outcomeOf } from '../../../services/webhook-dispatcher/src/outcome.ts';
+import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';
+import { settleAttempts, type Outcome } from '../../../services/webhook-dispatcher/src/store/settle.ts';
+import { latenciesOf, type Latencies } from './latencies.ts';
+
+/** What a claim is asked for: everything a process has room for, or what the settling of one batch made room for. */
+export const rooms = { 'all room free': 512, 'a batch was settled': 100 } as const;
+export type RoomName = keyof typeof rooms;
+
+/** Durations of one stretch. `roundTrip`: of `select 1`, to tell how busy the machine was. */
+export type ClaimStretch = { claim: Latencies; settle: Latencies; roundTrip: Latencies; claimed: number };
+
+/** The dispatcher's own. */
+const bounds = { lane: 8, host: 64, process: 512 };
+const SETTLED_AT_ONCE = 100;
+/** Later than the benchmark ends. */
+const retryDelaysSeconds = Array<number>(9).fill(3_600);
+
+export type Claims = {
+  /** Claims so many times, settling what was claimed: one delivered, one to be tried again in an hour, and so on. */
+  claim(room: RoomName, times: number): Promise<ClaimStretch>;
+  close(): Promise<void>;
+};
+
+/** @param url of the dispatcher's role. */
+export function startClaims(url: string): Claims {
+  const pool = createPool({ url, schema: 'webhooks', max: 4, applicationName: 'benchmark', logger: testLogger });
+  return { claim: (room, times) => claimAndSettle(pool, rooms[room], times), close: () => pool.end() };
+}
+
+async function claimAndSettle(pool: Pool, room: number, times: number): Promise<ClaimStretch> {
+  const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
+  // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
+  const lanes = createLanes(bounds, createHostBreakers({ recoveredAt: bounds.host }));
+  const inFlight: Claimed[] = [];
+  let total = 0;
+  const claim = async (limit: number): Promise<Claimed[]> => {
+    const free = lanes.claimBounds();
+    const { claimed } = await claimDeliveries(pool, { ...free, room: Math.min(limit, free.room), leaseSeconds: 45 });
+    return claimed;
+  };
+  const begin = (claimed: Claimed[]): void => {
+    for (const delivery of claimed) lanes.enter(delivery);
+    inFlight.push(...claimed);
+  };
+  const settle = async (count: number): Promise<void> => {
+    for (let left = Math.min(count, inFlight.length); left > 0; left -= SETTLED_AT_ONCE) {
+      const batch = inFlight.splice(0, Math.min(left, SETTLED_AT_ONCE));
+      await timed(ms.settle, () => settleAttempts(pool, batch.map(outcome)));
+      for (const delivery of batch) lanes.leave(delivery);
+    }
+  };
+  // What was claimed before and is still being sent, so that as much room is free as was asked for.
+  if (room < bounds.process) begin(await claim(bounds.process - room));
+  for (let time = 0; time < times; time += 1) {
+    await timed(ms.roundTrip, () => pool.query('select 1'));
+    const claimed = await timed(ms.claim, () => claim(bounds.process));
+    if (claimed.length === 0) throw new Error(`nothing was due any more after ${time} claims`);
+    total += claimed.length;
+    begin(claimed);
+    await settle(room);
+  }
+  await settle(bounds.process);
+  const { claim: claims, settle: settles, roundTrip } = ms;
+  return {
+    claim: latenciesOf(claims),
+    settle: latenciesOf(settles),
+    roundTrip: latenciesOf(roundTrip),
+    claimed: total,
+  };
+}
+
+async function timed<T>(durations: number[], run: () => Promise<T>): Promise<T> {
+  const startedAt = performance.now();
+  const result = await run();
+  durations.push(performance.now() - startedAt);
+  return result;
+}
+
+function outcome(delivery: Claimed, position: number): Outcome {
+  const delivered = position % 2 === 0;
+  const result = {
+    errorCategory: delivered ? null : ('http_5xx' as const),
+    httpStatus: delivered ? 200 : 503,
+    ...{ retryAfterSeconds: null, durationMs: 12, remoteAddress: '8.8.8.8', error: null },
+  };
+  return outcomeOf(delivery, result, { startedAt: new Date(), retryDelaysSeconds, random: 0.5 });
+}

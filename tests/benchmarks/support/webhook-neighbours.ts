@@ -1,0 +1,74 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { withCpu, type CpuCounters } from './measure.ts';
+import type { Contender, Measurement } from './rounds.ts';
+import { payAndFollow, stagesOf, type Road, type Stages } from './webhook-journeys.ts';
+import { insertEvents, insertMerchants, makeMerchants, release } from './webhook-merchants.ts';
+import type { Paying } from './webhook-payer.ts';
+
+/** What the quiet merchants share the dispatcher with. */
+export const neighbourhoods = ['alone', 'with a hanging receiver', 'with a backlog'] as const;
+type Neighbourhood = (typeof neighbourhoods)[number];
+
+/** More than the lane of a hanging receiver gets rid of while anybody looks. */
+const HANGING_EVENTS = 1_000;
+const BACKLOG_EVENTS = 100_000;
+/** A receiver that is near, and does something. */
+const BACKLOG_ANSWER_MS = 5;
+/** Until the neighbour has taken all that it is given. */
+const SETTLE_IN_MS = 1_000;
+
+let neighbours = 0;
+
+/** The same even load on quiet merchants, in each neighbourhood. Latencies are from the commit until the receiver has the event. */
+export const neighbourContenders = (road: Road, how: Paying, counters: CpuCounters): Contender[] =>
+  neighbourhoods.map((name) => ({ name, measure: () => measure(road, how, counters, name) }));
+
+export type NeighbourMeasurement = Measurement & { stages: Stages };
+
+async function measure(
+  road: Road,
+  how: Paying,
+  counters: CpuCounters,
+  name: Neighbourhood,
+): Promise<NeighbourMeasurement> {
+  const leave = await moveIn(road, name);
+  try {
+    const { result, cpuUs } = await withCpu(counters, () => payAndFollow(road, how));
+    const { journeys, seconds } = result;
+    const stages = stagesOf(journeys);
+    const { p50, p99 } = stages.together;
+    return { units: journeys.length, rate: journeys.length / seconds, p50Ms: p50, p99Ms: p99, cpuUs, stages };
+  } finally {
+    await leave();
+  }
+}
+
+/** @returns what makes the neighbour's events go, so that the next one finds the dispatcher idle. */
+async function moveIn({ db, receiver }: Road, name: Neighbourhood): Promise<() => Promise<void>> {
+  neighbours += 1;
+  const [neighbour] = makeMerchants(1, `neighbour${neighbours}-`);
+  if (neighbour === undefined) throw new Error('nobody moved in');
+  const { merchantId, host } = neighbour;
+  if (name !== 'alone') {
+    await insertMerchants(db, [neighbour]);
+    await receiver.answer(host, name === 'with a backlog' ? BACKLOG_ANSWER_MS : 'never');
+    await insertEvents(db, [neighbour], name === 'with a backlog' ? BACKLOG_EVENTS : HANGING_EVENTS);
+  }
+  await db.query('vacuum analyze event, delivery, lane');
+  await db.query('checkpoint');
+  if (name !== 'alone') await release(db, [neighbour]);
+  await delay(SETTLE_IN_MS);
+  return async () => {
+    await db.query('delete from delivery where merchant_id = $1 and lease_id is null', [merchantId]);
+    await receiver.answer(host, 0);
+    await eventually(
+      async () => {
+        await db.query('delete from delivery where merchant_id = $1 and lease_id is null', [merchantId]);
+        const { rowCount } = await db.query(`select from delivery where status = 'pending' limit 1`);
+        if (rowCount !== 0) throw new Error('the neighbour still has events');
+      },
+      { timeoutMs: 60_000, intervalMs: 100 },
+    );
+  };
+}

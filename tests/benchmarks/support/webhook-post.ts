@@ -1,0 +1,41 @@
+import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { Agent, buildConnector } from 'undici';
+import type { WebhookMerchant } from './webhook-merchants.ts';
+import { CONNECTIONS_PER_HOST } from './webhook-sender.ts';
+
+/** One POST as anybody would write it: signed, sent, the answer read. @throws Error for anything but a 2xx. */
+export type Post = (merchant: WebhookMerchant, eventId: string, body: string) => Promise<void>;
+
+/**
+ * The dispatcher's settings of undici, and none of its checks of where a host leads: every host is the receiver. Written out here,
+ * so that what the dispatcher does about an attempt is compared with the least that does the job.
+ */
+export function createPost({ port, authorityFile }: { port: number; authorityFile: string }): Post {
+  const connect = buildConnector({ ca: readFileSync(authorityFile), allowH2: false });
+  const agent = new Agent({
+    connect: (options, callback) => {
+      connect({ ...options, servername: options.hostname, hostname: '127.0.0.1', port: String(port) }, callback);
+    },
+    ...{ connections: CONNECTIONS_PER_HOST, pipelining: 1, allowH2: false },
+    ...{ keepAliveMaxTimeout: 60_000, clientTtl: 300_000, headersTimeout: 0, bodyTimeout: 0 },
+  });
+  return async ({ host, url, keyId, secret }, eventId, body) => {
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const response = await agent.request({
+      origin: `https://${host}`,
+      path: new URL(url).pathname,
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Service-Timestamp': timestamp,
+        'X-Service-Signature': `v1=${createHmac('sha256', secret).update(`${timestamp}.`).update(body).digest('hex')}`,
+        'X-Service-Event-ID': eventId,
+        'X-Service-Key-ID': keyId,
+      },
+      body,
+    });
+    await response.body.dump();
+    if (response.statusCode < 200 || response.statusCode > 299) throw new Error(`${host}: ${response.statusCode}`);
+  };
+}

@@ -1,0 +1,112 @@
+import pg from 'pg';
+import { addressOf, createDatabase } from '@quittance/local-stack/backends/service-databases.ts';
+import type { BenchmarkContext } from '../benchmark.ts';
+import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
+import { machineMs } from './machine-clock.ts';
+import { withCpu, type CpuCounters } from './measure.ts';
+import { postmasterOf, walPosition } from './postgres.ts';
+import type { Contender, Measurement } from './rounds.ts';
+import { insertEvents, release, type WebhookMerchant } from './webhook-merchants.ts';
+import type { WebhookReceiver } from './webhook-receiver.ts';
+import { startWebhookSender, type SenderKind } from './webhook-sender.ts';
+
+/** Sends so many events to the receiver. `handshakes`: TLS handshakes that the receiver saw meanwhile. */
+export type RateMeasurement = Measurement & { handshakes: number };
+
+type Sending = {
+  name: string;
+  pid: number;
+  /** Makes so many events due; none is sent yet. */
+  add(events: number): Promise<void>;
+  send(): Promise<void>;
+  /** Once all of them are on record as delivered: when that was so (`machineMs`). */
+  finish(): Promise<number>;
+};
+
+type Parts = {
+  adminUrl: string;
+  receiver: WebhookReceiver;
+  merchants: readonly WebhookMerchant[];
+  onEnd: BenchmarkContext['onEnd'];
+};
+
+const LOOK_EVERY_MS = 5;
+
+/** The dispatcher, a loop without a database, and two job queues on the same server, all sending to the same merchants. */
+export async function startRates(
+  parts: Parts & { dispatcherPid: number; db: pg.Client },
+): Promise<(events: number) => Contender[]> {
+  const { adminUrl, receiver } = parts;
+  const kinds: SenderKind[] = ['raw', 'graphile-worker', 'pg-boss'];
+  const all = [dispatcher(parts)];
+  for (const kind of kinds) all.push(await otherSender(parts, kind));
+  const postmaster = await postmasterOf(adminUrl);
+  const counters = { postgres: () => cpuUsOfFamily(postmaster), receiver: () => cpuUsOf(receiver.pid) };
+  return (events) =>
+    all.map((sending) => ({
+      name: sending.name,
+      measure: () => measure(sending, events, { adminUrl, receiver, counters }),
+    }));
+}
+
+/**
+ * From the first event's arrival until the last one is on record as delivered. How soon a sender notices that there is work is no part of it: events of
+ * a running system come with a message, or a notification, that wakes it.
+ * @throws Error when an event came twice.
+ */
+async function measure(
+  sending: Sending,
+  events: number,
+  { adminUrl, receiver, counters }: Pick<Parts, 'adminUrl' | 'receiver'> & { counters: CpuCounters },
+): Promise<RateMeasurement> {
+  await sending.add(events);
+  await tidy(adminUrl);
+  await receiver.forget();
+  const walBefore = await walPosition(adminUrl);
+  const own = { ...counters, sender: () => cpuUsOf(sending.pid) };
+  const { result, cpuUs } = await withCpu(own, async () => {
+    await sending.send();
+    const received = await receiver.until(events);
+    return { ...received, seconds: ((await sending.finish()) - received.firstAt) / 1000 };
+  });
+  const { repeated, seconds, handshakes } = result;
+  if (repeated > 0) throw new Error(`${sending.name} sent ${repeated} of ${events} events more than once`);
+  const walBytes = (await walPosition(adminUrl)) - walBefore;
+  return { units: events, rate: events / seconds, p50Ms: Number.NaN, p99Ms: Number.NaN, cpuUs, walBytes, handshakes };
+}
+
+/** What adding left behind is no part of anybody's run. */
+async function tidy(adminUrl: string): Promise<void> {
+  for (const database of ['webhooks', 'graphile_worker', 'pg_boss']) {
+    const db = new pg.Client({ connectionString: addressOf(adminUrl, { database }) });
+    await db.connect();
+    await db.query('vacuum analyze');
+    await db.end();
+  }
+}
+
+function dispatcher({ db, merchants, dispatcherPid }: Parts & { dispatcherPid: number; db: pg.Client }): Sending {
+  return {
+    name: 'webhook-dispatcher',
+    pid: dispatcherPid,
+    add: (events) => insertEvents(db, merchants, events),
+    send: () => release(db, merchants),
+    async finish() {
+      for (;;) {
+        const { rowCount } = await db.query(`select 1 from delivery where status = 'pending' limit 1`);
+        if (rowCount === 0) return machineMs();
+        await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      }
+    },
+  };
+}
+
+async function otherSender({ adminUrl, receiver, merchants, onEnd }: Parts, kind: SenderKind): Promise<Sending> {
+  const database = kind.replace('-', '_');
+  await createDatabase(adminUrl, database);
+  const databaseUrl = addressOf(adminUrl, { database });
+  const sender = await startWebhookSender({ sender: kind, merchants, databaseUrl, receiver });
+  onEnd(() => sender.close());
+  const { pid, add, send, finish } = sender;
+  return { name: kind, pid, add, send, finish };
+}

@@ -1,0 +1,224 @@
+import pg from 'pg';
+import type { Benchmark, BenchmarkContext } from './benchmark.ts';
+import { addVirtualHost, startBackends, type Backends } from './support/backends.ts';
+import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
+import { withCpu, type CpuCounters } from './support/measure.ts';
+import { postmasterOf, withCpuOfSessions } from './support/postgres.ts';
+import { interleave, type Measurement, type Round } from './support/rounds.ts';
+import { serviceDatabase, type ServiceDatabase } from './support/service-database.ts';
+import { countStatements, type StatementCost } from './support/statements.ts';
+import { fillBacklog } from './support/webhook-backlog.ts';
+import { rooms, startClaims, type ClaimStretch, type RoomName } from './support/webhook-claims.ts';
+import { startDispatcherProcess, type DispatcherProcess } from './support/webhook-dispatcher.ts';
+import { payAndFollow, stagesOf, type Journey } from './support/webhook-journeys.ts';
+import { insertMerchants, makeMerchants, type WebhookMerchant } from './support/webhook-merchants.ts';
+import { neighbourContenders } from './support/webhook-neighbours.ts';
+import { startWebhookPayer, type WebhookPayer } from './support/webhook-payer.ts';
+import { startRates } from './support/webhook-rates.ts';
+import { startWebhookReceiver, type WebhookReceiver } from './support/webhook-receiver.ts';
+import { webhookAims, webhookNotes, webhookTables } from './webhooks-tables.ts';
+
+const PASSWORD = 'only for a benchmark';
+const MERCHANTS = 200;
+/** Sent in one run, for each second that a run is to last. */
+const EVENTS_A_SECOND = 6_000;
+const WARM_UP_EVENTS = 4_000;
+/** Filling takes minutes, so a look at few rounds is a look at fewer deliveries. */
+const BACKLOG = { most: 10_000_000, aRound: 2_000_000 };
+const CLAIMS_A_ROUND = 200;
+/** A minute of payments, looked at in parts: each is a round. */
+const BUSY = { aSecond: 1_000, aRoundMs: 10_000, mostMs: 60_000 };
+/** One payment a second for each merchant, for so many times the length of a run: a p99 wants many. */
+const QUIET = { aSecond: MERCHANTS, runs: 4 };
+const WARM_UP_MS = 3_000;
+const COUNTED_CLAIMS = 100;
+
+const settings = {
+  shared_preload_libraries: 'pg_stat_statements',
+  'pg_stat_statements.track': 'none',
+  shared_buffers: '2GB',
+};
+
+export type CountedStatements = { title: string; unit: string; units: number; costs: StatementCost[] };
+export type ClaimsMeasured = {
+  deliveries: number;
+  rounds: Record<RoomName, ClaimStretch>[];
+  statements: CountedStatements;
+};
+export type RatesMeasured = { rounds: Round[]; statements: CountedStatements };
+export type JourneysMeasured = {
+  statements: CountedStatements;
+  aSecond: number;
+  seconds: number;
+  rounds: Journey[][];
+  cpuUs: Measurement['cpuUs'];
+};
+export type WebhookMeasurements = {
+  rates?: RatesMeasured;
+  journeys?: JourneysMeasured;
+  neighbours?: { rounds: Round[] };
+  claims?: ClaimsMeasured;
+};
+
+const parts = ['rates', 'journeys', 'neighbours', 'claims'] as const;
+
+export const benchmark: Benchmark = {
+  name: 'webhooks',
+  about:
+    'events on record as delivered, beside a plain loop of POSTs and two job queues; how soon they arrive; claims from a backlog',
+  parts,
+  async run(context) {
+    const { onEnd, say, part } = context;
+    const wants = (name: (typeof parts)[number]): boolean => part === null || part === name;
+    say('  starting PostgreSQL and RabbitMQ …');
+    const backends = await startBackends('webhooks', settings, onEnd);
+    const measured: WebhookMeasurements = {};
+    if (part !== 'claims') {
+      const system = await startSystem(context, backends);
+      if (wants('rates')) measured.rates = await measureRates(context, system);
+      if (wants('journeys')) measured.journeys = await measureJourneys(context, system);
+      if (wants('neighbours')) measured.neighbours = await measureNeighbours(context, system);
+    }
+    if (wants('claims')) measured.claims = await measureClaims(context, backends);
+    return {
+      tables: webhookTables(measured),
+      notes: webhookNotes(measured),
+      aims: webhookAims(measured),
+      measurements: forFile(measured),
+    };
+  },
+};
+
+type System = Backends & {
+  database: ServiceDatabase;
+  /** The superuser's connection, search path webhooks. */
+  db: pg.Client;
+  merchants: WebhookMerchant[];
+  receiver: WebhookReceiver;
+  dispatcher: DispatcherProcess;
+  payer: WebhookPayer;
+};
+
+/** One dispatcher with its database, its broker and the endpoints of merchants who get events all the time. */
+async function startSystem({ onEnd }: BenchmarkContext, backends: Backends): Promise<System> {
+  const { directory, adminUrl, broker } = backends;
+  const database = await backlogDatabase(adminUrl, 'webhooks');
+  const db = new pg.Client({ connectionString: database.adminUrl, options: '-c search_path=webhooks' });
+  await db.connect();
+  onEnd(() => db.end());
+  const merchants = makeMerchants(MERCHANTS);
+  await insertMerchants(db, merchants);
+  const receiver = await startWebhookReceiver(directory);
+  onEnd(() => receiver.close());
+  const amqpUrl = await addVirtualHost(broker, 'webhooks');
+  const dispatcher = await startDispatcherProcess({ directory, receiver, databaseUrl: database.url, amqpUrl });
+  onEnd(() => dispatcher.stop());
+  const payments = await serviceDatabase({ service: 'payments', adminUrl, database: 'payments', password: PASSWORD });
+  const merchantIds = merchants.map(({ merchantId }) => merchantId);
+  const payer = await startWebhookPayer({ databaseUrl: payments.url, amqpUrl, merchantIds });
+  onEnd(() => payer.close());
+  return { ...backends, database, db, merchants, receiver, dispatcher, payer };
+}
+
+const backlogDatabase = (adminUrl: string, database: string): Promise<ServiceDatabase> =>
+  serviceDatabase({ service: 'webhook-dispatcher', adminUrl, database, password: PASSWORD });
+
+async function measureRates({ onEnd, rounds, runMs, say }: BenchmarkContext, system: System): Promise<RatesMeasured> {
+  const { adminUrl, db, merchants, receiver, dispatcher } = system;
+  const contenders = await startRates({ adminUrl, db, merchants, receiver, dispatcherPid: dispatcher.pid, onEnd });
+  const events = Math.round((EVENTS_A_SECOND * runMs) / 1000);
+  say(`  rates: warming up, then ${rounds} rounds of ${events} events for each …`);
+  await interleave(contenders(WARM_UP_EVENTS), 1);
+  const measured = await interleave(contenders(events), rounds);
+  say('  counting statements …');
+  const [ours] = contenders(events);
+  const costs = await countStatements(adminUrl, async () => ours?.measure(), 'all');
+  return {
+    rounds: measured,
+    statements: { title: 'SQL for one delivered event', unit: 'event', units: events, costs },
+  };
+}
+
+async function measureJourneys({ rounds, say }: BenchmarkContext, system: System): Promise<JourneysMeasured> {
+  const { aSecond, aRoundMs, mostMs } = BUSY;
+  const durationMs = Math.min(mostMs, rounds * aRoundMs);
+  say(`  journeys: warming up, then ${aSecond} payments a second for ${durationMs / 1000} s …`);
+  await payAndFollow(system, { aSecond, durationMs: WARM_UP_MS });
+  await system.db.query('vacuum analyze');
+  const follow = () => payAndFollow(system, { aSecond, durationMs });
+  const { result: followed, cpuUs } = await withCpu(await countersOf(system), () =>
+    withCpuOfSessions(system.adminUrl, follow),
+  );
+  const { journeys, seconds } = followed.result;
+  const ofSessions = Object.entries(followed.cpuUs).map(([service, us]) => [`postgres: ${service}`, us] as const);
+  say('  counting statements …');
+  const counted = { aSecond, durationMs: WARM_UP_MS };
+  const costs = await countStatements(system.adminUrl, () => payAndFollow(system, counted), 'all');
+  const units = (aSecond * WARM_UP_MS) / 1000;
+  const ofARound = Math.ceil((journeys.length * aRoundMs) / durationMs);
+  return {
+    ...{ aSecond, seconds, cpuUs: { ...cpuUs, ...Object.fromEntries(ofSessions) } },
+    rounds: Array.from({ length: Math.ceil(durationMs / aRoundMs) }, (_, round) =>
+      journeys.slice(round * ofARound, (round + 1) * ofARound),
+    ),
+    statements: { title: 'SQL for one payment on its way', unit: 'payment', units, costs },
+  };
+}
+
+async function countersOf({ adminUrl, broker, dispatcher, payer, receiver }: System): Promise<CpuCounters> {
+  const postmaster = await postmasterOf(adminUrl);
+  return {
+    payments: () => cpuUsOf(payer.pid),
+    broker: () => cpuUsOf(broker.pid),
+    'webhook-dispatcher': () => cpuUsOf(dispatcher.pid),
+    postgres: () => cpuUsOfFamily(postmaster),
+    receiver: () => cpuUsOf(receiver.pid),
+  };
+}
+
+async function measureNeighbours(
+  { rounds, runMs, say }: BenchmarkContext,
+  system: System,
+): Promise<{ rounds: Round[] }> {
+  const { aSecond, runs } = QUIET;
+  say(`  neighbours: warming up, then ${rounds} rounds …`);
+  await payAndFollow(system, { aSecond, durationMs: WARM_UP_MS });
+  const contenders = neighbourContenders(system, { aSecond, durationMs: runs * runMs }, await countersOf(system));
+  return { rounds: await interleave(contenders, rounds) };
+}
+
+async function measureClaims({ onEnd, rounds, say }: BenchmarkContext, backends: Backends): Promise<ClaimsMeasured> {
+  const { adminUrl } = backends;
+  const deliveries = Math.min(BACKLOG.most, rounds * BACKLOG.aRound);
+  say(`  claims: filling a database with ${deliveries.toLocaleString('en-US')} pending deliveries …`);
+  const database = await backlogDatabase(adminUrl, 'claims');
+  await fillBacklog(database.adminUrl, deliveries);
+  const claims = startClaims(database.url);
+  onEnd(() => claims.close());
+  const names = Object.keys(rooms) as RoomName[];
+  for (const name of names) await claims.claim(name, 20);
+  const measured: ClaimsMeasured['rounds'] = [];
+  say(`  claims: ${rounds} rounds …`);
+  for (let round = 0; round < rounds; round += 1) {
+    const stretches: Partial<Record<RoomName, ClaimStretch>> = {};
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      stretches[name] = await claims.claim(name, CLAIMS_A_ROUND);
+    }
+    measured.push(stretches as Record<RoomName, ClaimStretch>);
+  }
+  const costs = await countStatements(adminUrl, () => claims.claim('a batch was settled', COUNTED_CLAIMS), 'all');
+  const statements = {
+    title: 'SQL for one claim and its settling, a batch was settled',
+    unit: 'claim',
+    units: COUNTED_CLAIMS,
+    costs,
+  };
+  return { deliveries, rounds: measured, statements };
+}
+
+/** Latencies stand for the journeys, of which there are tens of thousands. */
+function forFile({ journeys, ...others }: WebhookMeasurements): unknown {
+  if (journeys === undefined) return others;
+  const { rounds, ...rest } = journeys;
+  return { ...others, journeys: { ...rest, rounds: rounds.map(stagesOf) } };
+}
