@@ -1,16 +1,16 @@
-import type { Channel, ConsumeMessage } from 'amqplib';
+import type { Channel } from 'amqplib';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { pause } from './backoff.ts';
 import type { Broker } from './broker.ts';
 import { closeChannel, keepChannel } from './channel.ts';
-import { type DeliveryContext, type DeliveryTiming, defaultTiming, takeDelivery } from './delivery.ts';
+import { type DeliveryTiming, defaultTiming } from './effect.ts';
 import type { Handler } from './handler.ts';
 import { startInboxCleaning } from './inbox.ts';
 import { createSettler } from './settle.ts';
+import { type Taking, createTaking } from './taking.ts';
 import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from './topology.ts';
 
 export type Consumers = {
@@ -26,13 +26,13 @@ export type ConsumerOptions = {
   handlers: Handler[];
   logger: Logger;
   metrics: Metrics;
-  /** How many messages each handler works on at once (default 32). */
+  /** How many messages each handler has at once (default 32, and two batches for one that takes batches). */
   prefetch?: number;
   timing?: Partial<DeliveryTiming>;
 };
 
 /**
- * Runs each handler on its queue: inbox row, effect and commit in one transaction, then the acknowledgement.
+ * Runs each handler on its queue: inbox rows, effect and commit in one transaction, then the acknowledgements.
  * Returns at once; consuming begins when RabbitMQ is reached and resumes after every loss.
  * @throws Error when a handler is not in the topology, or not for that message.
  */
@@ -50,31 +50,36 @@ export function startConsumers(options: ConsumerOptions): Consumers {
   };
 }
 
+/** How many messages a handler of single ones works on at once. */
+const PREFETCH = 32;
+const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
+
 /** One handler on its own channel, so that trouble with one queue does not touch the others. */
 function startConsumer(options: ConsumerOptions, handler: Handler, binding: Binding): Consumers {
-  const { broker, metrics, prefetch = 32 } = options;
+  const { pool, broker, metrics } = options;
   const { queue } = binding;
+  // While one batch is in its transaction, the next one gathers.
+  const prefetch = options.prefetch ?? (handler.batchSize === 1 ? PREFETCH : 2 * handler.batchSize);
   const logger = options.logger.child({ queue });
   const stopping = new AbortController();
-  const settle = createSettler({ broker, queue, handler, logger, metrics });
-  const inFlight = new Set<Promise<void>>();
   let consumerTag = '';
-  const context: DeliveryContext = {
-    pool: options.pool,
+  const taking = createTaking({
+    pool,
     handler,
     timing: { ...defaultTiming, ...options.timing },
     stopping: stopping.signal,
     logger: options.logger,
+    settle: createSettler({ broker, queue, handler, logger, metrics }),
     duration: metrics.histogram('messaging_handler_duration_seconds', 'One try of a handler, with its transaction', [
       'handler',
     ]),
-  };
-
-  async function take(from: Channel, delivery: ConsumeMessage): Promise<void> {
-    const result = await takeDelivery(delivery, context);
-    faultPoint('message-committed');
-    await settle(from, delivery, result);
-  }
+    batchSizes: metrics.histogram(
+      'messaging_batch_messages',
+      'Messages that a handler of batches took in one transaction',
+      ['handler'],
+      BATCH_BUCKETS,
+    ),
+  });
 
   const channel = keepChannel<Channel>({
     connection: broker.consuming,
@@ -86,8 +91,7 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
       await opened.prefetch(prefetch, false);
       const reply = await opened.consume(queue, (delivery) => {
         if (delivery === null) return void reopen(opened, { logger, stopping: stopping.signal });
-        const taken = take(opened, delivery).finally(() => inFlight.delete(taken));
-        inFlight.add(taken);
+        taking.take(opened, delivery);
       });
       consumerTag = reply.consumerTag;
     },
@@ -100,7 +104,7 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
         .current()
         ?.cancel(consumerTag)
         .catch(() => undefined);
-      await drain(inFlight, logger);
+      await drain(taking, logger);
       await channel.close();
     },
   };
@@ -119,13 +123,13 @@ async function reopen(
 /** Handlers are single transactions, which the database ends sooner than this. */
 const DRAIN_LIMIT_MS = 10_000;
 
-async function drain(inFlight: Set<Promise<void>>, logger: Logger): Promise<void> {
+async function drain(taking: Taking, logger: Logger): Promise<void> {
   const drained = new AbortController();
-  void Promise.all(inFlight).then(() => {
+  void taking.idle().then(() => {
     drained.abort();
   });
   await pause(DRAIN_LIMIT_MS, drained.signal);
-  if (inFlight.size > 0) logger.warn({ in_flight: inFlight.size }, 'Stopped before every handler was done');
+  if (!drained.signal.aborted) logger.warn('Stopped before every handler was done');
 }
 
 function bindingOf(service: ServiceName, handler: Handler): Binding {

@@ -2,22 +2,33 @@ import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
-/** What a handler may use. Everything it writes through `tx` commits together with the inbox row, or not at all. */
-export type HandlerContext = {
-  tx: Transaction;
+/** A message that was checked, and what it came with. */
+export type Heard = {
+  message: unknown;
   /** UUID, the same on every delivery of one message. */
   messageId: string;
   /** The request that caused the message, so that one search in the logs shows the whole way. */
   requestId: string;
-  logger: Logger;
 };
+
+/** What every handler may use. All that it writes through `tx` commits together with the inbox rows, or not at all. */
+export type BatchContext = { tx: Transaction; logger: Logger };
+
+/** What a handler of single messages may use. */
+export type HandlerContext = BatchContext & Pick<Heard, 'messageId' | 'requestId'>;
 
 /** One message, one function, one queue `<service>.<name>`. */
 export type Handler = {
   name: string;
   message: MessageDefinition<unknown>;
-  handle: (message: unknown, context: HandlerContext) => Promise<void>;
+  /** Most messages that go into one transaction. */
+  batchSize: number;
+  /** @param heard at least one message, none of which has taken effect before, and none twice. */
+  handle: (heard: readonly Heard[], context: BatchContext) => Promise<void>;
 };
+
+/** More of them in one transaction gain little, and every lock is held until the last of them is written. */
+const BATCH_SIZE = 200;
 
 /**
  * Says what to do when a message arrives.
@@ -34,7 +45,34 @@ export function on<T>(
   return {
     name,
     message,
-    handle: (value, context) => handle(value as T, context),
+    batchSize: 1,
+    async handle(heard, context) {
+      for (const { message: value, ...ids } of heard) await handle(value as T, { ...context, ...ids });
+    },
+  };
+}
+
+/**
+ * Says what to do when messages arrive that are too many for a transaction each. What comes while one batch is in its
+ * transaction is the next batch, so a lone message waits for nobody.
+ * @param handle as for `on`, with at most 200 messages in the order in which they came. When it throws, its messages are given
+ *   to it one by one, so that only the one at fault is tried again or becomes a dead letter.
+ *   Write rows in an order of their own, not in that of the messages: another process may be writing the same ones.
+ */
+export function onBatch<T>(
+  message: MessageDefinition<T>,
+  name: string,
+  handle: (messages: readonly T[], context: BatchContext) => Promise<void>,
+): Handler {
+  return {
+    name,
+    message,
+    batchSize: BATCH_SIZE,
+    handle: (heard, context) =>
+      handle(
+        heard.map(({ message: value }) => value as T),
+        context,
+      ),
   };
 }
 

@@ -5,16 +5,23 @@ import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 /**
- * Notes that this handler takes this message. First statement of the transaction that also holds the effect: a second
- * delivery at the same moment waits here for the first one's commit.
- * @returns false when the message has taken effect before.
+ * Notes that this handler takes these messages. First statement of the transaction that also holds the effect: a second
+ * delivery at the same moment waits here for the first one's commit. The rows are written in order, so that two consumers
+ * which were given the same messages do not wait for each other.
+ * @returns the ids of those that have not taken effect before.
  */
-export async function enterInbox(tx: Transaction, handler: string, messageId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    'insert into inbox (handler, message_id) values ($1, $2) on conflict (handler, message_id) do nothing',
-    [handler, messageId],
+export async function enterInbox(
+  tx: Transaction,
+  handler: string,
+  messageIds: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await tx.query<{ message_id: string }>(
+    `insert into inbox (handler, message_id) select $1, id from unnest($2::uuid[]) as id order by id
+     on conflict (handler, message_id) do nothing
+     returning message_id`,
+    [handler, messageIds],
   );
-  return rowCount === 1;
+  return new Set(rows.map((row) => row.message_id));
 }
 
 /**

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { deleteOldRows } from '../src/inbox.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { deleteOldRows, enterInbox } from '../src/inbox.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -21,4 +23,20 @@ test('inbox rows older than a week are deleted, a bounded number at a time', asy
   expect(await deleteOldRows(world.pool)).toBe(500);
   const { rows } = await world.pool.query('select handler from inbox');
   expect(rows).toEqual([{ handler: 'young' }]);
+});
+
+test('of consumers that were given the same messages in opposite order, one takes them all and none is made to give way', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const messageIds = Array.from({ length: 2_000 }, () => randomUUID());
+    let tries = 0;
+    const enter = (ids: string[]): Promise<number> =>
+      transaction(world.pool, async (tx) => {
+        tries += 1;
+        return (await enterInbox(tx, 'handler', ids)).size;
+      });
+    const entered = await Promise.all([enter(messageIds), enter(messageIds.toReversed())]);
+    expect(entered.toSorted()).toEqual([0, 2_000]);
+    // A deadlock's victim would have been run again.
+    expect(tries).toBe(2);
+  }
 });

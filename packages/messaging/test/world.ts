@@ -12,7 +12,7 @@ import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Broker, connectBroker } from '../src/broker.ts';
 import { type Consumers, startConsumers } from '../src/consumer.ts';
-import { type Handler, type HandlerContext, on } from '../src/handler.ts';
+import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/handler.ts';
 import { messagingMigrations } from '../src/migrations.ts';
 import { type Outbox, createOutbox } from '../src/outbox.ts';
 
@@ -105,6 +105,20 @@ export function recording(before: (context: HandlerContext) => Promise<void> | v
   });
 }
 
+/** A handler of batches whose effect is a row a message; `before` may throw or wait. */
+export function recordingBatches(
+  before: (merchantIds: string[], context: BatchContext) => Promise<void> | void = () => undefined,
+): Handler {
+  return onBatch(WebhookConfigured, 'webhook-configured', async (messages, context) => {
+    const merchantIds = messages.map(({ merchant_id }) => merchant_id);
+    await before(merchantIds, context);
+    await context.tx.query(
+      'insert into effects (message_id, merchant_id) select gen_random_uuid(), unnest($1::text[])',
+      [merchantIds],
+    );
+  });
+}
+
 export function webhookConfigured(): WebhookConfigured {
   return { merchant_id: newId('mer'), configured_at: new Date().toISOString() };
 }
@@ -119,12 +133,16 @@ export async function say({ pool }: World, outbox: Outbox, messageId: string = r
 export async function publishRaw(
   { channel }: World,
   body: string,
-  { messageId = randomUUID(), version = 1 }: { messageId?: string; version?: number } = {},
+  {
+    messageId = randomUUID(),
+    version = 1,
+    requestId = 'request-1',
+  }: { messageId?: string; version?: number; requestId?: string } = {},
 ): Promise<string> {
   channel.publish('quittance', 'WebhookConfigured', Buffer.from(body), {
     messageId,
     type: 'WebhookConfigured',
-    correlationId: 'request-1',
+    correlationId: requestId,
     headers: { version },
     persistent: true,
   });
@@ -136,6 +154,12 @@ export async function publishRaw(
 export async function effects({ pool }: World): Promise<string[]> {
   const { rows } = await pool.query<{ message_id: string }>('select message_id from effects');
   return rows.map((row) => row.message_id);
+}
+
+/** Merchants of the messages that took effect, once per effect. */
+export async function affectedMerchants({ pool }: World): Promise<string[]> {
+  const { rows } = await pool.query<{ merchant_id: string }>('select merchant_id from effects');
+  return rows.map((row) => row.merchant_id);
 }
 
 export async function outboxSize({ pool }: World): Promise<number> {

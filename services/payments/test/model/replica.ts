@@ -110,7 +110,7 @@ async function take(pool: Pool, handler: Handler, message: unknown): Promise<str
   handler.message.parse(message);
   try {
     await transaction(pool, (tx) =>
-      handler.handle(message, { tx, messageId, requestId: messageId, logger: testLogger }),
+      handler.handle([{ message, messageId, requestId: messageId }], { tx, logger: testLogger }),
     );
     return 'taken';
   } catch (error) {

@@ -1,24 +1,37 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { makeLaneDue } from './lane.ts';
+import { makeLanesDueNow } from './lane.ts';
+
+/** A payment's one event, with the bytes that will be sent. */
+export type NewEvent = { eventId: string; paymentId: string; merchantId: string; body: Buffer };
 
 /**
- * Stores a payment's one event with the bytes that will be sent, due at once.
- * @returns false when the payment has its event already.
+ * Stores events, due at once. A payment that has its event already keeps that one, and of two events of one payment the first stays.
+ * The rows are written in order, so that two batches which share payments do not wait for each other.
+ * @returns whether any of them is new.
  */
-export async function insertEvent(
-  tx: Transaction,
-  event: { eventId: string; paymentId: string; merchantId: string; body: Buffer },
-): Promise<boolean> {
-  const { rowCount } = await tx.query(
+export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<boolean> {
+  const { rows } = await tx.query<{ merchant_id: string }>(
     `with stored as (
-       insert into event (event_id, payment_id, merchant_id, body) values ($1, $2, $3, $4)
+       insert into event (event_id, payment_id, merchant_id, body)
+       select event_id, payment_id, merchant_id, body
+         from unnest($1::text[], $2::text[], $3::text[], $4::bytea[])
+           with ordinality as e(event_id, payment_id, merchant_id, body, place)
+        order by payment_id, place
        on conflict (payment_id) do nothing
        returning event_id, merchant_id
      )
-     insert into delivery (event_id, merchant_id, next_attempt_at) select event_id, merchant_id, now() from stored`,
-    [event.eventId, event.paymentId, event.merchantId, event.body],
+     insert into delivery (event_id, merchant_id, next_attempt_at) select event_id, merchant_id, now() from stored
+     returning merchant_id`,
+    [
+      events.map((event) => event.eventId),
+      events.map((event) => event.paymentId),
+      events.map((event) => event.merchantId),
+      events.map((event) => event.body),
+    ],
   );
-  if (rowCount !== 1) return false;
-  await makeLaneDue(tx, event.merchantId);
-  return true;
+  await makeLanesDueNow(
+    tx,
+    rows.map((row) => row.merchant_id),
+  );
+  return rows.length > 0;
 }

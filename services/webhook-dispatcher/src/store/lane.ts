@@ -1,11 +1,24 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-/** Makes sure that a lane is looked at now, or when it is opened again. It is the last statement of its transaction, because it queues behind the lane's claims. */
+/** As `makeLanesDueNow`, for one lane. */
 export async function makeLaneDue(tx: Transaction, merchantId: string): Promise<void> {
+  await makeLanesDueNow(tx, [merchantId]);
+}
+
+/**
+ * Makes sure that lanes are looked at now, or when they are opened again. It is the last statement of its transaction, because it
+ * queues behind the lanes' claims and keeps others from being claimed. A lane that is looked at early enough is only locked, which
+ * is all that a claim at the same moment has to wait for. The rows are locked in order, so that two batches which share lanes do
+ * not wait for each other.
+ */
+export async function makeLanesDueNow(tx: Transaction, merchantIds: readonly string[]): Promise<void> {
+  if (merchantIds.length === 0) return;
   await tx.query(
-    `insert into lane (merchant_id, next_due_at) values ($1, now())
-     on conflict (merchant_id) do update set next_due_at = least(lane.next_due_at, greatest(excluded.next_due_at, lane.closed_until))`,
-    [merchantId],
+    `insert into lane (merchant_id, next_due_at)
+     select merchant_id, now() from unnest($1::text[]) as m(merchant_id) order by merchant_id
+     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.closed_until)
+      where lane.next_due_at is null or lane.next_due_at > greatest(excluded.next_due_at, lane.closed_until)`,
+    [[...new Set(merchantIds)]],
   );
 }
 

@@ -1,0 +1,281 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { currentRequestId } from '@quittance/runtime/logger.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { listDeadLetters } from '../src/dead-letter.ts';
+import { PermanentError } from '../src/handler.ts';
+import { DELIVERY_LIMIT } from '../src/topology.ts';
+import {
+  QUEUE,
+  affectedMerchants,
+  publishRaw,
+  queueSize,
+  recordingBatches,
+  results,
+  startWorld,
+  tries,
+  webhookConfigured,
+} from './world.ts';
+import type { World } from './world.ts';
+
+// More than any wait inside a test, so that the wait's own error is what a failure shows.
+jest.setTimeout(60_000);
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(() => world.close());
+
+type Said = { merchantId: string; messageId: string };
+
+async function say(options: { messageId?: string; requestId?: string } = {}): Promise<Said> {
+  const message = webhookConfigured();
+  return { merchantId: message.merchant_id, messageId: await publishRaw(world, JSON.stringify(message), options) };
+}
+
+async function sayMany(count: number): Promise<Said[]> {
+  const said: Said[] = [];
+  while (said.length < count) said.push(await say());
+  return said;
+}
+
+const merchantsOf = (said: readonly Said[]): string[] => said.map(({ merchantId }) => merchantId);
+
+/** Keeps the first batch waiting in its transaction, so that what comes meanwhile is gathered. */
+function heldUp(
+  then: (merchantIds: string[]) => Promise<void> | void = () => undefined,
+  options: { prefetch?: number } = {},
+) {
+  const { promise: released, resolve: release } = Promise.withResolvers<null>();
+  const batches: string[][] = [];
+  const requestIds: (string | undefined)[] = [];
+  const handler = recordingBatches(async (merchantIds) => {
+    batches.push(merchantIds);
+    requestIds.push(currentRequestId());
+    await (batches.length === 1 ? released : then(merchantIds));
+  });
+  const consumers = world.consume([handler], options);
+  const inTransaction = () => eventually(() => expect(batches).toHaveLength(1));
+  const allHandedOut = (left = 0) => eventually(async () => expect(await queueSize(world, QUEUE)).toBe(left));
+  return { batches, requestIds, consumers, release: () => release(null), inTransaction, allHandedOut };
+}
+
+describe('messages that come while a batch is in its transaction', () => {
+  test('go together in the next one, in order, and a lone message waits for nobody', async () => {
+    const { batches, release, inTransaction, allHandedOut } = heldUp();
+    const first = await say();
+    await inTransaction();
+    const others = await sayMany(20);
+    await allHandedOut();
+    release();
+    await eventually(async () => expect(await results(world)).toEqual({ done: 21 }));
+    expect(batches).toEqual([[first.merchantId], merchantsOf(others)]);
+    expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([first, ...others]).toSorted());
+    expect(await tries(world)).toBe(2);
+  });
+
+  test('are at most 200 at once', async () => {
+    const { batches, release, inTransaction, allHandedOut } = heldUp();
+    await say();
+    await inTransaction();
+    await sayMany(420);
+    await allHandedOut(21);
+    release();
+    await eventually(async () => expect(await results(world)).toEqual({ done: 421 }));
+    expect(batches.slice(0, 2).map(({ length }) => length)).toEqual([1, 200]);
+    expect(Math.max(...batches.map(({ length }) => length))).toBe(200);
+  });
+
+  test('are never more than the prefetch', async () => {
+    const { batches, release, inTransaction, allHandedOut } = heldUp(undefined, { prefetch: 3 });
+    await say();
+    await inTransaction();
+    await sayMany(10);
+    await allHandedOut(8);
+    release();
+    await eventually(async () => expect(await results(world)).toEqual({ done: 11 }));
+    expect(Math.max(...batches.map(({ length }) => length))).toBeLessThanOrEqual(3);
+  });
+
+  test('have one effect for each message id, copies in one batch and of an earlier batch included', async () => {
+    const { batches, release, inTransaction, allHandedOut } = heldUp();
+    const first = await say();
+    await inTransaction();
+    const second = await say();
+    for (const { messageId } of [second, first, second]) await say({ messageId });
+    await allHandedOut();
+    release();
+    await eventually(async () => expect(await results(world)).toEqual({ done: 2, duplicate: 3 }));
+    expect(batches).toEqual([[first.merchantId], [second.merchantId]]);
+    expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([first, second]).toSorted());
+  });
+
+  test('go back to the queue when the process stops, and the batch in its transaction is finished', async () => {
+    const { batches, consumers, release, inTransaction, allHandedOut } = heldUp();
+    const first = await say();
+    await inTransaction();
+    await sayMany(5);
+    await allHandedOut();
+    const closing = consumers.close();
+    release();
+    await closing;
+    expect(batches).toHaveLength(1);
+    expect(await affectedMerchants(world)).toEqual([first.merchantId]);
+    await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(5));
+  });
+});
+
+describe('one message at fault', () => {
+  test.each([
+    ['that can never be handled', (): Error => new PermanentError('no such payment'), 'permanent_error', 2],
+    ['whose handler always fails', (): Error => new Error('never'), 'gave_up', DELIVERY_LIMIT + 2],
+  ])('%s becomes a dead letter, and the others of its batch have one effect', async (_, fail, reason, itsTries) => {
+    let poison = '';
+    const { batches, release, inTransaction, allHandedOut } = heldUp((merchantIds) => {
+      if (merchantIds.includes(poison)) throw fail();
+    });
+    const first = await say();
+    await inTransaction();
+    const others = await sayMany(4);
+    const bad = await say();
+    poison = bad.merchantId;
+    others.push(...(await sayMany(4)));
+    await allHandedOut();
+    release();
+    await eventually(async () =>
+      expect(await listDeadLetters(world.broker)).toMatchObject([{ message_id: bad.messageId, reason }]),
+    );
+    await eventually(async () => expect((await results(world)).done).toBe(9));
+    expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([first, ...others]).toSorted());
+    expect(await queueSize(world, QUEUE)).toBe(0);
+    // Once with the others, and from then on by itself.
+    const withIt = batches.filter((merchantIds) => merchantIds.includes(poison));
+    expect(withIt.map(({ length }) => length)).toEqual([9, ...Array.from({ length: itsTries - 1 }, () => 1)]);
+  });
+
+  test('that came alone is tried once a delivery', async () => {
+    world.consume([
+      recordingBatches(() => {
+        throw new PermanentError('no such payment');
+      }),
+    ]);
+    const { messageId } = await say();
+    await eventually(async () =>
+      expect(await listDeadLetters(world.broker)).toMatchObject([{ message_id: messageId }]),
+    );
+    expect(await tries(world)).toBe(1);
+  });
+
+  test('that failed before is taken by itself', async () => {
+    const bad = await say();
+    const taken = await eventually(async () => {
+      const message = await world.channel.get(QUEUE);
+      if (message === false) throw new Error('not there yet');
+      return message;
+    });
+    world.channel.reject(taken, true);
+    const others = await sayMany(9);
+    const batches: string[][] = [];
+    world.consume([recordingBatches((merchantIds) => void batches.push(merchantIds))]);
+    await eventually(async () => expect(await results(world)).toEqual({ done: 10 }));
+    expect(batches).toContainEqual([bad.merchantId]);
+    expect(batches.flat().toSorted()).toEqual(merchantsOf([bad, ...others]).toSorted());
+  });
+
+  test('with a broken schema becomes a dead letter, and the others go together', async () => {
+    const { batches, release, inTransaction, allHandedOut } = heldUp();
+    await say();
+    await inTransaction();
+    const before = await sayMany(2);
+    const poison = await publishRaw(world, '{"merchant_id":"mer_1"}');
+    const after = await sayMany(2);
+    await allHandedOut();
+    const dead = { message_id: poison, reason: 'invalid_message', request_id: 'request-1' };
+    await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+    release();
+    await eventually(async () => expect((await results(world)).done).toBe(5));
+    expect(batches[1]).toEqual(merchantsOf([...before, ...after]));
+  });
+
+  test('that waits for a lock holds up neither its batch nor the next one', async () => {
+    await world.pool.query('create table gate ()');
+    await world.pool.query('insert into gate default values');
+    let stuck = '';
+    const { promise: released, resolve: release } = Promise.withResolvers<null>();
+    let batches = 0;
+    const handler = recordingBatches(async (merchantIds, { tx }) => {
+      batches += 1;
+      if (batches === 1) await released;
+      if (merchantIds.includes(stuck)) await tx.query('select 1 from gate for update');
+    });
+    world.consume([handler]);
+    const locker = await world.pool.connect();
+    try {
+      await locker.query('begin; select 1 from gate for update');
+      const others = [await say()];
+      await eventually(() => expect(batches).toBe(1));
+      others.push(...(await sayMany(3)));
+      const waiting = await say();
+      stuck = waiting.merchantId;
+      await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(0));
+      release(null);
+      const othersAreDone = () =>
+        eventually(async () =>
+          expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(others).toSorted()),
+        );
+      await othersAreDone();
+      others.push(await say());
+      await othersAreDone();
+      await locker.query('rollback');
+    } finally {
+      locker.release(true);
+    }
+    await eventually(async () => expect(await affectedMerchants(world)).toContain(stuck));
+    await eventually(async () => expect(await results(world)).toEqual({ done: 6 }));
+  });
+});
+
+test('a database that is away for a while counts against no message of a batch', async () => {
+  const sizes: number[] = [];
+  world.consume([recordingBatches((merchantIds) => void sizes.push(merchantIds.length))], { pool: world.proxiedPool });
+  world.databaseProxy.cut();
+  const said = await sayMany(10);
+  await eventually(async () => expect(await tries(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
+  world.databaseProxy.restore();
+  await eventually(async () => expect(await results(world)).toEqual({ done: 10 }));
+  expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(said).toSorted());
+  expect(sizes.length).toBeLessThan(10);
+});
+
+test('a lost connection is made again and every message still takes effect once', async () => {
+  world.consume([recordingBatches()], { prefetch: 8 });
+  const said: Said[] = [];
+  for (let count = 0; count < 60; count += 1) {
+    if (count % 10 === 5) {
+      world.brokerProxy.cut();
+      world.brokerProxy.restore();
+    }
+    said.push(await say());
+  }
+  await eventually(
+    async () => expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(said).toSorted()),
+    { timeoutMs: 20_000 },
+  );
+});
+
+test('what is done for one message bears the id of its request, and a batch of several an id of its own', async () => {
+  const { requestIds, release, inTransaction, allHandedOut } = heldUp((merchantIds) => {
+    if (merchantIds.length > 1) throw new Error('not together');
+  });
+  await say({ requestId: 'request-of-the-first' });
+  await inTransaction();
+  await say({ requestId: 'request-a' });
+  await say({ requestId: 'request-b' });
+  await allHandedOut();
+  release();
+  await eventually(async () => expect(await results(world)).toEqual({ done: 3 }));
+  const [first, together, ...alone] = requestIds;
+  expect(first).toBe('request-of-the-first');
+  expect(together).toMatch(/^[0-9a-f-]{36}$/);
+  expect(alone.toSorted()).toEqual(['request-a', 'request-b']);
+});

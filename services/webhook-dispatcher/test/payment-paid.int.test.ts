@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { startWorld } from './world.ts';
+import type { Merchant, World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.stop(), 60_000);
+
+/** Says that payments were paid while no dispatcher is there, so that the next one gets them all at once. */
+async function payMeanwhile(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]> {
+  await world.dispatcher().stop();
+  const payments: PaymentPaid[] = [];
+  while (payments.length < count) payments.push(await world.pay(merchants[payments.length % merchants.length]!));
+  return payments;
+}
+
+async function eventsOf(payments: readonly PaymentPaid[]): Promise<{ event_id: string; payment_id: string }[]> {
+  const { rows } = await world.pool.query<{ event_id: string; payment_id: string }>(
+    'select event_id, payment_id from event where payment_id = any($1) order by event_id',
+    [payments.map(({ payment_id }) => payment_id)],
+  );
+  return rows;
+}
+
+const twoMerchants = async (): Promise<Merchant[]> => [await world.merchant(), await world.merchant()];
+const idsOf = (payments: readonly PaymentPaid[]) => payments.map(({ payment_id }) => payment_id).toSorted();
+
+async function delivered(payments: readonly PaymentPaid[], merchants: readonly Merchant[]): Promise<void> {
+  await eventually(
+    async () => {
+      const { rows } = await world.pool.query(
+        `select count(*)::int as delivered from delivery join event using (event_id)
+          where status = 'delivered' and payment_id = any($1)`,
+        [idsOf(payments)],
+      );
+      expect(rows).toEqual([{ delivered: payments.length }]);
+    },
+    { timeoutMs: 30_000 },
+  );
+  const sent = merchants.flatMap(({ host }) =>
+    world.receiver.received(host).map(({ body }) => (JSON.parse(body.toString()) as PaymentPaid).payment_id),
+  );
+  expect(sent.toSorted()).toEqual(idsOf(payments));
+}
+
+test('payments that wait in the queue become events together, one each', async () => {
+  const merchants = await twoMerchants();
+  const payments = await payMeanwhile(merchants, 60);
+  for (const again of payments.slice(0, 20)) await world.pay({ merchantId: again.merchant_id }, again);
+  await world.restart();
+  await delivered(payments, merchants);
+  expect(await eventsOf(payments)).toHaveLength(60);
+  await eventually(async () => {
+    const metrics = await world.metrics();
+    expect(metrics).toMatch(/messaging_batch_messages_sum\{[^}]*handler="payment-paid"[^}]*\} 80\n/);
+    expect(
+      Number(/messaging_batch_messages_count\{[^}]*handler="payment-paid"[^}]*\} (\d+)\n/.exec(metrics)?.[1]),
+    ).toBeLessThan(40);
+  });
+}, 60_000);
+
+test('a power cut between the commit and the acknowledgements of a batch repeats nothing', async () => {
+  const merchants = await twoMerchants();
+  const payments = await payMeanwhile(merchants, 60);
+  const dying = await world.restart({ FAULT_POINT: 'message-committed' });
+  await dying.ended;
+  const committed = await eventsOf(payments);
+  expect(committed.length).toBeGreaterThan(0);
+
+  await world.restart();
+  await delivered(payments, merchants);
+  expect(await eventsOf(payments)).toEqual(expect.arrayContaining(committed));
+  await eventually(async () => {
+    const duplicates = new RegExp(`messaging_consumed_total\\{[^}]*result="duplicate"[^}]*\\} ${committed.length}\\n`);
+    expect(await world.metrics()).toMatch(duplicates);
+  });
+}, 60_000);
+
+test('a payment whose event cannot be stored holds up no other one of its batch, and gets its event once it can be', async () => {
+  const merchants = await twoMerchants();
+  const payments = await payMeanwhile(merchants, 40);
+  const poison = payments[20]!;
+  await world.pool.query(`
+    create function refuse_event() returns trigger language plpgsql as $$ begin raise exception 'refused'; end $$;
+    create trigger refused before insert on event for each row when (new.payment_id = '${poison.payment_id}')
+      execute function refuse_event()`);
+  try {
+    const dispatcher = await world.restart();
+    const others = payments.filter((payment) => payment !== poison);
+    await eventually(async () =>
+      expect((await eventsOf(payments)).map((row) => row.payment_id).toSorted()).toEqual(idsOf(others)),
+    );
+    expect(dispatcher.log()).toContain('taking its messages one by one');
+  } finally {
+    await world.pool.query('drop trigger refused on event; drop function refuse_event()');
+  }
+  await delivered(payments, merchants);
+}, 60_000);
