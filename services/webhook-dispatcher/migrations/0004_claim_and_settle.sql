@@ -3,19 +3,17 @@
 
 -- Takes due deliveries, a few of each due lane, and leases them. A lane that somebody else works on is passed by; whoever holds a
 -- lane's lock is the only one who leases its deliveries. Locks are taken in one order everywhere: lanes, then deliveries.
--- at_work, at_work_counts: attempts that lanes have in flight in this process.
--- hosts, host_rooms: receivers that may get fewer than host_bound attempts; host_rests: seconds for which none shall be sent, or 0.
+-- at_work: attempts that lanes have in flight in this process, by merchant_id. hosts: receivers that may get fewer than host_bound
+-- attempts: {"hooks.io": {"room": 3, "rest": 0}}, rest being the seconds for which none shall be sent. Both are objects because an
+-- array would be searched from its beginning for every lane.
 -- The first row says whether another claim may find more, and the time; each further one is a delivery that was claimed.
 create function claim_deliveries(
   max_deliveries integer,
   lane_bound     integer,
   host_bound     integer,
   max_lanes      integer,
-  at_work        text[],
-  at_work_counts integer[],
-  hosts          text[],
-  host_rooms     integer[],
-  host_rests     double precision[],
+  at_work        jsonb,
+  hosts          jsonb,
   lease          uuid,
   lease_seconds  double precision
 ) returns table (
@@ -57,18 +55,19 @@ begin
       select locked.*, count(*) over () as locked_lanes, count(*) over (partition by locked.host)::int as sharing,
              row_number() over (partition by locked.host order by locked.next_due_at) as nth_of_host
         from (
-          select l.merchant_id, l.next_due_at, e.host, free.room, coalesce(h.room, host_bound) as host_room,
-                 coalesce(h.rest, 0) as rest
+          select l.merchant_id, l.next_due_at, e.host, free.room, limits.host_room, limits.rest
             from lane l
             join endpoint e on e.merchant_id = l.merchant_id
-            left join unnest(at_work, at_work_counts) as w(merchant_id, at_work) on w.merchant_id = l.merchant_id
-            left join unnest(hosts, host_rooms, host_rests) as h(host, room, rest) on h.host = e.host
            cross join lateral (
              select least(lane_bound, case when l.closed_until is not null then 1 else l.recovering_cap end)
-                      - coalesce(w.at_work, 0) as room
+                      - coalesce((at_work -> l.merchant_id)::integer, 0) as room
            ) free
-           where l.next_due_at <= now() and not l.held and free.room > 0
-             and (h.room is null or h.room > 0 or h.rest > 0)
+           cross join lateral (select hosts -> e.host as host) state
+           cross join lateral (
+             select coalesce((state.host -> 'room')::integer, host_bound) as host_room,
+                    coalesce((state.host -> 'rest')::double precision, 0) as rest
+           ) limits
+           where l.next_due_at <= now() and not l.held and free.room > 0 and (limits.host_room > 0 or limits.rest > 0)
            order by l.next_due_at
            limit max_lanes
              for update of l skip locked

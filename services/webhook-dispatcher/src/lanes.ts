@@ -41,17 +41,19 @@ export function createLanes(bounds: LaneBounds, breakers: HostBreakers): Lanes {
   }
 
   function limitedHosts(): ClaimBounds['hosts'] {
-    const names = [...new Set([...byHost.keys(), ...breakers.limited()])];
-    const rests = names.map((host) => Math.min(LONGEST_PUT_OFF_SECONDS, breakers.restMs(host) / 1000));
-    const rooms = names.map((host) => Math.max(0, hostBound(host) - (byHost.get(host) ?? 0)));
-    return { names, rooms, restsSeconds: rests };
+    const names = new Set([...byHost.keys(), ...breakers.limited()]);
+    const limit = (host: string) => ({
+      room: Math.max(0, hostBound(host) - (byHost.get(host) ?? 0)),
+      rest: Math.min(LONGEST_PUT_OFF_SECONDS, breakers.restMs(host) / 1000),
+    });
+    return Object.fromEntries([...names].map((host) => [host, limit(host)]));
   }
 
   return {
     claimBounds: () => ({
       room: bounds.process - total,
       perLane: bounds.lane,
-      inFlight: { merchantIds: [...byMerchant.keys()], counts: [...byMerchant.values()] },
+      inFlight: Object.fromEntries(byMerchant),
       perHost: bounds.host,
       hosts: limitedHosts(),
     }),

@@ -42,7 +42,7 @@ describe('claiming', () => {
     for (const merchantId of merchants) await Promise.all([1, 2, 3, 4].map(() => addEvent(merchantId)));
     const first = await claim({ perLane: 2, room: 4 });
     expect(first).toHaveLength(4);
-    const inFlight = { merchantIds: merchants, counts: merchants.map((m) => count(first, m)) };
+    const inFlight = Object.fromEntries(merchants.map((m) => [m, count(first, m)]));
     const second = await claim({ perLane: 2, inFlight });
     const perLane = merchants.map((m) => count(first, m) + count(second, m));
     expect(perLane).toEqual([2, 2, 2]);
@@ -72,7 +72,7 @@ describe('claiming', () => {
   test('leaves lanes that lead to a host at its bound', async () => {
     await addEvent(await addMerchant('busy.io'));
     const eventId = await addEvent(await addMerchant('free.io'));
-    const claimed = await claim({ hosts: { names: ['busy.io'], rooms: [0], restsSeconds: [0] } });
+    const claimed = await claim({ hosts: { 'busy.io': { room: 0, rest: 0 } } });
     expect(claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 

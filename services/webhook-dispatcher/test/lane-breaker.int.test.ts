@@ -217,7 +217,7 @@ describe('a host that gets fewer attempts', () => {
   test('shares its room out among the lanes that lead there, and the rest stays due', async () => {
     const merchants = await Promise.all([1, 2, 3].map(() => world.addMerchant('shared.io')));
     for (const merchantId of merchants) for (let n = 0; n < 5; n += 1) await world.addEvent(merchantId);
-    const shared = (room: number) => ({ hosts: { names: ['shared.io'], rooms: [room], restsSeconds: [0] } });
+    const shared = (room: number) => ({ hosts: { 'shared.io': { room: room, rest: 0 } } });
     expect(await world.claim(shared(7))).toHaveLength(6);
     expect(await world.claim(shared(0))).toEqual([]);
     expect(await world.claim(shared(2))).toHaveLength(2);
@@ -230,7 +230,7 @@ describe('a host that gets fewer attempts', () => {
     const eventId = await world.addEvent(merchantId);
     const other = await world.addMerchant('dead.io');
     await world.addEvent(other);
-    expect(await world.claim({ hosts: { names: ['dead.io'], rooms: [1], restsSeconds: [4] } })).toEqual([]);
+    expect(await world.claim({ hosts: { 'dead.io': { room: 1, rest: 4 } } })).toEqual([]);
     expect(await laneOf(other)).toMatchObject({ due_in: 4 });
     expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, closed_for: null });
     expect(await world.stateOf(eventId)).toMatchObject({ attempts: 0, due_in: 0, leased: false });

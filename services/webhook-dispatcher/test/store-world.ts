@@ -42,9 +42,9 @@ export async function startStoreWorld() {
     claimDeliveries(pool, {
       room: 100,
       perLane: 8,
-      inFlight: { merchantIds: [], counts: [] },
+      inFlight: {},
       perHost: 64,
-      hosts: { names: [], rooms: [], restsSeconds: [] },
+      hosts: {},
       leaseSeconds: 45,
       ...over,
     });

@@ -26,15 +26,15 @@ export type ClaimBounds = {
   room: number;
   /** Attempts in flight a lane may have. */
   perLane: number;
-  /** What each lane has in flight already. */
-  inFlight: { merchantIds: readonly string[]; counts: readonly number[] };
+  /** What each lane has in flight already, by merchant id. */
+  inFlight: Readonly<Record<string, number>>;
   /** Attempts one host may get, where `hosts` says nothing else. */
   perHost: number;
   /**
    * Hosts that may get fewer. Those with a rest, in seconds, get none before it is over, and the lanes that lead there are put off;
    * lanes that lead to a host without room stay where they are, because room may come at any moment.
    */
-  hosts: { names: readonly string[]; rooms: readonly number[]; restsSeconds: readonly number[] };
+  hosts: Readonly<Record<string, { room: number; rest: number }>>;
   leaseSeconds: number;
 };
 
@@ -64,11 +64,10 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(bounds.room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
   const { rows } = await pool.query(
-    `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::text[], $6::int[], $7::text[], $8::int[], $9::float8[],
-                                    $10::uuid, $11::float8)`,
+    `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::jsonb, $6::jsonb, $7::uuid, $8::float8)`,
     [
-      ...[bounds.room, bounds.perLane, bounds.perHost, lanes, inFlight.merchantIds, inFlight.counts],
-      ...[hosts.names, hosts.rooms, hosts.restsSeconds, leaseId, bounds.leaseSeconds],
+      ...[bounds.room, bounds.perLane, bounds.perHost, lanes],
+      ...[JSON.stringify(inFlight), JSON.stringify(hosts), leaseId, bounds.leaseSeconds],
     ],
   );
   const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
