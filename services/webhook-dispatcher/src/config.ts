@@ -6,6 +6,8 @@ import type { LocalReceiver } from './local-receiver.ts';
 /** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. */
 const DEFAULT_RETRY_DELAYS_SECONDS = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];
 const WEEK_SECONDS = 604_800;
+/** IPv4 addresses, or IPv6 ones in brackets, each with a port or without, separated by commas. */
+const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:,(?=.)|$))+$/;
 
 /** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
@@ -22,6 +24,8 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
       max: WEEK_SECONDS,
     }),
     localReceiver: readLocalReceiver(read),
+    /** `address:port` each; empty for the machine's own. */
+    nameServers: read.text('WEBHOOK_NAME_SERVERS', { default: '', pattern: nameServers }).split(',').filter(Boolean),
   }));
 
 /** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */

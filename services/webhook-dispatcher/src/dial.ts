@@ -1,6 +1,7 @@
+import { constants } from 'node:crypto';
 import { isIP } from 'node:net';
-import { checkServerIdentity, connect } from 'node:tls';
-import type { TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect, createSecureContext } from 'node:tls';
+import type { SecureContext, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { DialError } from './dial-error.ts';
@@ -20,18 +21,26 @@ const MAX_ADDRESSES = 4;
  * How the HTTP client gets its connections: the name is resolved once, every answer must be public, and one of exactly those
  * addresses is dialled. So a name that changes between the check and the connection changes nothing.
  */
-export function createConnector({ resolve, dial }: { resolve: Resolve; dial: Dial }): buildConnector.connector {
+export function createConnector(options: {
+  resolve: Resolve;
+  dial: Dial;
+  connectTimeoutMs?: number;
+}): buildConnector.connector {
+  const { resolve, dial, connectTimeoutMs = CONNECT_TIMEOUT_MS } = options;
   return ({ hostname }, callback) => {
-    dialHost(hostname, resolve, dial).then(
+    dialHost(hostname, { resolve, dial, connectTimeoutMs }).then(
       (socket) => callback(null, socket),
       (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
     );
   };
 }
 
-async function dialHost(host: string, resolve: Resolve, dial: Dial): Promise<TLSSocket> {
+async function dialHost(
+  host: string,
+  { resolve, dial, connectTimeoutMs }: { resolve: Resolve; dial: Dial; connectTimeoutMs: number },
+): Promise<TLSSocket> {
   const addresses = (await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
-  const deadlineMs = performance.now() + CONNECT_TIMEOUT_MS;
+  const deadlineMs = performance.now() + connectTimeoutMs;
   let failure: unknown;
   for (const [index, address] of addresses.entries()) {
     const timeoutMs = (deadlineMs - performance.now()) / (addresses.length - index);
@@ -44,14 +53,16 @@ async function dialHost(host: string, resolve: Resolve, dial: Dial): Promise<TLS
   throw failure;
 }
 
-/** The real way out: port 443 of the address. */
-export const dialPublic: Dial = async ({ address, host, timeoutMs }) => {
-  const socket = await openTls({ address, port: 443, host, timeoutMs });
-  const { remoteAddress } = socket;
-  if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) return socket;
-  socket.destroy();
-  throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
-};
+/** The real way out: the port of HTTPS at a public address. @param port another one, for tests. */
+export const dialPublic =
+  (port = 443): Dial =>
+  async ({ address, host, timeoutMs }) => {
+    const socket = await openTls({ address, port, host, timeoutMs });
+    const { remoteAddress } = socket;
+    if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) return socket;
+    socket.destroy();
+    throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
+  };
 
 /**
  * A verified TLS connection, at least version 1.2. The certificate must be for `host` and be signed by somebody Node trusts
@@ -74,7 +85,7 @@ export async function openTls(target: {
     ...(isIP(host) === 0 ? { servername: host } : {}),
     checkServerIdentity: (_dialled, certificate) => checkServerIdentity(host, certificate),
     rejectUnauthorized: true,
-    minVersion: 'TLSv1.2',
+    secureContext: (secureContext ??= newSecureContext()),
     ALPNProtocols: ['http/1.1'],
   });
   const timer = setTimeout(() => {
@@ -94,3 +105,11 @@ export async function openTls(target: {
     clearTimeout(timer);
   }
 }
+
+/**
+ * One for all connections: to make it takes longer than all else a handshake asks of this process, and holds much memory. Made with
+ * the first connection. A receiver that wants to negotiate anew, in TLS 1.2, is refused: what was verified is what counts.
+ */
+let secureContext: SecureContext | undefined;
+const newSecureContext = (): SecureContext =>
+  createSecureContext({ minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION });

@@ -50,7 +50,7 @@ await startService({
     if (config.localReceiver !== null) logger.warn('webhooks go to the local receiver, none leaves this machine');
     const { resolve, dial } = config.localReceiver
       ? localReceiver(config.localReceiver)
-      : { resolve: systemResolve(), dial: dialPublic };
+      : { resolve: systemResolve({ servers: config.nameServers }), dial: dialPublic() };
     const connector = createConnector({ resolve, dial });
     const sender = createSender({ connector, clock: systemClock, connectionsPerHost: bounds.host });
     lifecycle.onStop('sender', () => sender.close());

@@ -41,27 +41,51 @@ async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number):
   }
 }
 
+/** What one of the two questions about a name came to. */
+type Answer = { addresses: string[]; problem: unknown };
+
+/** Some name servers never say that a name has no address of the other kind. */
+const SECOND_ANSWER_MS = 500;
+
 /**
  * Asks the machine's name servers directly. Unlike getaddrinfo it knows no hosts file and no search domains, so a name means the
  * same here as outside, and it takes no thread while a server is slow.
- * @param options.servers `address:port` of other name servers.
+ * @param options.servers `address:port` of other name servers, if there are any.
  */
-export function systemResolve({ servers }: { servers?: string[] } = {}): Resolve {
+export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Resolve {
   const resolver = new Resolver({ timeout: 1_000, tries: 2 });
-  if (servers !== undefined) resolver.setServers(servers);
+  if (servers.length > 0) resolver.setServers(servers);
   return async (name) => {
-    const answers = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    const answers = await inTime([resolver.resolve4(name), resolver.resolve6(name)].map(answerOf));
+    const addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    const problems = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as unknown] : []));
-    const unanswered = problems.find((problem) => !saysNoSuchName(problem));
-    if (unanswered !== undefined) throw new Error(`${name}: the resolver did not answer`, { cause: unanswered });
+    const unanswered = answers.find(({ problem }) => problem !== null && !saysNoSuchName(problem));
+    if (unanswered !== undefined) throw new Error(`${name}: no resolver answered`, { cause: unanswered.problem });
     throw new NameNotFound(name);
   };
 }
 
+const answerOf = (question: Promise<string[]>): Promise<Answer> =>
+  question.then(
+    (addresses) => ({ addresses, problem: null }),
+    (problem: unknown) => ({ addresses: [], problem }),
+  );
+
+/**
+ * Both answers; once one of them has addresses the other may be missing. Only addresses that were seen, and so judged, are dialled:
+ * an answer that is held back hides nothing.
+ */
+async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
+  const known: Answer[] = [];
+  const all = Promise.all(questions.map(async (question) => void known.push(await question)));
+  const found = questions.map(async (question) => ((await question).addresses.length > 0 ? undefined : await all));
+  await Promise.race(found);
+  await within(SECOND_ANSWER_MS, all).catch(() => undefined);
+  return known;
+}
+
 /** NXDOMAIN, and a name without addresses. SERVFAIL, a refusal and silence say nothing about the name. */
-function saysNoSuchName(error: unknown): boolean {
-  const { code } = error as { code?: unknown };
+function saysNoSuchName(problem: unknown): boolean {
+  const { code } = problem as { code?: unknown };
   return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';
 }

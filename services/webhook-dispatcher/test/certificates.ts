@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
+import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { SecureContext } from 'node:tls';
 import * as x509 from '@peculiar/x509';
@@ -8,8 +9,17 @@ import * as x509 from '@peculiar/x509';
 export type Authority = {
   /** PEM. */
   certificate: string;
-  /** What a server presents for a name. @param options.expired makes it one that ended yesterday. */
-  contextFor(name: string, options?: { expired?: boolean }): Promise<SecureContext>;
+  /** A certificate for a name or an address, and its key, both in PEM. */
+  certify(name: string, options?: CertificateOptions): Promise<{ cert: string; key: string }>;
+  /** The same, as a server presents it. */
+  contextFor(name: string, options?: CertificateOptions): Promise<SecureContext>;
+};
+
+type CertificateOptions = {
+  /** One that ended yesterday. */
+  expired?: boolean;
+  /** One that vouches for itself. */
+  selfSigned?: boolean;
 };
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
@@ -20,30 +30,40 @@ export async function createAuthority(): Promise<Authority> {
   const root = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity(),
     serialNumber: serial(),
-    name: 'CN=Test authority',
+    // A name of its own: tests that share a process trust each other's authorities, and OpenSSL finds them by name.
+    name: `CN=Test authority ${serial()}`,
     keys,
     signingAlgorithm: algorithm,
     extensions: [new x509.BasicConstraintsExtension(true, undefined, true)],
   });
+  const certify: Authority['certify'] = async (name, { expired = false, selfSigned = false } = {}) => {
+    const own = await newKeys();
+    const certificate = await x509.X509CertificateGenerator.create({
+      ...validity(expired ? -DAY_MS : DAY_MS),
+      serialNumber: serial(),
+      subject: `CN=${name}`,
+      issuer: selfSigned ? `CN=${name}` : root.subject,
+      publicKey: own.publicKey,
+      signingKey: selfSigned ? own.privateKey : keys.privateKey,
+      signingAlgorithm: algorithm,
+      extensions: [new x509.SubjectAlternativeNameExtension([{ type: isIP(name) === 0 ? 'dns' : 'ip', value: name }])],
+    });
+    const privateKey = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', own.privateKey));
+    return {
+      cert: certificate.toString('pem'),
+      key: `-----BEGIN PRIVATE KEY-----\n${privateKey.toString('base64')}\n-----END PRIVATE KEY-----\n`,
+    };
+  };
+  // Hundreds of connections at once would otherwise wait for each other's certificates, and time out.
+  const contexts = new Map<string, Promise<SecureContext>>();
   return {
     certificate: root.toString('pem'),
-    async contextFor(name, { expired = false } = {}) {
-      const own = await newKeys();
-      const certificate = await x509.X509CertificateGenerator.create({
-        ...validity(expired ? -DAY_MS : DAY_MS),
-        serialNumber: serial(),
-        subject: `CN=${name}`,
-        issuer: root.subject,
-        publicKey: own.publicKey,
-        signingKey: keys.privateKey,
-        signingAlgorithm: algorithm,
-        extensions: [new x509.SubjectAlternativeNameExtension([{ type: 'dns', value: name }])],
-      });
-      const privateKey = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', own.privateKey));
-      return createSecureContext({
-        cert: certificate.toString('pem'),
-        key: `-----BEGIN PRIVATE KEY-----\n${privateKey.toString('base64')}\n-----END PRIVATE KEY-----\n`,
-      });
+    certify,
+    contextFor(name, options) {
+      const id = JSON.stringify([name, options]);
+      const context = contexts.get(id) ?? certify(name, options).then(createSecureContext);
+      contexts.set(id, context);
+      return context;
     },
   };
 }

@@ -39,6 +39,26 @@ describe('the settings', () => {
     }
   });
 
+  test("name servers other than the machine's are addresses, with a port or without", () => {
+    expect(readConfig(required).nameServers).toEqual([]);
+    for (const one of ['1.1.1.1', '127.0.0.1:5353', '[2606:4700:4700::1111]', '[::1]:5353']) {
+      const list = `${one},9.9.9.9`;
+      expect(readConfig({ ...required, WEBHOOK_NAME_SERVERS: list }).nameServers).toEqual([one, '9.9.9.9']);
+    }
+    for (const wrong of [
+      'dns.example',
+      '1.1.1',
+      '1.1.1.1:',
+      '::1',
+      '1.1.1.1,',
+      ',1.1.1.1',
+      '1.1.1.1 9.9.9.9',
+      'x:53',
+    ]) {
+      expect(() => readConfig({ ...required, WEBHOOK_NAME_SERVERS: wrong })).toThrow('WEBHOOK_NAME_SERVERS');
+    }
+  });
+
   test('production refuses the local receiver', () => {
     const production = { ...required, NODE_ENV: 'production' };
     expect(readConfig(production).localReceiver).toBeNull();

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { hostileUrls } from './hostile-urls.ts';
+import { urlTable } from './url-table.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -61,6 +63,66 @@ describe('PUT webhook', () => {
       body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })) },
     });
     expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
+  });
+
+  test('422 with a reason for every URL that the policy refuses, and 200 for every one it accepts', async () => {
+    const merchantId = newId('mer');
+    for (const url of [...urlTable('reject'), ...hostileUrls]) {
+      const { status, body } = await world.call('PUT', path(merchantId), { url });
+      expect([url, status, body]).toEqual([
+        url,
+        422,
+        { detail: [{ field: 'url', reason: expect.stringMatching(/^must /) }] },
+      ]);
+    }
+    expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
+    for (const accepted of urlTable('accept')) {
+      const { status, body } = await world.call('PUT', path(merchantId), { url: accepted });
+      expect([accepted, status, body]).toMatchObject([accepted, 200, { url: accepted }]);
+      expect(await world.call('GET', path(merchantId))).toMatchObject({ body: { url: accepted } });
+    }
+  });
+
+  test.each([
+    ['no content type', { 'content-type': '' }, '{}'],
+    ['another content type', { 'content-type': 'text/plain' }, JSON.stringify({ url })],
+    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 'url=https://hooks.merchant.io/'],
+    ['a compressed body', { 'content-encoding': 'gzip' }, JSON.stringify({ url })],
+    ['a text', {}, JSON.stringify(url)],
+    ['nothing', {}, ''],
+  ])('422 on the body for %s', async (_case, headers, body) => {
+    const answer = await world.call('PUT', path(newId('mer')), body, headers);
+    expect(answer).toEqual({ status: 422, body: { detail: [{ field: 'body', reason: expect.any(String) }] } });
+  });
+
+  test.each([
+    ['a prototype', '{"__proto__":{"url":"https://hooks.merchant.io/"}}', ['__proto__', 'url']],
+    ['a null', '{"url":null}', ['url']],
+    ['a list of URLs', JSON.stringify({ url: [url] }), ['url']],
+    ['other spellings of the field', JSON.stringify({ URL: url, 'url ': url }), ['URL', 'url ', 'url']],
+  ])('422 naming the field for %s in place of the URL', async (_case, body, fields) => {
+    const answer = await world.call('PUT', path(newId('mer')), body);
+    expect(answer).toEqual({
+      status: 422,
+      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })) },
+    });
+  });
+
+  test('each change is in the audit, with the request that made it and without the URL or the key', async () => {
+    const merchantId = newId('mer');
+    const { body: first } = await world.call('PUT', path(merchantId), { url }, { 'x-request-id': 'first-put' });
+    await world.call('PUT', path(merchantId), { url: `${url}/moved` }, { 'x-request-id': 'second-put' });
+    await world.call('PUT', path(merchantId), { url: 'https://10.0.0.1/' }, { 'x-request-id': 'refused-put' });
+    await world.call('POST', `${path(merchantId)}/rotate-key`, undefined, { 'x-request-id': 'rotation' });
+    const { rows } = await world.pool.query(`select * from audit where merchant_id = $1 order by at`, [merchantId]);
+    const common = { merchant_id: merchantId, event_id: null, actor: 'merchant', reason: null };
+    expect(rows).toMatchObject([
+      { ...common, action: 'endpoint_configured', request_id: 'first-put' },
+      { ...common, action: 'endpoint_changed', request_id: 'second-put' },
+      { ...common, action: 'key_rotated', request_id: 'rotation' },
+    ]);
+    expect(JSON.stringify(rows)).not.toContain('hooks.merchant.io');
+    expect(JSON.stringify(rows)).not.toContain(first.signing_key);
   });
 
   test('413 for a body over 64 KiB, 401 without the internal token', async () => {

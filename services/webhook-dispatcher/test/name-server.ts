@@ -1,31 +1,111 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
+
+type Records = {
+  a?: string[];
+  aaaa?: string[];
+  /** The names the asked one stands for, one after the other; the addresses are the last one's. */
+  cname?: string | string[];
+  ttl?: number;
+  /** UDP holds none of it, and says so: the resolver has to ask again over TCP. */
+  truncated?: boolean;
+  /** Never answers this one question. */
+  silentFor?: 'a' | 'aaaa';
+  /** Answers this one a while after the other. */
+  lateFor?: 'a' | 'aaaa';
+};
 
 /** What a name server says of a name: addresses, one of DNS's errors, or nothing at all. */
-export type Zone = { a?: string[]; aaaa?: string[]; cname?: string } | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'silence';
+export type Zone = Records | 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED' | 'silence';
 
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 const types = { a: 1, cname: 5, aaaa: 28 };
 
-/** A name server on the loopback interface that knows the given names and no others. */
-export async function startNameServer(zones: Record<string, Zone>) {
-  const socket = createSocket('udp4');
-  socket.on('message', (query, from) => {
+const LATE_MS = 100;
+
+export type NameServer = {
+  /** `127.0.0.1:port`, over UDP and TCP. */
+  address: string;
+  /** How often a name was asked for, over either. */
+  questions(name: string): number;
+  close(): void;
+};
+
+/** A name server on the loopback interface. @param zones all the names it knows; changes take effect with the next question. */
+export async function startNameServer(zones: Record<string, Zone>): Promise<NameServer> {
+  const asked = new Map<string, number>();
+  const answer = (query: Buffer, over: 'udp' | 'tcp'): Buffer | null => {
     const { name, type, end } = readQuestion(query);
+    asked.set(name, (asked.get(name) ?? 0) + 1);
     const zone = zones[name] ?? 'NXDOMAIN';
-    if (zone === 'silence') return;
-    const records = typeof zone === 'string' ? [] : recordsOf(zone, type);
+    if (zone === 'silence') return null;
+    const records = typeof zone === 'string' ? {} : zone;
+    if (records.silentFor !== undefined && types[records.silentFor] === type) return null;
+    const isCut = records.truncated === true && over === 'udp';
+    const entries = isCut ? [] : recordsOf(records, type);
     const header = Buffer.alloc(12);
     query.copy(header, 0, 0, 2);
-    // A response, recursion asked for and offered, with the error code.
-    header.writeUInt16BE(0x8180 | (typeof zone === 'string' ? codes[zone] : 0), 2);
+    // A response, recursion asked for and offered, perhaps cut short, with the error code.
+    header.writeUInt16BE(0x8180 | (isCut ? 0x0200 : 0) | (typeof zone === 'string' ? codes[zone] : 0), 2);
     header.writeUInt16BE(1, 4);
-    header.writeUInt16BE(records.length, 6);
-    socket.send(Buffer.concat([header, query.subarray(12, end), ...records]), from.port, from.address);
+    header.writeUInt16BE(entries.length, 6);
+    return Buffer.concat([header, query.subarray(12, end), ...entries]);
+  };
+  const tcp = await listenTcp((query) => answer(query, 'tcp'));
+  const { port } = tcp.server.address() as AddressInfo;
+  const udp = createSocket('udp4');
+  udp.on('message', (query, from) => {
+    const response = answer(query, 'udp');
+    const { name, type } = readQuestion(query);
+    const zone = zones[name];
+    const isLate = typeof zone === 'object' && zone.lateFor !== undefined && types[zone.lateFor] === type;
+    const reply = (): void => {
+      if (response !== null) udp.send(response, from.port, from.address);
+    };
+    if (isLate) setTimeout(reply, LATE_MS);
+    else reply();
   });
-  socket.bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  return { address: `127.0.0.1:${socket.address().port}`, close: () => void socket.close() };
+  udp.bind(port, '127.0.0.1');
+  await once(udp, 'listening');
+  return {
+    address: `127.0.0.1:${port}`,
+    questions: (name) => asked.get(name) ?? 0,
+    close() {
+      udp.close();
+      tcp.close();
+    },
+  };
+}
+
+/** Over TCP each question and answer is led by its length. */
+async function listenTcp(answer: (query: Buffer) => Buffer | null): Promise<{ server: Server; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    let received = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk]);
+      while (received.length > 2 && received.length >= 2 + received.readUInt16BE(0)) {
+        const end = 2 + received.readUInt16BE(0);
+        const response = answer(received.subarray(2, end));
+        received = received.subarray(end);
+        if (response === null) continue;
+        const length = Buffer.alloc(2);
+        length.writeUInt16BE(response.length);
+        socket.write(Buffer.concat([length, response]));
+      }
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const close = (): void => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  };
+  return { server, close };
 }
 
 function readQuestion(query: Buffer): { name: string; type: number; end: number } {
@@ -38,22 +118,25 @@ function readQuestion(query: Buffer): { name: string; type: number; end: number 
   return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The records of the asked type; an alias is followed by the addresses of what it stands for. */
-function recordsOf(zone: Exclude<Zone, string>, type: number): Buffer[] {
-  const alias = zone.cname === undefined ? [] : [record(types.cname, nameBytes(zone.cname))];
-  const owner = zone.cname === undefined ? undefined : nameBytes(zone.cname);
-  if (type === types.a) return [...alias, ...(zone.a ?? []).map((ip) => record(types.a, ipv4Bytes(ip), owner))];
-  if (type === types.aaaa)
-    return [...alias, ...(zone.aaaa ?? []).map((ip) => record(types.aaaa, ipv6Bytes(ip), owner))];
-  return alias;
+/** The records of the asked type, after the aliases that lead to them. */
+function recordsOf({ a = [], aaaa = [], cname = [], ttl = 60 }: Records, type: number): Buffer[] {
+  let owner: Buffer | undefined;
+  const aliases = [cname].flat().map((target) => {
+    const alias = record(types.cname, ttl, nameBytes(target), owner);
+    owner = nameBytes(target);
+    return alias;
+  });
+  if (type === types.a) return [...aliases, ...a.map((ip) => record(types.a, ttl, ipv4Bytes(ip), owner))];
+  if (type === types.aaaa) return [...aliases, ...aaaa.map((ip) => record(types.aaaa, ttl, ipv6Bytes(ip), owner))];
+  return aliases;
 }
 
 /** Without an owner the record is of the name that was asked for, to which 0xc00c points. */
-function record(type: number, data: Buffer, owner: Buffer = Buffer.from([0xc0, 0x0c])): Buffer {
+function record(type: number, ttl: number, data: Buffer, owner: Buffer = Buffer.from([0xc0, 0x0c])): Buffer {
   const fixed = Buffer.alloc(10);
   fixed.writeUInt16BE(type, 0);
   fixed.writeUInt16BE(1, 2);
-  fixed.writeUInt32BE(60, 4);
+  fixed.writeUInt32BE(ttl, 4);
   fixed.writeUInt16BE(data.length, 8);
   return Buffer.concat([owner, fixed, data]);
 }

@@ -7,7 +7,7 @@ import type { Authority } from './certificates.ts';
 export type Received = { host: string; path: string; headers: IncomingHttpHeaders; rawHeaders: string[]; body: Buffer };
 
 /** Answers one request; the body has been read. */
-export type Answer = (response: ServerResponse, request: IncomingMessage) => void;
+export type Answer = (response: ServerResponse, request: IncomingMessage, received: Received) => void;
 
 export const status =
   (code: number, headers: Record<string, string> = {}): Answer =>
@@ -22,6 +22,8 @@ export type Receiver = {
   connections(host: string): number;
   /** What the host answers: one after the other, the last one for ever. A host that was told nothing answers 200. */
   answer(host: string, ...answers: Answer[]): void;
+  /** A host called `expired.…` presents a certificate that is good again. */
+  renew(host: string): void;
   close(): Promise<void>;
 };
 
@@ -30,11 +32,13 @@ export async function startReceiver(authority: Authority): Promise<Receiver> {
   const received: Received[] = [];
   const connections: string[] = [];
   const answers = new Map<string, Answer[]>();
+  const renewed = new Set<string>();
   const server = createServer(
     {
       SNICallback: (name, callback) => {
-        const expired = name.startsWith('expired.');
-        authority.contextFor(name.startsWith('wrong.') ? 'other.io' : name, { expired }).then(
+        const expired = name.startsWith('expired.') && !renewed.has(name);
+        const selfSigned = name.startsWith('self-signed.');
+        authority.contextFor(name.startsWith('wrong.') ? 'other.io' : name, { expired, selfSigned }).then(
           (context) => callback(null, context),
           (error: unknown) => callback(error as Error),
         );
@@ -46,10 +50,11 @@ export async function startReceiver(authority: Authority): Promise<Receiver> {
       request.on('end', () => {
         const { headers, rawHeaders } = request;
         const host = headers.host ?? '';
-        received.push({ host, path: request.url ?? '', headers, rawHeaders, body: Buffer.concat(chunks) });
+        const current = { host, path: request.url ?? '', headers, rawHeaders, body: Buffer.concat(chunks) };
+        received.push(current);
         const left = answers.get(host) ?? [];
         const answer = (left.length > 1 ? left.shift() : left[0]) ?? status(200);
-        answer(response, request);
+        answer(response, request, current);
       });
     },
   );
@@ -60,6 +65,7 @@ export async function startReceiver(authority: Authority): Promise<Receiver> {
     received: (host) => received.filter((request) => request.host === host),
     connections: (host) => connections.filter((name) => name === host).length,
     answer: (host, ...list) => void answers.set(host, list),
+    renew: (host) => void renewed.add(host),
     close() {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));

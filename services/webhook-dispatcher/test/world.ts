@@ -18,7 +18,7 @@ import { migrations, schema } from '../src/migrations.ts';
 import { createAuthority } from './certificates.ts';
 import { startReceiver } from './receiver.ts';
 
-const internalToken = 'a-token-for-tests-of-the-webhook-dispatcher';
+export const internalToken = 'a-token-for-tests-of-the-webhook-dispatcher';
 
 /** Only what the tests look into; every answer has some of it. */
 type ReplyBody = { key_id: string; signing_key: string; deliveries: DeliveryRecord[] };
@@ -76,6 +76,8 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
 
   return {
     pool,
+    database,
+    broker,
     receiver,
     call,
     start,

@@ -1,0 +1,115 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import tls from 'node:tls';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Agent } from 'undici';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { createConnections } from '../src/connections.ts';
+import type { Connections } from '../src/connections.ts';
+import { createConnector, openTls } from '../src/dial.ts';
+import { exchange } from '../src/exchange.ts';
+import { createAuthority } from './certificates.ts';
+import { say, startRawReceiver } from './raw-receiver.ts';
+import type { RawReceiver } from './raw-receiver.ts';
+
+let receiver: RawReceiver;
+/** Connections of ours that stand, of all tests. */
+const open = new Set<TLSSocket>();
+
+beforeAll(async () => {
+  const authority = await createAuthority();
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
+  receiver = await startRawReceiver(authority);
+  // As a receiver asks for that wants its connections kept as long as possible.
+  receiver.behave(say('HTTP/1.1 200 OK', 'keep-alive: timeout=600', 'content-length: 0', '', ''));
+}, 60_000);
+afterAll(() => receiver.close());
+
+const connector = createConnector({
+  resolve: async () => ['8.8.8.8'],
+  dial: async ({ host, timeoutMs }) => {
+    if (host.startsWith('down')) throw new Error('nobody there');
+    const socket = await openTls({ address: '127.0.0.1', port: receiver.port, host, timeoutMs });
+    open.add(socket.once('close', () => open.delete(socket)));
+    return socket;
+  },
+});
+const limits = { timeoutMs: 15_000, bodyTimeoutMs: 2_000 };
+const post = (connections: Connections, host: string) =>
+  exchange(connections, { origin: `https://${host}.raw.io`, path: '/', method: 'POST', body: '{}' }, limits);
+
+test('a connection is used again, by the very next request too', async () => {
+  const connections = createConnections({ connector, perHost: 4 });
+  const before = receiver.connections();
+  for (let n = 0; n < 5; n += 1) {
+    expect(await post(connections, 'again')).toMatchObject({ answer: { status: 200 }, remoteAddress: '127.0.0.1' });
+  }
+  expect(receiver.connections()).toBe(before + 1);
+  await connections.close();
+});
+
+test('idle connections to all hosts together are bounded, those idle longest go first, and no request suffers from it', async () => {
+  const connections = createConnections({ connector, perHost: 4, maxIdle: 5 });
+  const before = receiver.connections();
+  for (let round = 0; round < 3; round += 1) {
+    const hosts = Array.from({ length: 40 }, (_, n) => `many${n}`);
+    const results = await Promise.all(hosts.map((host) => post(connections, host)));
+    expect(results.map(({ answer, error }) => answer?.status ?? error)).toEqual(hosts.map(() => 200));
+    await eventually(() => expect(open.size).toBe(5));
+  }
+  expect(receiver.connections()).toBeGreaterThan(before + 40);
+
+  // One that is in use at every step stays, whatever comes and goes beside it.
+  await post(connections, 'busy');
+  const steps = receiver.connections();
+  for (let n = 0; n < 20; n += 1) {
+    await post(connections, `passing${n}`);
+    await post(connections, 'busy');
+  }
+  expect(receiver.connections()).toBe(steps + 20);
+  await connections.close();
+  await eventually(() => expect(open.size).toBe(0));
+});
+
+test('a connection that has got old is not used again', async () => {
+  const connections = createConnections({ connector, perHost: 4, maxAgeMs: 20 });
+  const before = receiver.connections();
+  await post(connections, 'old');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await post(connections, 'old');
+  expect(receiver.connections()).toBe(before + 2);
+  await connections.close();
+});
+
+test('as many requests as a host may have under way fail at once, and leave nothing behind', async () => {
+  const connections = createConnections({ connector, perHost: 8 });
+  for (let host = 0; host < 10; host += 1) {
+    const results = await Promise.all(Array.from({ length: 8 }, () => post(connections, `down${host}`)));
+    expect(results.every(({ answer, error }) => answer === null && error instanceof Error)).toBe(true);
+  }
+  await eventually(() => expect(connections.hosts()).toBe(0));
+  await connections.close();
+});
+
+test("the address of a request is its own, whatever this process's other clients send meanwhile", async () => {
+  const connections = createConnections({ connector, perHost: 1 });
+  let answer = (): void => undefined;
+  const requested = new Promise<void>((resolve) => {
+    receiver.behave((socket) => {
+      answer = () => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+      resolve();
+    });
+  });
+  const posted = post(connections, 'own');
+  await requested;
+  const other = createServer((_, response) => response.end());
+  await new Promise<void>((resolve) => other.listen(0, '::1', resolve));
+  const client = new Agent();
+  const { port } = other.address() as AddressInfo;
+  await client.request({ origin: `http://[::1]:${port}`, path: '/', method: 'GET' });
+  answer();
+  expect(await posted).toMatchObject({ answer: { status: 200 }, remoteAddress: '127.0.0.1' });
+  await Promise.all([client.destroy(), connections.close()]);
+  other.close();
+});

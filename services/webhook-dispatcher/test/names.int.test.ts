@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { startNameServer } from './name-server.ts';
+import type { NameServer, Zone } from './name-server.ts';
+import { startTrap } from './trap.ts';
+import type { Trap } from './trap.ts';
+import { startWorld } from './world.ts';
+import type { World } from './world.ts';
+
+const outside: Zone = { a: ['8.8.8.8'] };
+const inside: Zone = { a: ['127.0.0.1'], aaaa: ['0:0:0:0:0:0:0:1'] };
+
+const zones: Record<string, Zone> = {
+  'hooks.io': outside,
+  'alias.io': { cname: ['one.io', 'two.io'], a: ['8.8.8.8'] },
+  'cut.io': { a: ['8.8.8.8'], truncated: true },
+  'half-silent.io': { a: ['8.8.8.8'], silentFor: 'aaaa' },
+  'inside.io': inside,
+  'mixed.io': { a: ['8.8.8.8'], aaaa: ['0:0:0:0:0:0:0:1'] },
+  'inside-alias.io': { cname: 'localhost', a: ['127.0.0.1'] },
+  'mapped.io': { aaaa: ['0:0:0:0:0:ffff:7f00:1'] },
+  'empty.io': {},
+  'failing.io': 'SERVFAIL',
+  'refused.io': 'REFUSED',
+  'silent.io': 'silence',
+};
+
+let world: World;
+let nameServer: NameServer;
+let trap: Trap;
+/** The service as it runs anywhere, with the real resolver and the real way out; only its name server is ours. */
+beforeAll(async () => {
+  [world, nameServer, trap] = await Promise.all([startWorld(), startNameServer(zones), startTrap()]);
+  await world.dispatcher().stop();
+  await world.restart({ WEBHOOK_LOCAL_RECEIVER: '', WEBHOOK_NAME_SERVERS: nameServer.address });
+}, 120_000);
+afterAll(async () => {
+  await world.stop();
+  nameServer.close();
+  await trap.close();
+}, 60_000);
+
+const put = (url: string, merchantId = newId('mer')) => world.call('PUT', `/merchants/${merchantId}/webhook`, { url });
+
+describe('PUT asks where a name leads', () => {
+  test.each(['hooks.io', 'alias.io', 'cut.io', 'half-silent.io'])('200 for %s', async (name) => {
+    expect(await put(`https://${name}/`)).toMatchObject({ status: 200 });
+  });
+
+  test.each(['inside.io', 'mixed.io', 'inside-alias.io', 'mapped.io'])(
+    '422 for %s, without telling where it leads',
+    async (name) => {
+      expect(await put(`https://${name}/`)).toEqual({
+        status: 422,
+        body: { detail: [{ field: 'url', reason: 'must lead to public addresses only' }] },
+      });
+    },
+  );
+
+  test.each(['empty.io', 'unknown.io'])('422 for %s, which nobody could reach', async (name) => {
+    expect(await put(`https://${name}/`)).toEqual({
+      status: 422,
+      body: { detail: [{ field: 'url', reason: 'must have a host name that exists' }] },
+    });
+  });
+
+  test.each(['failing.io', 'refused.io', 'silent.io'])('503 for %s, of which nothing is known', async (name) => {
+    const merchantId = newId('mer');
+    expect(await put(`https://${name}/`, merchantId)).toEqual({
+      status: 503,
+      body: { detail: 'Service temporarily unavailable' },
+    });
+    expect(await world.call('GET', `/merchants/${merchantId}/webhook`)).toMatchObject({ status: 404 });
+  });
+
+  test('422 for a private address, without asking anybody', async () => {
+    expect(await put('https://127.0.0.1/')).toMatchObject({ status: 422 });
+  });
+});
+
+describe('an attempt asks again', () => {
+  test.each<[string, Zone, string]>([
+    ['leads inside', inside, 'blocked_address'],
+    ['has one private address more', { a: ['8.8.8.8', '127.0.0.1'] }, 'blocked_address'],
+    ['is another name for this machine', { cname: 'localhost', a: ['127.0.0.1'], ttl: 0 }, 'blocked_address'],
+    ['is gone', 'NXDOMAIN', 'dns_error'],
+    ['cannot be resolved', 'SERVFAIL', 'dns_error'],
+  ])('a name that %s since the PUT is not dialled', async (_case, zone, errorCategory) => {
+    const merchantId = newId('mer');
+    const name = `${merchantId.slice(-12)}.io`;
+    zones[name] = outside;
+    expect(await put(`https://${name}/`, merchantId)).toMatchObject({ status: 200 });
+    zones[name] = zone;
+    const asked = nameServer.questions(name);
+    const payment = await world.pay({ merchantId });
+    await eventually(async () => {
+      const delivery = await world.delivery(payment);
+      expect(delivery).toMatchObject({ status: 'failed', attempts: 3, error_category: errorCategory });
+    });
+    expect(nameServer.questions(name)).toBeGreaterThan(asked);
+  });
+
+  test('and nothing on this machine was ever connected to', () => {
+    expect(trap.hits()).toBe(0);
+  });
+});

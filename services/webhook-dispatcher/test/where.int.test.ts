@@ -1,0 +1,330 @@
+import { createServer } from 'node:https';
+import { connect } from 'node:net';
+import tls from 'node:tls';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Agent } from 'undici';
+import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
+import { isPublicAddress } from '@quittance/contracts/public-address.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { createConnector, dialPublic, openTls } from '../src/dial.ts';
+import type { Dial } from '../src/dial.ts';
+import { systemResolve } from '../src/resolve.ts';
+import { createSender } from '../src/send.ts';
+import type { AttemptResult, Sender } from '../src/send.ts';
+import { createAuthority } from './certificates.ts';
+import type { Authority } from './certificates.ts';
+import { hostileUrls } from './hostile-urls.ts';
+import { startNameServer } from './name-server.ts';
+import type { NameServer, Zone } from './name-server.ts';
+import { startReceiver, status } from './receiver.ts';
+import type { Receiver } from './receiver.ts';
+import { startTrap } from './trap.ts';
+import type { Trap } from './trap.ts';
+import { urlTable } from './url-table.ts';
+
+const publicAddress = '8.8.8.8';
+const outside = { a: [publicAddress] };
+const ownAddress = '127.0.0.1';
+
+/** Names that must lead nowhere, and what an attempt at each comes to. */
+const closed: Record<string, { zone: Zone; category: 'blocked_address' | 'dns_error' }> = {
+  'private.io': { zone: { a: [ownAddress] }, category: 'blocked_address' },
+  'elsewhere-in-127.io': { zone: { a: ['127.77.7.7'] }, category: 'blocked_address' },
+  'unspecified.io': { zone: { a: ['0.0.0.0'] }, category: 'blocked_address' },
+  'unspecified-six.io': { zone: { aaaa: ['0:0:0:0:0:0:0:0'] }, category: 'blocked_address' },
+  'loopback-six.io': { zone: { aaaa: ['0:0:0:0:0:0:0:1'] }, category: 'blocked_address' },
+  'mapped.io': { zone: { aaaa: ['0:0:0:0:0:ffff:7f00:1'] }, category: 'blocked_address' },
+  'mapped-public.io': { zone: { aaaa: ['0:0:0:0:0:ffff:808:808'] }, category: 'blocked_address' },
+  'nat64.io': { zone: { aaaa: ['64:ff9b:0:0:0:0:7f00:1'] }, category: 'blocked_address' },
+  'six-to-four.io': { zone: { aaaa: ['2002:7f00:1:0:0:0:0:1'] }, category: 'blocked_address' },
+  'metadata.io': { zone: { a: ['169.254.169.254'] }, category: 'blocked_address' },
+  'one-among-public.io': { zone: { a: ['8.8.8.8', '8.8.4.4', ownAddress] }, category: 'blocked_address' },
+  'private-beside-six.io': {
+    zone: { a: [ownAddress], aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
+    category: 'blocked_address',
+  },
+  'six-private-beside-four.io': {
+    zone: { a: [publicAddress], aaaa: ['0:0:0:0:0:0:0:1'] },
+    category: 'blocked_address',
+  },
+  'late-private-six.io': {
+    zone: { a: [publicAddress], aaaa: ['0:0:0:0:0:0:0:1'], lateFor: 'aaaa' },
+    category: 'blocked_address',
+  },
+  'alias.io': { zone: { cname: 'localhost', a: [ownAddress] }, category: 'blocked_address' },
+  'chain.io': { zone: { cname: ['one.io', 'two.io', 'localhost'], a: [ownAddress] }, category: 'blocked_address' },
+  'fleeting.io': { zone: { a: [ownAddress], ttl: 0 }, category: 'blocked_address' },
+  'cut.io': { zone: { a: ['8.8.8.8', ownAddress], truncated: true }, category: 'blocked_address' },
+  'huge.io': {
+    zone: { a: [...Array.from({ length: 500 }, (_, n) => `8.8.${n >> 8}.${n & 255}`), ownAddress], truncated: true },
+    category: 'blocked_address',
+  },
+  'alias-to-nothing.io': { zone: { cname: 'nowhere.io' }, category: 'dns_error' },
+  'empty.io': { zone: {}, category: 'dns_error' },
+  'unknown.io': { zone: 'NXDOMAIN', category: 'dns_error' },
+  'failing.io': { zone: 'SERVFAIL', category: 'dns_error' },
+  'refused.io': { zone: 'REFUSED', category: 'dns_error' },
+  'silent.io': { zone: 'silence', category: 'dns_error' },
+};
+
+let authority: Authority;
+let zones: Record<string, Zone>;
+let nameServer: NameServer;
+let receiver: Receiver;
+let trap: Trap;
+let sender: Sender;
+const dialled: { host: string; address: string }[] = [];
+
+beforeAll(async () => {
+  authority = await createAuthority();
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
+  zones = Object.fromEntries(Object.entries(closed).map(([name, { zone }]) => [name, zone]));
+  [nameServer, receiver, trap] = await Promise.all([startNameServer(zones), startReceiver(authority), startTrap()]);
+  sender = senderTo();
+}, 60_000);
+afterAll(async () => {
+  nameServer.close();
+  await Promise.all([sender.close(), receiver.close(), trap.close()]);
+});
+
+/** The real resolver and the real way out, except that the public address is the receiver of the test. */
+function senderTo(): Sender {
+  const reallyDial = dialPublic(trap.port);
+  const dial: Dial = (target) => {
+    dialled.push(target);
+    if (target.address === publicAddress) return openTls({ ...target, address: ownAddress, port: receiver.port });
+    return isPublicAddress(target.address) ? Promise.reject(new Error('not on this machine')) : reallyDial(target);
+  };
+  const connector = createConnector({ resolve: systemResolve({ servers: [nameServer.address] }), dial });
+  return createSender({ connector, clock: () => new Date(), connectionsPerHost: 8 });
+}
+
+const send = (url: string, by = sender): Promise<AttemptResult> =>
+  by.send({ eventId: 'evt_1', url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
+
+describe('a name is dialled only when all it leads to is public', () => {
+  test('the trap does catch what is dialled, on every address of this machine', async () => {
+    for (const host of [ownAddress, '127.77.7.7', '::1', '::ffff:127.0.0.1', '0.0.0.0']) {
+      const before = trap.hits();
+      const socket = connect({ host, port: trap.port });
+      await eventually(() => expect(trap.hits()).toBe(before + 1));
+      socket.destroy();
+    }
+    // So would the real dialler be, without the rules before it.
+    const before = trap.hits();
+    await expect(dialPublic(trap.port)({ address: ownAddress, host: 'a.io', timeoutMs: 2_000 })).rejects.toThrow();
+    expect(trap.hits()).toBe(before + 1);
+  });
+
+  test.each(Object.entries(closed))(
+    '%s is not',
+    async (name, { category }) => {
+      const [hits, dials] = [trap.hits(), dialled.length];
+      const result = await send(`https://${name}/`);
+      expect(result).toMatchObject({ errorCategory: category, httpStatus: null, remoteAddress: null });
+      expect(nameServer.questions(name)).toBeGreaterThan(0);
+      expect([trap.hits(), dialled.length]).toEqual([hits, dials]);
+    },
+    15_000,
+  );
+
+  test('one whose alias leads outside is, and one whose answer is too long for UDP', async () => {
+    zones['good-alias.io'] = { cname: ['one.io', 'two.io'], ...outside };
+    zones['good-cut.io'] = { ...outside, truncated: true };
+    for (const name of ['good-alias.io', 'good-cut.io']) {
+      expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
+    }
+  });
+
+  test('one whose name server answers for one kind of address only is, at what it did say', async () => {
+    zones['no-six.io'] = { ...outside, silentFor: 'aaaa' };
+    zones['no-four.io'] = { aaaa: ['0:0:0:0:0:0:0:1'], silentFor: 'a' };
+    expect(await send('https://no-six.io/')).toMatchObject({ errorCategory: null });
+    expect(await send('https://no-four.io/')).toMatchObject({ errorCategory: 'blocked_address' });
+  });
+});
+
+describe('a name that changes', () => {
+  test('between two attempts is asked for again, whatever its answer said about its life', async () => {
+    for (const ttl of [0, 3_600]) {
+      const name = `rebound-${ttl}.io`;
+      zones[name] = { ...outside, ttl };
+      receiver.answer(name, status(200, { connection: 'close' }));
+      expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
+      zones[name] = { a: [ownAddress], ttl };
+      const hits = trap.hits();
+      expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: 'blocked_address' });
+      expect(trap.hits()).toBe(hits);
+    }
+  });
+
+  test('between two attempts over a kept connection leads to where the connection does, and nowhere once that is gone', async () => {
+    const name = 'kept.io';
+    zones[name] = { ...outside, ttl: 0 };
+    receiver.answer(name, status(200), status(200), status(200, { connection: 'close' }), status(200));
+    expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
+    zones[name] = { a: [ownAddress], ttl: 0 };
+    const hits = trap.hits();
+    for (let n = 0; n < 2; n += 1) {
+      expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
+    }
+    expect(receiver.connections(name)).toBe(1);
+    expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: 'blocked_address' });
+    expect([trap.hits(), receiver.received(name).length]).toEqual([hits, 3]);
+  });
+
+  test('between being asked for and being dialled changes nothing: what was judged is what is dialled', async () => {
+    const name = 'racing.io';
+    zones[name] = { ...outside, ttl: 0 };
+    const before = nameServer.questions(name);
+    expect(await send(`https://${name}/`)).toMatchObject({ errorCategory: null });
+    // Once for each kind of address, and never by the connection itself.
+    expect(nameServer.questions(name) - before).toBe(2);
+    expect(dialled.at(-1)).toMatchObject({ host: name, address: publicAddress });
+  });
+});
+
+describe('what is connected is looked at once more', () => {
+  test('a connection that ended at an address which is not public is dropped without a word', async () => {
+    const local = await startReceiver(authority);
+    try {
+      const dial = dialPublic(local.port);
+      // As a route or a rewriting firewall could bring about.
+      await expect(dial({ address: ownAddress, host: 'a.io', timeoutMs: 5_000 })).rejects.toMatchObject({
+        category: 'blocked_address',
+      });
+      expect(local.received('a.io')).toEqual([]);
+    } finally {
+      await local.close();
+    }
+  });
+});
+
+describe('a stored URL', () => {
+  const refused = [...urlTable('reject'), ...hostileUrls];
+
+  test('that the policy refuses is dialled by no attempt, and not even resolved', async () => {
+    expect(refused.length).toBeGreaterThan(200);
+    const [hits, dials] = [trap.hits(), dialled.length];
+    for (const url of refused) expect([url, (await send(url)).errorCategory]).toEqual([url, 'blocked_address']);
+    expect([trap.hits(), dialled.length]).toEqual([hits, dials]);
+  });
+
+  test('that the policy accepts is dialled at its host', async () => {
+    for (const url of urlTable('accept')) {
+      const host = new URL(url).hostname.replace(/^\[|\]$/g, '');
+      zones[host] = outside;
+      const before = dialled.length;
+      const single = senderTo();
+      await send(url, single);
+      await single.close();
+      expect(dialled.slice(before)).toMatchObject([{ host }]);
+    }
+  });
+
+  test('leads the HTTP client to no other host, port or scheme than the policy looked at', async () => {
+    const targets: { protocol: string; hostname: string; port: string; servername?: string | undefined }[] = [];
+    const agent = new Agent({
+      allowH2: false,
+      connect: (target, callback) => {
+        targets.push(target);
+        callback(new Error('far enough'), null);
+      },
+    });
+    const oddPart = fc.constantFrom(
+      ...'.:/?#[]@%\\&=;,+~!$\'()*\t\n\r\0 "<>^`{|}-_aZ09'.split(''),
+      ...'。．｡％＠：／？＃［］０１２𝟏①ａöß\u00ad\u200b\u202e\u2028\ufeff\ud800'.split(''),
+      ...[
+        'https://',
+        'http://',
+        '//',
+        '%2e',
+        '%2f',
+        '%40',
+        '%00',
+        '%5c',
+        '..',
+        '0x7f',
+        '0177',
+        '127.1',
+        '[::1]',
+        '::ffff:',
+      ],
+      ...[
+        'localhost',
+        '.local',
+        '.internal',
+        'xn--',
+        'xn--a',
+        '443',
+        ':443',
+        ':0443',
+        '127.0.0.1',
+        '2130706433',
+        'evil.io',
+      ],
+    );
+    const start = fc.constantFrom('https://', 'https://', 'HTTPS://', 'hTtPs://', 'https:/');
+    const host = fc.constantFrom(
+      'a.io',
+      'hooks.merchant.io',
+      '8.8.8.8',
+      '[2001:4860:4860::8888]',
+      'a.io:443',
+      'xn--bcher-kva.example',
+    );
+    const glue = fc.constantFrom('/', '/', '?', '', '.');
+    const mixed = fc.tuple(start, fc.array(oddPart, { maxLength: 1 }), host, glue, fc.array(oddPart, { maxLength: 4 }));
+    let accepted = 0;
+    await fc.assert(
+      fc.asyncProperty(mixed, async ([scheme, before, name, between, after]) => {
+        const text = [scheme, ...before, name, between, ...after].join('');
+        const check = parseEndpointUrl(text);
+        if (!check.ok) return;
+        accepted += 1;
+        const { endpoint } = check;
+        const url = new URL(text);
+        expect([url.protocol, url.port, url.username, url.password, url.hash]).toEqual(['https:', '', '', '', '']);
+        expect(url.hostname.replace(/^\[|\]$/g, '')).toBe(endpoint.host);
+        await agent.request({ origin: endpoint.origin, path: endpoint.path, method: 'POST' }).catch(() => undefined);
+        const target = targets.pop();
+        expect(target).toMatchObject({ protocol: 'https:', hostname: endpoint.host });
+        expect(['', '443']).toContain(target?.port);
+      }),
+      { numRuns: 5_000 },
+    );
+    expect(accepted).toBeGreaterThan(300);
+    await agent.close();
+  });
+});
+
+describe('a receiver without a name', () => {
+  test('gets its address in the Host header, no server name, and must show a certificate for the address', async () => {
+    const hosts: (string | undefined)[] = [];
+    const names: unknown[] = [];
+    for (const { host, certified, category } of [
+      { host: '8.8.8.8', certified: '8.8.8.8', category: null },
+      { host: '[2001:4860:4860::8888]', certified: '2001:4860:4860::8888', category: null },
+      { host: '8.8.8.8', certified: '8.8.4.4', category: 'tls_error' },
+      { host: '8.8.8.8', certified: 'dns.google', category: 'tls_error' },
+    ]) {
+      const server = createServer(await authority.certify(certified), (request, response) => {
+        hosts.push(request.headers.host);
+        names.push((request.socket as { servername?: unknown }).servername);
+        response.end();
+      });
+      await new Promise<void>((resolve) => server.listen(0, ownAddress, resolve));
+      const { port } = server.address() as { port: number };
+      const dial: Dial = (target) => openTls({ ...target, address: ownAddress, port });
+      const connector = createConnector({ resolve: () => Promise.reject(new Error('nobody asks')), dial });
+      const single = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1 });
+      expect(await send(`https://${host}/`, single)).toMatchObject({ errorCategory: category });
+      await single.close();
+      server.closeAllConnections();
+      server.close();
+    }
+    expect(hosts).toEqual(['8.8.8.8', '[2001:4860:4860::8888]']);
+    expect(names).toEqual([false, false]);
+  });
+});
