@@ -40,16 +40,18 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
   };
 }
 
-/** One line an attempt. */
+/** One line an attempt; successes are on record in the database, thousands a second at times, and only told when asked for. */
 function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): void {
+  const level = result.errorCategory === null ? 'debug' : 'warn';
+  if (!logger.isLevelEnabled(level)) return;
   const line = {
     ...placeOf(delivery),
     duration_ms: result.durationMs,
     http_status: result.httpStatus,
     error_category: result.errorCategory,
+    error: result.error ?? undefined,
   };
-  if (result.errorCategory === null) logger.info(line, 'webhook delivered');
-  else logger.warn({ ...line, error: result.error ?? undefined }, 'webhook attempt failed');
+  logger[level](line, result.errorCategory === null ? 'webhook delivered' : 'webhook attempt failed');
 }
 
 /** The host helps to find a fault; the whole URL may hold a secret of the merchant's. */

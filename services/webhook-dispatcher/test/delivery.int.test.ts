@@ -233,6 +233,22 @@ describe('a change of the endpoint', () => {
   });
 });
 
+test('a signing key that cannot be opened costs no attempt, and keeps nobody else waiting', async () => {
+  const [merchant, other] = [await world.merchant(), await world.merchant()];
+  await world.pool.query(`update signing_key set secret_encrypted = '\\x00' where key_id = $1`, [merchant.keyId]);
+  const payment = await world.pay(merchant);
+  await eventually(() => expect(world.dispatcher().log()).toContain('a signing key cannot be opened'));
+  await ends(await world.pay(other), { status: 'delivered' });
+  const released = await ends(payment, { status: 'pending', attempts: 0, error_category: null });
+  expect(world.receiver.connections(merchant.host)).toBe(0);
+
+  const rotated = await world.call('POST', `/merchants/${merchant.merchantId}/webhook/rotate-key`);
+  await world.makeDue(released.event_id);
+  await ends(payment, { status: 'delivered', attempts: 1 });
+  const [request] = world.receiver.received(merchant.host) as [Received];
+  verify(request, { keyId: rotated.body.key_id, signingKey: rotated.body.signing_key });
+});
+
 describe('a blocked account', () => {
   test('its events are held without using an attempt, and go out after unblocking', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
@@ -364,6 +380,7 @@ describe('operators', () => {
 
 test('no signing key appears in the log or, in clear, in the database', async () => {
   const merchant = await world.merchant();
+  world.receiver.answer(merchant.host, status(500), status(200));
   await ends(await world.pay(merchant), { status: 'delivered' });
   expect(world.dispatcher().log()).toContain(merchant.merchantId);
   expect(world.dispatcher().log()).not.toContain(merchant.signingKey);

@@ -86,16 +86,18 @@ export function startDeliverLoop(
 
   async function startAttempts(claimed: Claimed[]): Promise<void> {
     const refused: Claimed[] = [];
+    const open = createOpener(options);
     for (const delivery of claimed) {
-      if (lanes.enter(delivery)) startAttempt(delivery);
+      const secret = open(delivery);
+      if (secret !== null && lanes.enter(delivery)) startAttempt(delivery, secret);
       else refused.push(delivery);
     }
     // A host may have been closed since its lanes were claimed.
     await releaseDeliveries(pool, refused, PAUSE_SECONDS);
   }
 
-  function startAttempt(delivery: Claimed): void {
-    const attempt = deliver(delivery)
+  function startAttempt(delivery: Claimed, secret: string): void {
+    const attempt = deliver(delivery, secret)
       .catch((error: unknown) => logger.error({ error, event_id: delivery.event_id }, 'an attempt came to nothing'))
       .finally(() => {
         inFlight.delete(attempt);
@@ -135,19 +137,40 @@ function createPace(wake: () => void): { wake(): void; began(): void; close(): v
   };
 }
 
+/**
+ * Opens signing keys for the deliveries of one claim, each key once.
+ * @returns null for a key that does not open, which is no fault of the receiver's: nothing can be sent until somebody mends it.
+ */
+function createOpener({ vault, logger }: DeliverOptions): (delivery: Claimed) => string | null {
+  const opened = new Map<string, string | null>();
+  const open = (delivery: Claimed): string | null => {
+    try {
+      return vault.open(delivery.key_id, delivery);
+    } catch (error) {
+      logger.error({ error, merchant_id: delivery.merchant_id }, 'a signing key cannot be opened');
+      return null;
+    }
+  };
+  return (delivery) => {
+    const { key_id: keyId } = delivery;
+    if (!opened.has(keyId)) opened.set(keyId, open(delivery));
+    return opened.get(keyId) ?? null;
+  };
+}
+
 /** Makes the attempt for a claimed delivery; done once its outcome is written. */
 function createDeliver(
   options: DeliverOptions & { report: AttemptReport; breakers: HostBreakers; databaseClock: DatabaseClock },
-): (delivery: Claimed) => Promise<void> {
-  const { pool, sender, vault, retryDelaysSeconds, logger, report, breakers, databaseClock } = options;
+): (delivery: Claimed, secret: string) => Promise<void> {
+  const { pool, sender, retryDelaysSeconds, logger, report, breakers, databaseClock } = options;
   const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
-  return async (delivery) => {
+  return async (delivery, secret) => {
     const startedAt = databaseClock.now();
     const result = await sender.send({
       eventId: delivery.event_id,
       url: delivery.url,
       keyId: delivery.key_id,
-      secret: vault.open(delivery.key_id, delivery),
+      secret,
       body: delivery.body,
     });
     faultPoint('webhook-answered');
