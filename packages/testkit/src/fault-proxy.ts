@@ -39,7 +39,11 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
   const { port } = server.address() as AddressInfo;
 
   const reset = () => {
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) {
+      // One that is being closed already cannot be reset: Node would keep it for ever.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   };
   return {
     port,

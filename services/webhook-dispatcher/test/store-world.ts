@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -38,8 +39,8 @@ export async function startStoreWorld() {
   const database = await testDatabase({ schema, migrations });
   const pool = createPool({ url: database.url, schema, max: 10, applicationName: 'test', logger: testLogger });
   const vault = createKeyVault(randomBytes(32));
-  const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}) =>
-    claimDeliveries(pool, {
+  const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}, db: Pool = pool) =>
+    claimDeliveries(db, {
       room: 100,
       perLane: 8,
       inFlight: {},

@@ -60,6 +60,11 @@ export async function holdLane(
   return rowCount === 1;
 }
 
+/** Waits until claims of the lane that are under way have ended: whatever is claimed later sees all of this transaction. */
+export async function awaitClaims(tx: Transaction, merchantId: string): Promise<void> {
+  await tx.query('select from lane where merchant_id = $1 for update', [merchantId]);
+}
+
 /** Has a closed lane tried at once, because somebody says that its receiver is back or has changed a key. */
 export async function tryLane(tx: Transaction, merchantId: string): Promise<void> {
   await tx.query(

@@ -1,0 +1,179 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
+import { status } from '../receiver.ts';
+import type { Merchant } from '../world.ts';
+import { openSite } from './site.ts';
+import type { Site } from './site.ts';
+import { createGate, eventIdOf, reset, shareOf } from './visits.ts';
+import type { Visit } from './visits.ts';
+
+export type KillRun = {
+  seed: number;
+  merchants: number;
+  /** Said evenly over the run. */
+  events: number;
+  kills: number;
+  /** From one kill to the next. */
+  everyMs: number;
+  /** Whether the leases of the dead are waited for, or made to lapse once everybody else is done. */
+  leases: 'wait' | 'lapse';
+  say: (line: string) => void;
+  onEnd: (close: () => Promise<void>) => void;
+};
+
+export type KillRunResult = {
+  /** Broken promises, each with what shows it. */
+  broken: string[];
+  /** What was done, and how often. */
+  counts: Record<'events' | 'kills' | 'requests' | 'refused' | 'reset' | 'hung' | 'repeated' | 'interruptions', number>;
+};
+
+/** What one process has in flight at most: so many events may be sent once more because of one kill. */
+const IN_FLIGHT = 512;
+/** Each is tried often enough for the receivers' moods, and soon. */
+const RETRY_DELAYS_SECONDS = '0,0,1,1,1,1,1,1';
+/** A receiver behaves badly towards one event this often at most. */
+const MAX_MOODS = 3;
+
+/**
+ * Two dispatchers deliver while one after the other is killed in the middle of its work and started again at once, to receivers that
+ * refuse, reset and hang now and then. Then all is left to settle, and what came to the receivers is held against what is stored.
+ */
+export async function killRun(options: KillRun): Promise<KillRunResult> {
+  const { seed, events, leases, say, onEnd } = options;
+  const site = await openSite({ retryDelaysSeconds: RETRY_DELAYS_SECONDS });
+  onEnd(() => site.world.stop());
+  const dispatchers = [site.world.dispatcher(), await site.world.start()];
+  onEnd(async () => {
+    await Promise.all(dispatchers.map((dispatcher) => dispatcher.kill()));
+  });
+  const hanging = createGate();
+  const answers = { good: status(200), refuses: status(500), resets: reset, hangs: hanging.hold };
+  const merchants = await site.merchants(options.merchants, (visit) => answers[moodOf(seed, visit)]);
+  const payments = await payAndKill(site, dispatchers, merchants, options);
+  say(`  ${events} events said, the last kill is over`);
+
+  if (leases === 'lapse') {
+    await othersDone(site, merchants, events, () => hanging.letGo(reset));
+    await buryTheDead(site, dispatchers, merchants);
+  }
+  await site.delivered(merchants, events, { timeoutMs: 180_000 });
+  // What came to a receiver but was not yet written down by the dispatcher that sent it is written down now.
+  await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
+  return { broken: await judge(site, payments, options), counts: await countsOf(site, options) };
+}
+
+type Mood = 'good' | 'refuses' | 'resets' | 'hangs';
+
+/** The same for the same request of the same payment, whichever dispatcher sends it and when. */
+function moodOf(seed: number, { event, nth }: Visit): Mood {
+  const share = nth > MAX_MOODS ? 1 : shareOf(seed, event.description, nth);
+  if (share < 0.05) return 'refuses';
+  if (share < 0.08) return 'resets';
+  return share < 0.085 ? 'hangs' : 'good';
+}
+
+async function payAndKill(
+  site: Site,
+  dispatchers: ServiceProcess[],
+  merchants: readonly Merchant[],
+  { seed, events, kills, everyMs }: KillRun,
+): Promise<PaymentPaid[]> {
+  const payments: PaymentPaid[] = [];
+  for (let kill = 0; kill < kills; kill += 1) {
+    const share = Math.floor(((kill + 1) * events) / kills) - payments.length;
+    const [said] = await Promise.all([site.pay(merchants, share), delay(everyMs)]);
+    payments.push(...said);
+    const victim = Math.floor(shareOf(seed, 'victim of kill', kill) * dispatchers.length);
+    await dispatchers[victim]!.kill();
+    dispatchers[victim] = await site.world.restart();
+  }
+  return payments;
+}
+
+/** Waits until nothing is left but what is leased. @param goOn ends what would only end after 15 seconds. */
+async function othersDone(site: Site, merchants: readonly Merchant[], events: number, goOn: () => void): Promise<void> {
+  await eventually(
+    async () => {
+      goOn();
+      const done = await site.count(merchants, `status <> 'pending' or lease_id is not null`);
+      if (done !== events) throw new Error(`${done} of ${events} events are done or leased`);
+    },
+    { timeoutMs: 60_000, intervalMs: 100 },
+  );
+}
+
+/** Whoever is alive has none left once it is stopped, so that the leases which are left were the dead's. */
+async function buryTheDead(site: Site, dispatchers: ServiceProcess[], merchants: readonly Merchant[]): Promise<void> {
+  await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
+  await site.lapseLeases(merchants);
+  for (const position of dispatchers.keys()) dispatchers[position] = await site.world.restart();
+}
+
+async function judge(site: Site, payments: readonly PaymentPaid[], { kills }: KillRun): Promise<string[]> {
+  const { world, book } = site;
+  const { rows } = await world.pool.query<{ event_id: string; payment_id: string }>(
+    `select event_id, payment_id from event`,
+  );
+  const stored = new Map(rows.map((row) => [row.payment_id, row.event_id]));
+  const accepted = book.acceptances();
+  const lost = payments.filter(({ payment_id }) => !accepted.has(stored.get(payment_id) ?? ''));
+  const repeated = [...accepted.values()].reduce((sum, times) => sum + times - 1, 0);
+  return [
+    ...(rows.length === payments.length ? [] : [`${rows.length} events of ${payments.length} payments`]),
+    ...lost.slice(0, 5).map(({ payment_id }) => `nobody accepted the event of ${payment_id}`),
+    ...(repeated <= kills * IN_FLIGHT ? [] : [`${repeated} events were accepted more than once`]),
+    ...(await site.violations()),
+    ...(await judgeRows(site)),
+  ];
+}
+
+type EventRow = {
+  event_id: string;
+  status: string;
+  attempts: number;
+  interruptions: number;
+  made: number;
+  successes: number;
+};
+
+/**
+ * Each request was written down or cut off by a kill, and each kill that cut one off was noticed at the next claim. Nothing was settled twice:
+ * each attempt written down is charged, and one of them was the success.
+ */
+async function judgeRows({ world, book }: Site): Promise<string[]> {
+  const { rows } = await world.pool.query<EventRow>(
+    `select event_id, status, attempts, interruptions, made, successes
+       from delivery
+      cross join lateral (
+        select count(*)::int as made, count(*) filter (where error_category is null)::int as successes
+          from attempt where attempt.event_id = delivery.event_id
+      ) a`,
+  );
+  const visits = Map.groupBy(book.all, eventIdOf);
+  return rows.flatMap((row) => {
+    const requests = visits.get(row.event_id)?.length ?? 0;
+    const isAccounted = requests >= row.made && requests <= row.made + row.interruptions;
+    const isSettledOnce = row.status === 'delivered' && row.successes === 1 && row.attempts === row.made;
+    return isAccounted && isSettledOnce ? [] : [`${requests} requests, but ${JSON.stringify(row)}`];
+  });
+}
+
+async function countsOf({ world, book }: Site, { seed, events, kills }: KillRun): Promise<KillRunResult['counts']> {
+  const { rows } = await world.pool.query<{ interruptions: number }>(
+    `select coalesce(sum(interruptions), 0)::int as interruptions from delivery`,
+  );
+  const inMood = (mood: Mood): number => book.all.filter((visit) => moodOf(seed, visit) === mood).length;
+  return {
+    events,
+    kills,
+    requests: book.all.length,
+    refused: inMood('refuses'),
+    reset: inMood('resets'),
+    hung: inMood('hangs'),
+    repeated: [...book.acceptances().values()].reduce((sum, times) => sum + times - 1, 0),
+    interruptions: rows[0]!.interruptions,
+  };
+}

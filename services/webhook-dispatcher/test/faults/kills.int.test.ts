@@ -1,0 +1,23 @@
+import { expect, jest, test } from '@jest/globals';
+import { killRun } from './kill-run.ts';
+
+// What hangs is waited for; nothing here passes or fails by time.
+jest.setTimeout(300_000);
+
+/** The same run for everybody, so that what fails is due to the change at hand. `npm run faults -- webhooks` makes others, longer ones. */
+const SEED = 20_261_207;
+
+test('however dispatchers are killed, every event arrives, as it was signed, and is settled once', async () => {
+  const seed = Number(process.env.TEST_SEED ?? SEED);
+  const closers: (() => Promise<void>)[] = [];
+  try {
+    const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
+    const amount = { merchants: 40, events: 1_500, kills: 4, everyMs: 500, leases: 'lapse' } as const;
+    const { broken, counts } = await killRun({ seed, ...amount, say: () => undefined, onEnd });
+    expect({ seed, broken }).toEqual({ seed, broken: [] });
+    // A run in which nothing was hit shows nothing.
+    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
+  } finally {
+    for (const close of closers) await close();
+  }
+});

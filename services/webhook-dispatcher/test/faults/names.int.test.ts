@@ -1,0 +1,73 @@
+import tls from 'node:tls';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { createConnector } from '../../src/dial.ts';
+import { localReceiver } from '../../src/local-receiver.ts';
+import { startDeliverLoop } from '../../src/loops/deliver.ts';
+import { createPressure } from '../../src/pressure.ts';
+import { systemResolve } from '../../src/resolve.ts';
+import { createSender } from '../../src/send.ts';
+import { createAuthority } from '../certificates.ts';
+import { startNameServer } from '../name-server.ts';
+import type { Zone } from '../name-server.ts';
+import { startReceiver } from '../receiver.ts';
+import type { Receiver } from '../receiver.ts';
+import { startStoreWorld } from '../store-world.ts';
+import type { StoreWorld } from '../store-world.ts';
+
+const zones: Record<string, Zone> = {};
+let store: StoreWorld;
+let receiver: Receiver;
+let stop: () => Promise<void>;
+beforeAll(async () => {
+  const authority = await createAuthority();
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
+  const [world, server, names] = await Promise.all([
+    startStoreWorld(),
+    startReceiver(authority),
+    startNameServer(zones),
+  ]);
+  [store, receiver] = [world, server];
+  const common = { clock: () => new Date(), logger: testLogger, metrics: testMetrics };
+  const { dial } = localReceiver({ address: '127.0.0.1', port: receiver.port });
+  const connector = createConnector({ resolve: systemResolve({ servers: [names.address] }), dial });
+  const sender = createSender({ ...common, connector, connectionsPerHost: 8 });
+  const pressure = createPressure(common);
+  const loop = startDeliverLoop({
+    ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
+    ...{ bounds: { lane: 8, host: 64, process: 512 }, stopping: new AbortController().signal },
+    retryDelaysSeconds: Array<number>(100).fill(0),
+  });
+  stop = async () => {
+    await loop.close();
+    pressure.close();
+    await sender.close();
+    names.close();
+    await receiver.close();
+    await store.stop();
+  };
+}, 60_000);
+afterAll(() => stop(), 60_000);
+
+test('events wait for a name server that fails, and for a name that is gone, and arrive once the name is there', async () => {
+  const hosts = { SERVFAIL: 'hooks.unanswered.io', NXDOMAIN: 'hooks.gone.io' } as const;
+  const events = await Promise.all(
+    Object.entries(hosts).map(async ([error, host]) => {
+      zones[host] = error as keyof typeof hosts;
+      return store.addEvent(await store.addMerchant(host));
+    }),
+  );
+  for (const event of events) {
+    await eventually(async () =>
+      expect(await store.stateOf(event)).toMatchObject({ status: 'pending', error_category: 'dns_error' }),
+    );
+  }
+  for (const host of Object.values(hosts)) {
+    expect(receiver.received(host)).toEqual([]);
+    zones[host] = { a: ['8.8.8.8'] };
+  }
+  for (const event of events)
+    await eventually(async () => expect(await store.stateOf(event)).toMatchObject({ status: 'delivered' }));
+  for (const host of Object.values(hosts)) expect(receiver.received(host)).toHaveLength(1);
+}, 60_000);
