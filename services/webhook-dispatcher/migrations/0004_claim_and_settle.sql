@@ -137,7 +137,9 @@ begin
      where l.merchant_id = r.merchant_id
     returning r.may_have_more
   )
-  select locked_lanes = max_lanes or coalesce(bool_or(moved.may_have_more), false) into more from moved;
+  select locked_lanes = max_lanes or coalesce(bool_or(moved.may_have_more), false)
+           or cardinality(leased_events) is not distinct from max_deliveries
+    into more from moved;
 
   database_now := clock_timestamp();
   return next;

@@ -32,8 +32,11 @@ import { hasForeignKeys } from './store/endpoint.ts';
 
 const name = 'webhook-dispatcher';
 
-/** A slow receiver fills its own lane, a popular host its own share, and neither the process. */
-const bounds = { lane: 8, host: 64, process: 512 };
+/**
+ * A slow receiver fills its own lane, a popular host its own share, and neither the process. At full load about half of the
+ * process's places are of attempts that are over and wait to be written down.
+ */
+const bounds = { lane: 8, host: 64, process: 1_024 };
 
 await startService({
   name,

@@ -8,14 +8,14 @@ import { settleAttempts, type Outcome } from '../../../services/webhook-dispatch
 import { latenciesOf, type Latencies } from './latencies.ts';
 
 /** What a claim is asked for: everything a process has room for, or what the settling of one batch made room for. */
-export const rooms = { 'all room free': 512, 'a batch was settled': 100 } as const;
+export const rooms = { 'all room free': 1_024, 'a batch was settled': 100 } as const;
 export type RoomName = keyof typeof rooms;
 
 /** Durations of one stretch. `roundTrip`: of `select 1`, to tell how busy the machine was. */
 export type ClaimStretch = { claim: Latencies; settle: Latencies; roundTrip: Latencies; claimed: number };
 
 /** The dispatcher's own. */
-const bounds = { lane: 8, host: 64, process: 512 };
+const bounds = { lane: 8, host: 64, process: 1_024 };
 const SETTLED_AT_ONCE = 100;
 /** Later than the benchmark ends. */
 const retryDelaysSeconds = Array<number>(9).fill(3_600);

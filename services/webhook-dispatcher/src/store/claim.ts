@@ -46,7 +46,8 @@ export type Claim = {
   databaseNow: Date;
 };
 
-/** More lanes wait for the next claim; each claim stays a few milliseconds long. */
+/** More wait for the next claim; each stays a few milliseconds long. */
+const MAX_DELIVERIES = 256;
 const MAX_LANES = 64;
 const MIN_LANES = 16;
 /** When much is due most lanes give several, and each lane that is locked in vain costs as much as a delivery. */
@@ -61,12 +62,13 @@ type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>
  */
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
   const { inFlight, hosts } = bounds;
-  const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(bounds.room / DELIVERIES_A_LANE)));
+  const room = Math.min(MAX_DELIVERIES, bounds.room);
+  const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
   const { rows } = await pool.query(
     `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::jsonb, $6::jsonb, $7::uuid, $8::float8)`,
     [
-      ...[bounds.room, bounds.perLane, bounds.perHost, lanes],
+      ...[room, bounds.perLane, bounds.perHost, lanes],
       ...[JSON.stringify(inFlight), JSON.stringify(hosts), leaseId, bounds.leaseSeconds],
     ],
   );

@@ -31,7 +31,7 @@ export type KillRunResult = {
 };
 
 /** What one process has in flight at most: so many events may be sent once more because of one kill. */
-const IN_FLIGHT = 512;
+const IN_FLIGHT = 1_024;
 /** Each is tried often enough for the receivers' moods, and soon. */
 const RETRY_DELAYS_SECONDS = '0,0,1,1,1,1,1,1';
 /** A receiver behaves badly towards one event this often at most. */

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const pressure = createPressure(common);
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
-    ...{ bounds: { lane: 8, host: 64, process: 512 }, stopping: new AbortController().signal },
+    ...{ bounds: { lane: 8, host: 64, process: 1_024 }, stopping: new AbortController().signal },
     retryDelaysSeconds: Array<number>(100).fill(0),
   });
   stop = async () => {
