@@ -75,10 +75,10 @@ const claimAims = ({ rounds, deliveries }: ClaimsMeasured): Aim[] =>
   }));
 
 const rateNotes = [
-  'raw: undici with the same settings, the same hosts and as many POSTs at once (512), each signed; no database, nothing is remembered.',
+  'raw: undici with the same settings, the same hosts and as many at once (1,024), each signed; no database, nothing is remembered.',
   'graphile-worker and pg-boss send by the same code, endpoint and key in memory, their jobs in the same PostgreSQL, every commit',
-  'waiting for the disk. graphile-worker: 512 jobs at once, localQueue of 1,024, completeJobBatchDelay 0. pg-boss: 4 workers with batches',
-  'of 128 and burstWhenBatchFull; a batch is one outcome, which is less than we keep. We store each attempt, and open a key for each.',
+  'waiting for the disk. graphile-worker: 1,024 jobs at once, localQueue of 2,048, completeJobBatchDelay 0. pg-boss: 4 workers with batches',
+  'of 256 and burstWhenBatchFull; a batch is one outcome, which is less than we keep. We store each attempt, and open a key for each.',
   'A run is timed from the first arrival at the receiver until the last event is on record as delivered. Ratios are medians of the',
   'rounds (least–greatest). µs is CPU time for one event; "sender" is the process in the first column.',
 ];

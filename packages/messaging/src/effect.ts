@@ -18,7 +18,7 @@ export type DeliveryTiming = {
 
 export const defaultTiming: DeliveryTiming = {
   unavailable: { firstMs: 100, maxMs: 5_000 },
-  holdMs: 15 * 60_000,
+  holdMs: 10 * 60_000,
   failed: { firstMs: 250, maxMs: 30_000 },
 };
 

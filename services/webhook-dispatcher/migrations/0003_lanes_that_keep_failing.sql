@@ -14,7 +14,7 @@ alter table lane
   add recovering_cap integer,
   add constraint lane_failing check ((failures = 0) = (failing_since is null));
 
-create index lane_closed on lane (failing_since) where closed_until is not null;
+create index lane_failing_since on lane (failing_since) where failing_since is not null;
 
 -- The events of a lane that never recovers have to end too, and when is counted from here.
 alter table delivery add cycle_started_at timestamptz not null default now();

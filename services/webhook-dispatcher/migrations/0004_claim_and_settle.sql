@@ -1,5 +1,6 @@
 -- Claiming and settling take several statements that must see each other's locks and changes. As functions they are one round trip
--- and are planned once; every statement still sees what was committed before it began.
+-- and are planned once; every statement still sees what was committed before it began. A plan made while the tables are empty is
+-- kept when they are not any more, so none may choose to read a table from end to end.
 
 -- Takes due deliveries, a few of each due lane, and leases them. A lane that somebody else works on is passed by; whoever holds a
 -- lane's lock is the only one who leases its deliveries. Locks are taken in one order everywhere: lanes, then deliveries.
@@ -30,7 +31,7 @@ create function claim_deliveries(
   key_id             text,
   secret_encrypted   bytea,
   encryption_key_id  text
-) language plpgsql set plan_cache_mode = force_generic_plan as $$
+) language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
   lane_ids         text[];
@@ -67,7 +68,9 @@ begin
              select coalesce((state.host -> 'room')::integer, host_bound) as host_room,
                     coalesce((state.host -> 'rest')::double precision, 0) as rest
            ) limits
-           where l.next_due_at <= now() and not l.held and free.room > 0 and (limits.host_room > 0 or limits.rest > 0)
+           where l.next_due_at <= now() and not l.held and free.room > 0
+             -- Another process may reach the host that rests in this one, and takes what is due before it is put off.
+             and case when limits.rest > 0 then l.next_due_at <= now() - interval '1.5 seconds' else limits.host_room > 0 end
            order by l.next_due_at
            limit max_lanes
              for update of l skip locked
@@ -181,7 +184,7 @@ create function settle_attempts(
   close_after           integer,
   close_after_seconds   double precision,
   longest_close_seconds double precision
-) returns void language plpgsql set plan_cache_mode = force_generic_plan as $$
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
   -- Most lanes only succeed, and their rows are neither locked nor written. The others are locked in order.
@@ -204,7 +207,8 @@ begin
            not has_success and (
              recovering_cap is not null
              or closed_until is null and failures + new_failures >= close_after
-                and failing_since <= now() - make_interval(secs => close_after_seconds)
+                and (failing_since <= now() - make_interval(secs => close_after_seconds)
+                     or failures + new_failures >= 10 * close_after)
            ) as closes
       from before
   ), after as (

@@ -10,7 +10,7 @@ export type HostBreakers = {
   restMs(host: string): number;
   /** Hosts that get less than usual. */
   limited(): string[];
-  /** How many get nothing. */
+  /** How many get nothing, or one attempt now and then. */
   closedCount(): number;
 };
 
@@ -101,6 +101,6 @@ export function createHostBreakers(options: { recoveredAt: number; nowMs?: () =>
     cap: (host) => states.get(host)?.cap ?? Infinity,
     restMs,
     limited,
-    closedCount: () => limited().filter((host) => restMs(host) > 0).length,
+    closedCount: () => [...states.values()].filter(({ cap, failures }) => cap !== Infinity && failures > 0).length,
   };
 }

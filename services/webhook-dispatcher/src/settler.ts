@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isUnavailable } from '@quittance/postgres/errors.ts';
+import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 /** Writes outcomes down in batches: one by one, the commits would be the bottleneck. */
@@ -37,14 +37,15 @@ export function createSettler<O>(options: {
     try {
       await write(batch.map(({ outcome }) => outcome));
     } catch (error) {
+      // One of them may be at fault, or wait for a lock that somebody holds on to; the others must not suffer for it.
+      if (batch.length > 1 && leavesConnectionUsable(error)) {
+        for (const single of batch) await writeBatch([single]);
+        return;
+      }
       if (isUnavailable(error)) {
         logger.warn({ error, outcomes: batch.length }, 'outcomes could not be written yet');
         await sleep(RETRY_MS);
-        return writeBatch(batch);
-      }
-      if (batch.length > 1) {
-        // One of them is at fault; the others must not suffer for it.
-        for (const single of batch) await writeBatch([single]);
+        waiting.push(...batch);
         return;
       }
       logger.error({ error, outcome: batch[0]?.outcome }, 'an outcome cannot be written; its lease will lapse');

@@ -81,6 +81,17 @@ describe("a host's breaker", () => {
     expect(breakers.restMs('a.io')).toBe(1_000);
   });
 
+  test('counts as closed from the first rest until an attempt connects', () => {
+    const { breakers, fail, close, pass } = breakersAt();
+    close();
+    pass(1_000);
+    expect(breakers.closedCount()).toBe(1);
+    fail(1);
+    pass(2_000);
+    breakers.ended('a.io', null);
+    expect(breakers.closedCount()).toBe(0);
+  });
+
   test('opens slowly, and at once closes again for longer if it fails on the way', () => {
     const { breakers, fail, close, pass } = breakersAt();
     close();

@@ -3,6 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { createKeyVault } from '../src/keys.ts';
 import { byMerchant } from '../src/store/audit.ts';
+import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
 import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
 import { giveUpDeliveries } from '../src/store/give-up.ts';
@@ -88,6 +89,17 @@ describe('a lane whose receiver keeps failing', () => {
     expect(await laneOf(merchantId)).toMatchObject({ failures: 24, closed_for: 1 });
   });
 
+  test('is closed at once when ten times as many fail', async () => {
+    const merchantId = await world.addMerchant();
+    for (let n = 0; n < 40; n += 1) await world.addEvent(merchantId);
+    const quick = (await world.claim({ perLane: 40 })).map((c) => outcome(c, { ...failure, retryDelaySeconds: 60 }));
+    const patient = { ...breaker, closeAfterSeconds: 10 };
+    await settleAttempts(world.pool, quick.slice(0, 39), patient);
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 39, closed_for: null });
+    await settleAttempts(world.pool, quick.slice(39), patient);
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 40, closed_for: 1 });
+  });
+
   test('is not closed while an attempt succeeds now and then', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
@@ -165,6 +177,20 @@ describe('a lane whose receiver keeps failing', () => {
     expect(await world.claim()).toHaveLength(2);
   });
 
+  test('stays closed when a straggler is given back, but not when the event it was to be tried with is', async () => {
+    const { merchantId } = await closedLane();
+    await world.pool.query(`update lane set next_due_at = now()`);
+    const straggler = await world.claim({ perLane: 1 });
+    await world.pool.query(
+      `update lane set closed_until = now() + interval '30 seconds', next_due_at = now() + interval '30 seconds', recovering_cap = null`,
+    );
+    await releaseDeliveries(world.pool, straggler, 5);
+    expect(await laneOf(merchantId)).toMatchObject({ due_in: 30 });
+    await passRest(merchantId);
+    await releaseDeliveries(world.pool, await world.claim(), 5);
+    expect(await laneOf(merchantId)).toMatchObject({ due_in: 5 });
+  });
+
   test('does not keep others waiting', async () => {
     await closedLane();
     const eventId = await world.addEvent(await world.addMerchant('other.io'));
@@ -225,17 +251,18 @@ describe('a host that gets fewer attempts', () => {
     expect(await world.claim()).toHaveLength(4);
   });
 
-  test('and rests puts its lanes off, without touching their events', async () => {
-    const merchantId = await world.addMerchant('dead.io');
-    const eventId = await world.addEvent(merchantId);
-    const other = await world.addMerchant('dead.io');
-    await world.addEvent(other);
-    expect(await world.claim({ hosts: { 'dead.io': { room: 1, rest: 4 } } })).toEqual([]);
-    expect(await laneOf(other)).toMatchObject({ due_in: 4 });
-    expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, closed_for: null });
-    expect(await world.stateOf(eventId)).toMatchObject({ attempts: 0, due_in: 0, leased: false });
+  test('and rests puts its lanes off, without touching their events, once no other process has taken them', async () => {
+    const merchants = [await world.addMerchant('dead.io'), await world.addMerchant('dead.io')];
+    const eventIds = await Promise.all(merchants.map((merchantId) => world.addEvent(merchantId)));
+    const resting = { hosts: { 'dead.io': { room: 1, rest: 4 } } };
+    expect(await world.claim(resting)).toEqual([]);
+    for (const merchantId of merchants) expect(await laneOf(merchantId)).toMatchObject({ due_in: 0 });
+    await world.pool.query(`update lane set next_due_at = now() - interval '1.6 seconds'`);
+    expect(await world.claim(resting)).toEqual([]);
+    for (const merchantId of merchants) expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, closed_for: null });
+    for (const id of eventIds) expect(await world.stateOf(id)).toMatchObject({ attempts: 0, due_in: 0, leased: false });
     expect(await world.claim()).toEqual([]);
-    await passRest(merchantId);
+    await passRest(merchants[0]!);
     expect(await world.claim()).toHaveLength(1);
   });
 });

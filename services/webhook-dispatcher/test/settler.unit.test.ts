@@ -36,7 +36,7 @@ describe('settling in batches', () => {
       logger,
     });
     await Promise.all([1, 2, 3].map((outcome) => settler.settle(outcome)));
-    expect(written).toEqual([1, 2, 3]);
+    expect(written.toSorted()).toEqual([1, 2, 3]);
   });
 
   test('one outcome that cannot be written does not keep the others from it', async () => {
@@ -50,5 +50,23 @@ describe('settling in batches', () => {
     });
     await Promise.all([1, 2, 3, 4].map((outcome) => settler.settle(outcome)));
     expect(written).toEqual([1, 2, 4]);
+  });
+
+  test('one outcome that waits for a lock is tried again behind the others', async () => {
+    const written: number[] = [];
+    let isLocked = true;
+    const settler = createSettler<number>({
+      write: async (outcomes) => {
+        if (outcomes.includes(3) && isLocked) throw Object.assign(new Error('lock timeout'), { code: '55P03' });
+        written.push(...outcomes);
+      },
+      logger,
+    });
+    const settled = [1, 2, 3, 4].map((outcome) => settler.settle(outcome));
+    await Promise.all([settled[0], settled[1], settled[3]]);
+    expect(written).toEqual([1, 2, 4]);
+    isLocked = false;
+    await settled[2];
+    expect(written).toEqual([1, 2, 4, 3]);
   });
 });

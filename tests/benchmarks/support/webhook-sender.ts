@@ -7,7 +7,7 @@ import type { WebhookMerchant } from './webhook-merchants.ts';
 export type SenderKind = 'raw' | 'graphile-worker' | 'pg-boss';
 
 /** So many attempts at once: what the dispatcher allows itself. */
-export const IN_FLIGHT = 512;
+export const IN_FLIGHT = 1_024;
 /** So many of them to one host. */
 export const CONNECTIONS_PER_HOST = 64;
 

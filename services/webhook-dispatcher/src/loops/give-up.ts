@@ -7,8 +7,8 @@ import { latestRetrySeconds } from '../backoff.ts';
 import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';
 
 const INTERVAL_MS = 60_000;
-/** Beyond the moment at which the last retry would have been made, had the receiver's lane been open. */
-const GRACE_SECONDS = 86_400;
+/** Beyond the moment at which the last retry would have been made; a receiver's Retry-After may have put each of them off. */
+const GRACE_SECONDS = 3 * 86_400;
 
 /** Gives up what waits for a receiver that has been dead for longer than all retries together would have taken. */
 export function startGiveUpLoop({
@@ -22,7 +22,10 @@ export function startGiveUpLoop({
   logger: Logger;
   metrics: Metrics;
 }): Loop {
-  const givenUp = metrics.counter('webhook_given_up_events_total', 'Events failed while their lane was closed');
+  const givenUp = metrics.counter(
+    'webhook_given_up_events_total',
+    'Events failed while attempts at their receiver were spared',
+  );
   const afterSeconds = latestRetrySeconds(retryDelaysSeconds) + GRACE_SECONDS;
   return startLoop({
     name: 'give-up',

@@ -67,7 +67,7 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
             coalesce(extract(epoch from now() - min(due_at) filter (where is_open)), 0)::float8 as "oldestSeconds",
             count(*) filter (where is_open and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
             (select count(*)::int from lane where held and next_due_at <= now()) as "heldLanes",
-            (select count(*)::int from lane where closed_until is not null) as "closedLanes",
+            (select count(*)::int from lane where closed_until is not null and next_due_at is not null) as "closedLanes",
             (select coalesce(jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'due', due, 'oldestSeconds', seconds)
                                        order by seconds desc), '[]') from longest) as longest
        from waiting`,

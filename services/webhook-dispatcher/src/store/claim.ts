@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isRetryable } from '@quittance/postgres/errors.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { makeLanesDue } from './lane.ts';
@@ -65,16 +66,28 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   const room = Math.min(MAX_DELIVERIES, bounds.room);
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
-  const { rows } = await pool.query(
-    `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::jsonb, $6::jsonb, $7::uuid, $8::float8)`,
-    [
-      ...[room, bounds.perLane, bounds.perHost, lanes],
-      ...[JSON.stringify(inFlight), JSON.stringify(hosts), leaseId, bounds.leaseSeconds],
-    ],
+  const { rows } = await againAfterDeadlock(() =>
+    pool.query(
+      `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::jsonb, $6::jsonb, $7::uuid, $8::float8)`,
+      [
+        ...[room, bounds.perLane, bounds.perHost, lanes],
+        ...[JSON.stringify(inFlight), JSON.stringify(hosts), leaseId, bounds.leaseSeconds],
+      ],
+    ),
   );
   const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
   const claimed = due.map((row) => ({ ...row, lease_id: leaseId }));
   return { claimed, more, databaseNow };
+}
+
+/** Late settlements of lapsed leases may meet a claim in another order than its own; the next try will find them over. */
+async function againAfterDeadlock<T>(run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!isRetryable(error)) throw error;
+    return run();
+  }
 }
 
 /** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */

@@ -5,8 +5,8 @@ import { statusesBefore } from '../state.ts';
 export const GIVE_UP_BATCH = 1_000;
 
 /**
- * Ends events of lanes that have been closed and failing all the time since the events' cycles began: spared attempts must not
- * keep an event pending for ever. Accounts that are held wait on purpose, and so do their events.
+ * Ends events of lanes that have been failing all the time since the events' cycles began: attempts that were spared, because the
+ * lane or its host was closed, must not keep an event pending for ever. Accounts that are held wait on purpose.
  * @param afterSeconds age of a cycle, and of the lane's failing, from which on.
  * @returns how many events became `failed`, at most GIVE_UP_BATCH.
  */
@@ -24,7 +24,7 @@ export async function giveUpDeliveries(db: Queryable, afterSeconds: number): Pro
              limit $3
                for update skip locked
           ) p
-          where l.closed_until is not null and l.failing_since <= now() - make_interval(secs => $1) and not l.held
+          where l.failing_since <= now() - make_interval(secs => $1) and not l.held
           limit $3
        ) old
       where d.event_id = old.event_id`,

@@ -1,3 +1,4 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 /** As `makeLanesDueNow`, for one lane. */
@@ -36,7 +37,10 @@ export async function makeLanesDue(
     `with locked as (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update),
           due as (select merchant_id, min(due_at) as due_at from unnest($1::text[], $2::timestamptz[]) as d(merchant_id, due_at)
                    group by merchant_id)
-     update lane l set next_due_at = least(l.next_due_at, due.due_at)
+     update lane l
+        set next_due_at = least(l.next_due_at,
+                                -- What is given back of a closed lane waits with it, but for the event that it was to be tried with.
+                                case when l.recovering_cap = 1 then due.due_at else greatest(due.due_at, l.closed_until) end)
        from locked join due using (merchant_id)
       where l.merchant_id = locked.merchant_id`,
     [merchantIds, due.map((row) => row.next_attempt_at)],
@@ -80,5 +84,17 @@ export async function openLane(tx: Transaction, merchantId: string): Promise<voi
         set failures = 0, failing_since = null, closed_times = 0, closed_until = null, recovering_cap = null, next_due_at = now()
       where merchant_id = $1 and (failures > 0 or recovering_cap is not null)`,
     [merchantId],
+  );
+}
+
+/** Closes lanes to which nothing can be sent for a reason on our side; one event of each is looked at after the rest. */
+export async function restLanes(db: Queryable, merchantIds: ReadonlySet<string>, seconds: number): Promise<void> {
+  await db.query(
+    `update lane l
+        set closed_until = now() + make_interval(secs => $2), next_due_at = now() + make_interval(secs => $2),
+            recovering_cap = null, error_category = 'interrupted'
+       from (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update) locked
+      where l.merchant_id = locked.merchant_id`,
+    [[...merchantIds], seconds],
   );
 }

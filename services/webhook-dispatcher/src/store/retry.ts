@@ -24,6 +24,11 @@ export async function startCycle(
     action: 'event_retried' | 'event_recovered';
   },
 ): Promise<RetryResult> {
+  // As everywhere, lanes before deliveries.
+  await tx.query(
+    `select from lane where merchant_id = (select merchant_id from event where event_id = $1) for update`,
+    [retry.eventId],
+  );
   const { rows } = await tx.query<DeliveryRow & { merchant_id: string }>(
     `update delivery d
         set status = 'pending', cycle = d.cycle + 1, cycle_started_at = now(), attempts = 0, error_category = null,

@@ -24,7 +24,10 @@ export type Outcome = {
 
 /** When a lane whose receiver answers nothing but failures is closed, and how it opens again. */
 export type LaneBreaker = {
-  /** So many failures without a success, the first of them at least so long ago: less may be a restart, or a single bad event. */
+  /**
+   * So many failures without a success, the first of them at least so long ago: less may be a restart, or a single bad event. Ten
+   * times as many are enough at any speed.
+   */
   closeAfter: number;
   closeAfterSeconds: number;
   /** It is closed for 1 s, and for twice as long with every attempt that fails again, up to this. */
