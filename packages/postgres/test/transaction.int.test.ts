@@ -146,7 +146,7 @@ describe('a transaction', () => {
   test('chosen as the victim of a deadlock is run again', async () => {
     await pool.query(`insert into items values ('a'), ('b')`);
     const bothHoldOne = barrier(2);
-    const oneCommitted = Promise.withResolvers<void>();
+    const oneCommitted: PromiseWithResolvers<void> = Promise.withResolvers();
     let attempts = 0;
     const lockInOrder = async (first: string, second: string) => {
       await transaction(pool, async (tx) => {

@@ -5,7 +5,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 const reasons = ['clock', 'event_loop'] as const;
 
 /** Why nothing may be claimed just now. */
-export type PauseReason = (typeof reasons)[number];
+type PauseReason = (typeof reasons)[number];
 
 /** Tells when this process had better not send anything. A slow or absent database needs no word: then nothing can be claimed. */
 export type Pressure = {

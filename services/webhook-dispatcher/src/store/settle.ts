@@ -36,7 +36,7 @@ export type LaneBreaker = {
   recoveredAt: number;
 };
 
-export const laneBreaker: LaneBreaker = {
+const laneBreaker: LaneBreaker = {
   closeAfter: 50,
   closeAfterSeconds: 10,
   longestCloseSeconds: 60,
