@@ -2,8 +2,15 @@
 -- and are planned once; every statement still sees what was committed before it began. A plan made while the tables are empty is
 -- kept when they are not any more, so none may choose to read a table from end to end.
 
+-- What a lane is, told by its columns. next_due_at is in each case the moment at which a claim may look at it; null when nothing pends.
+--   open        closed_until null, recovering_cap null    its ordinary bound holds
+--   closed      closed_until set,  recovering_cap null    rests until then
+--   tried       closed_until set,  recovering_cap 1       one event is being sent; closed_until is that attempt's lease
+--   recovering  closed_until null, recovering_cap 2, 4 …  so many may be in flight
+-- Each of them may be held, too: then nothing looks at it.
+
 -- Takes due deliveries, a few of each due lane, and leases them. A lane that somebody else works on is passed by; whoever holds a
--- lane's lock is the only one who leases its deliveries. Locks are taken in one order everywhere: lanes, then deliveries.
+-- lane's lock is the only one who leases its deliveries. Locks are taken in one order: lanes, then deliveries.
 -- at_work: attempts that lanes have in flight in this process, by merchant_id. hosts: receivers that may get fewer than host_bound
 -- attempts: {"hooks.io": {"room": 3, "rest": 0}}, rest being the seconds for which none shall be sent. Both are objects because an
 -- array would be searched from its beginning for every lane.
