@@ -114,18 +114,24 @@ describe('webhook lanes', () => {
       lane,
       { ...open, put_off_until: time(6) },
       { ...open, recovering_cap: 4 },
-      { ...open, host: null, due: 1000 },
+      { ...open, host: null, due: 1000, closed_times: 1 },
       { ...open, failures: 0, failing_since: null, error_category: null, closed_times: 0 },
+      { ...lane, recovering_cap: 1 },
     ];
     await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body: { lanes, total: 107 } }) });
     const shown = await runOps(['webhook', 'lanes'], services.env);
-    expect(shown).toMatchObject({ code: 0, stderr: '5 of 107.\n' });
-    const rows = shown.stdout.split('\n').slice(1, 6);
-    const states = ['closed until 2026-11-21 20:09:00Z', 'host cannot be reached, until 2026-11-21 20:06:00Z'];
-    for (const [at, state] of [...states, 'recovering: 4 at a time', 'no endpoint yet', 'open'].entries())
-      expect(rows[at]).toContain(`  ${state}  `);
+    expect(shown).toMatchObject({ code: 0, stderr: '6 of 107.\n' });
+    const rows = shown.stdout.split('\n').slice(1, 7);
+    const states = [
+      'closed until 2026-11-21 20:09:00Z',
+      'host cannot be reached; looked at again 2026-11-21 20:06:00Z',
+    ];
+    const others = ['recovering: 4 at a time', 'no endpoint yet', 'open', 'being tried'];
+    for (const [at, state] of [...states, ...others].entries()) expect(rows[at]).toContain(`  ${state}  `);
     expect(rows[0]).toMatch(/ 12 .*64 {2}2026-11-21 20:02:00Z {2}connect_refused {2}4 times$/);
     expect(rows[3]).toContain('1000 or more');
+    expect(rows[3]).toMatch(/ once$/);
+    expect(rows[4]).toMatch(/ 0 {2}- +- +-$/);
   });
 
   test('asks for those of blocked accounts, or for one merchant', async () => {

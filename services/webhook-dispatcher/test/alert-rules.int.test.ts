@@ -45,9 +45,9 @@ test('an attempt that fails in any way is an increase, and falls under one of th
     .map(({ labels }) => labels['result']);
   expect(results.sort()).toEqual(['delivered', ...errorCategories].sort());
   const named = ['WebhookEgressBroken', 'WebhookReceiversFailing'].flatMap((alert) => {
-    const lists = [...exprOf(alert).matchAll(/result=~"([^"]*)"/g)].map(([, list = '']) => list);
-    // Asked for twice in each: how many, and their share.
-    expect(lists).toEqual([lists[0], lists[0]]);
+    const lists = [...exprOf(alert).matchAll(/(?:result|error_category)=~"([^"]*)"/g)].map(([, list = '']) => list);
+    // Asked for three times in each: how many attempts, their share, and whether several merchants' receivers fail so.
+    expect(lists).toEqual([lists[0], lists[0], lists[0]]);
     return lists[0]!.split('|');
   });
   expect(named.sort()).toEqual([...errorCategories].sort());

@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { countMisplacedAttempts, readBacklog } from '../src/store/backlog.ts';
+import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../src/store/backlog.ts';
 import { readWaitingLanes } from '../src/store/waiting-lanes.ts';
 import { startStoreWorld } from './store-world.ts';
 import type { StoreWorld } from './store-world.ts';
@@ -119,6 +120,30 @@ describe('the backlog', () => {
     expect((await readWaitingLanes(world.pool, { merchantId: first })).lanes).toMatchObject([{ due: 1_000 }]);
   });
 
+  test('receivers that fail are counted by how they do, as long as they are sent something', async () => {
+    expect(await countFailingLanes(world.pool)).toEqual(new Map());
+    const [refused, alsoRefused, late] = [
+      await merchantWaiting(5),
+      await merchantWaiting(-60),
+      await merchantWaiting(5),
+    ];
+    for (const merchantId of [refused, alsoRefused]) await close(merchantId);
+    await changeLane(late, `failures = 1, failing_since = now(), error_category = 'response_timeout'`);
+    // Works again, and remembers what it was.
+    await changeLane(await merchantWaiting(5), `error_category = 'tls_error'`);
+    for (const change of ['held = true', 'next_due_at = null']) {
+      const silent = await merchantWaiting(5);
+      await close(silent);
+      await changeLane(silent, change);
+    }
+    expect(await countFailingLanes(world.pool)).toEqual(
+      new Map([
+        ['connect_refused', 2],
+        ['response_timeout', 1],
+      ]),
+    );
+  });
+
   test('attempts that no month has taken are noticed', async () => {
     expect(await countMisplacedAttempts(world.pool)).toBe(0);
     await world.pool.query(
@@ -126,6 +151,25 @@ describe('the backlog', () => {
        values ('evt_1', gen_random_uuid(), now() + interval '5 months', 1, 1, 'whk_1', 1)`,
     );
     expect(await countMisplacedAttempts(world.pool)).toBe(1);
+  });
+
+  test("such attempts are put into their months as the operator's page says, and what has none stays", async () => {
+    const { rows } = await world.pool.query<{ month: string }>(
+      `select 'attempt_' || to_char((now() at time zone 'UTC') + interval '1 month', 'YYYYMM') as month`,
+    );
+    const { month } = rows[0]!;
+    await world.pool.query(`drop table ${month}`);
+    await world.pool.query(
+      `insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms)
+       select 'evt_' || n, gen_random_uuid(), now() + n * interval '1 month', 1, 1, 'whk_1', 1 from unnest('{1,5}'::int[]) n`,
+    );
+    expect(await countMisplacedAttempts(world.pool)).toBe(2);
+    const page = await readFile(new URL('../../../docs/operator.md', import.meta.url), 'utf8');
+    const recipe = /```sql\n(begin;[^`]*attempt_default[^`]*)```/.exec(page)![1]!;
+    // The tests' role has another name, and is the owner all the same.
+    await world.pool.query(recipe.replace('set local role quittance_webhooks;', ''));
+    expect((await world.pool.query(`select event_id from ${month}`)).rows).toEqual([{ event_id: 'evt_1' }]);
+    expect((await world.pool.query('select event_id from attempt_default')).rows).toEqual([{ event_id: 'evt_5' }]);
   });
 });
 
@@ -166,9 +210,12 @@ describe('the lanes that wait', () => {
     expect((await waiting(true)).lanes).toMatchObject([{ merchant_id: blocked, held: true }]);
   });
 
-  test('are closed ones too when nothing is due, and one merchant can be asked for that does not wait', async () => {
+  test('are closed ones too when nothing is due yet, unless nothing pends, and one merchant can be asked for that does not wait', async () => {
     const closed = await world.addMerchant();
     await close(closed);
+    const emptied = await world.addMerchant();
+    await close(emptied);
+    await changeLane(emptied, 'next_due_at = null');
     const idle = await world.addMerchant();
     expect(await waiting()).toMatchObject({ total: 1, lanes: [{ merchant_id: closed, due: 0, oldest_due_at: null }] });
     expect((await readWaitingLanes(world.pool, { merchantId: idle })).lanes).toMatchObject([

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -31,7 +32,15 @@ test('merchants whose events wait longest are named, twenty at most, and no more
     const samples = await samplesOf(metrics);
     const of = (name: string) => samples.filter((sample) => sample.name === name);
     const value = (name: string) => of(name)[0]?.value;
-    return { named: of('webhook_lane_backlog_deliveries'), oldest: of('webhook_lane_oldest_due_seconds'), value };
+    const failing = Object.fromEntries(
+      of('webhook_failing_lanes').map((sample) => [sample.labels['error_category'], sample.value]),
+    );
+    return {
+      named: of('webhook_lane_backlog_deliveries'),
+      oldest: of('webhook_lane_oldest_due_seconds'),
+      failing,
+      value,
+    };
   };
   /** Looks again, so that nobody waits for the next look. */
   const becomes = (check: (now: Awaited<ReturnType<typeof shown>>) => void) =>
@@ -51,7 +60,8 @@ test('merchants whose events wait longest are named, twenty at most, and no more
   });
   await world.pool.query(`update lane set held = true where merchant_id = $1`, [merchants[20]]);
   await world.pool.query(
-    `update lane set closed_until = now() + interval '1 minute', next_due_at = now() + interval '1 minute'
+    `update lane set closed_until = now() + interval '1 minute', next_due_at = now() + interval '1 minute',
+            failures = 50, failing_since = now(), error_category = 'http_5xx'
       where merchant_id = $1`,
     [merchants[21]],
   );
@@ -59,12 +69,16 @@ test('merchants whose events wait longest are named, twenty at most, and no more
     `update delivery set status = 'delivered', delivered_at = now(), next_attempt_at = null where merchant_id = any($1)`,
     [merchants.slice(0, 20)],
   );
-  await becomes(({ named, oldest, value }) => {
+  const noneFailing = Object.fromEntries(errorCategories.map((category) => [category, 0]));
+  await becomes(({ named, oldest, failing, value }) => {
+    expect(failing).toEqual({ ...noneFailing, http_5xx: 1 });
     expect(named.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
     expect(oldest.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
     const gauges = ['backlog_deliveries', 'oldest_due_seconds', 'overdue_lanes', 'held_lanes', 'closed_lanes'];
     expect(gauges.map((name) => value(`webhook_${name}`))).toEqual([0, 0, 0, 1, 1]);
     expect(value('webhook_misplaced_attempts')).toBe(0);
   });
+  await world.pool.query('update lane set failures = 0, failing_since = null');
+  await becomes(({ failing }) => expect(failing).toEqual(noneFailing));
   await loop.close();
 }, 30_000);

@@ -52,7 +52,7 @@ function lanes(webhook: Command, { api }: Ops): void {
 
 function failed(webhook: Command, { api }: Ops): void {
   reads(webhook.command('failed'))
-    .description('events whose attempts are used up, the oldest hundred')
+    .description('events that failed, the oldest hundred')
     .option('--merchant <merchant>', 'only those of this merchant', merchantId)
     .option('--after <event>', 'go on after this one, the last of the page before', eventId)
     .action(async (options: FailedOptions) => {

@@ -71,7 +71,7 @@ export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
     ['failures', (lane) => lane.failures],
     ['failing since', (lane) => lane.failing_since],
     ['last error', (lane) => lane.error_category],
-    ['closed', (lane) => `${lane.closed_times} times`],
+    ['closed', (lane) => timesText(lane.closed_times)],
   ]);
 
 export const failedView = ({ events }: { events: readonly FailedEvent[] }): string =>
@@ -121,7 +121,14 @@ function laneText(lane: Lane): string {
 function stateText({ held, host, closed_until, put_off_until, recovering_cap: cap }: Lane): string {
   if (held) return 'held: the account is blocked';
   if (host === null) return 'no endpoint yet';
+  // closed_until is then the lease of that attempt, which nobody waits for.
+  if (closed_until !== null && cap === 1) return 'being tried';
   if (closed_until !== null) return `closed until ${shortTime(closed_until)}`;
-  if (put_off_until !== null) return `host cannot be reached, until ${shortTime(put_off_until)}`;
+  if (put_off_until !== null) return `host cannot be reached; looked at again ${shortTime(put_off_until)}`;
   return cap === null ? 'open' : `recovering: ${cap} at a time`;
+}
+
+function timesText(times: number): string | null {
+  if (times === 0) return null;
+  return times === 1 ? 'once' : `${times} times`;
 }

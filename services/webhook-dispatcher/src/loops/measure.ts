@@ -1,9 +1,10 @@
+import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { countMisplacedAttempts, readBacklog } from '../store/backlog.ts';
+import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../store/backlog.ts';
 import type { Backlog } from '../store/backlog.ts';
 
 const INTERVAL_MS = 10_000;
@@ -17,6 +18,11 @@ export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger
     'webhook_misplaced_attempts',
     'Attempts that no partition of a month took, up to 1,000',
   );
+  const failing = metrics.gauge(
+    'webhook_failing_lanes',
+    'Merchants with events waiting whose receiver failed since its last success, by how it failed last',
+    ['error_category'],
+  );
   return startLoop({
     name: 'measure',
     intervalMs: INTERVAL_MS,
@@ -24,6 +30,8 @@ export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger
     metrics,
     run: async () => {
       show(await readBacklog(pool, { longest: LONGEST_LANES }));
+      const lanes = await countFailingLanes(pool);
+      for (const category of errorCategories) failing.set({ error_category: category }, lanes.get(category) ?? 0);
       misplaced.set(await countMisplacedAttempts(pool));
       return { more: false };
     },

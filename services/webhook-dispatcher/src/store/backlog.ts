@@ -1,3 +1,4 @@
+import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /**
@@ -76,6 +77,18 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
   const [backlog] = rows;
   if (backlog === undefined) throw new Error('an aggregate returned no row');
   return backlog;
+}
+
+/**
+ * Merchants whose receiver has failed since its last success, by how it failed last; a category without any is left out. Those that
+ * are sent nothing, because nothing pends or the account is blocked, say nothing about today.
+ */
+export async function countFailingLanes(db: Queryable): Promise<Map<ErrorCategory, number>> {
+  const { rows } = await db.query<{ error_category: ErrorCategory; count: number }>(
+    `select error_category, count(*)::int as count from lane
+      where failures > 0 and next_due_at is not null and not held group by error_category`,
+  );
+  return new Map(rows.map((row) => [row.error_category, row.count]));
 }
 
 /** Rows that no month's partition took, up to 1,000: there are some only when the partitions were not made in time. */

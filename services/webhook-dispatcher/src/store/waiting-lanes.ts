@@ -37,7 +37,7 @@ type Times = 'oldest_due_at' | 'failing_since' | 'closed_until' | 'put_off_until
 type Row = Omit<LaneState, Times> & { [time in Times]: Date | null } & { total: number };
 
 /**
- * The lanes that wait, longest first: those with something due, and those that are closed.
+ * The lanes that wait, longest first: those with something due, and those that are closed with something pending.
  * @param which.merchantId that merchant's lane alone, whether it waits or not.
  * @param which.held lanes of blocked accounts, instead of the others.
  */
@@ -59,7 +59,8 @@ export async function readWaitingLanes(
             order by next_attempt_at limit 1
          ) head on true
         where ($1::text is null or l.merchant_id = $1)
-          and ($1::text is not null or l.held = $2 and (head.due_at is not null or l.closed_until is not null))
+          and ($1::text is not null or l.held = $2 and (head.due_at is not null
+               or l.closed_until is not null and l.next_due_at is not null))
      )
      select w.*, e.host, (select count(*)::int from waiting) as total,
             (select count(*)::int from (
