@@ -7,6 +7,7 @@ import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
 import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
 import { giveUpDeliveries } from '../src/store/give-up.ts';
+import { restLanes } from '../src/store/lane.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld } from './store-world.ts';
@@ -227,6 +228,17 @@ describe('a closed lane is tried at once', () => {
     const key = newKey();
     await transaction(world.pool, (tx) => replaceKey(tx, merchantId, key));
     expect(await world.claim()).toMatchObject([{ key_id: key.keyId }]);
+  });
+
+  test('and opened, when it leads elsewhere, although no receiver closed it', async () => {
+    const merchantId = await world.addMerchant();
+    for (let n = 0; n < 9; n += 1) await world.addEvent(merchantId);
+    await restLanes(world.pool, new Set([merchantId]), 60);
+    expect(await world.claim()).toEqual([]);
+    expect(await laneOf(merchantId)).toMatchObject({ closed_for: 60, due_in: 60, error_category: 'interrupted' });
+    const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey: newKey() };
+    await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
+    expect(await world.claim()).toHaveLength(8);
   });
 
   test('and opened, when it leads elsewhere from now on', async () => {

@@ -35,9 +35,9 @@ export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome 
 });
 
 /** The dispatcher's tables, and what a dispatcher does with them, without one. */
-export async function startStoreWorld() {
+export async function startStoreWorld({ connections = 10 } = {}) {
   const database = await testDatabase({ schema, migrations });
-  const pool = createPool({ url: database.url, schema, max: 10, applicationName: 'test', logger: testLogger });
+  const pool = createPool({ url: database.url, schema, max: connections, applicationName: 'test', logger: testLogger });
   const vault = createKeyVault(randomBytes(32));
   const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}, db: Pool = pool) =>
     claimDeliveries(db, {

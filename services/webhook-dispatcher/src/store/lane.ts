@@ -82,7 +82,7 @@ export async function openLane(tx: Transaction, merchantId: string): Promise<voi
   await tx.query(
     `update lane
         set failures = 0, failing_since = null, closed_times = 0, closed_until = null, recovering_cap = null, next_due_at = now()
-      where merchant_id = $1 and (failures > 0 or recovering_cap is not null)`,
+      where merchant_id = $1 and (failures > 0 or closed_until is not null or recovering_cap is not null)`,
     [merchantId],
   );
 }

@@ -1,0 +1,25 @@
+import { expect, jest, test } from '@jest/globals';
+import { randomClaims } from './random-claims/random-claims.ts';
+import { startStoreWorld } from './store-world.ts';
+
+// What is left after the run is waited for; nothing here passes or fails by time.
+jest.setTimeout(300_000);
+
+const DURATION_MS = 8_000;
+/** The same choices for everybody, though not the same moments: what meets what is up to the machine. */
+const SEED = 20_261_208;
+
+test('whatever claims, settles, puts off and changes a lane at once, nothing that pends is forgotten', async () => {
+  const seed = Number(process.env.TEST_SEED ?? SEED);
+  const world = await startStoreWorld({ connections: 24 });
+  try {
+    const { broken, counts } = await randomClaims({ world, seed, durationMs: DURATION_MS });
+    expect({ seed, counts, broken }).toEqual({ seed, counts, broken: [] });
+    // A run in which nothing of a kind happened shows nothing about it.
+    const { deadlocks, lockTimeouts, ...happened } = counts;
+    expect(deadlocks + lockTimeouts).toBeLessThan(happened.claims / 10);
+    expect(Object.entries(happened).filter(([, times]) => times === 0)).toEqual([]);
+  } finally {
+    await world.stop();
+  }
+});

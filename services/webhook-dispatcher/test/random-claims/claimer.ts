@@ -1,0 +1,138 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createSettler } from '../../src/settler.ts';
+import type { Settler } from '../../src/settler.ts';
+import { claimDeliveries, releaseDeliveries } from '../../src/store/claim.ts';
+import type { ClaimBounds, Claimed } from '../../src/store/claim.ts';
+import { restLanes } from '../../src/store/lane.ts';
+import { settleAttempts } from '../../src/store/settle.ts';
+import type { Outcome } from '../../src/store/settle.ts';
+import { failure, outcome } from '../store-world.ts';
+import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate } from './scene.ts';
+import type { Chance, Scene } from './scene.ts';
+import { HOST_REST_SECONDS, LANE_REST_SECONDS, LEASE_SECONDS, breaker } from './times.ts';
+
+/** Null: no retry is left. */
+const RETRY_DELAYS_SECONDS = [null, 0, 0, 0.05, 0.3, 2];
+
+/**
+ * A dispatcher without a receiver: claims with bounds of all kinds, and what it claimed ends in one of the ways in which attempts
+ * end, or never.
+ */
+export async function runClaimer(scene: Scene, name: string): Promise<void> {
+  const inFlight = new Map<string, number>();
+  const underWay = new Set<Promise<void>>();
+  const work = createWork(scene, name, inFlight);
+  await repeat(scene, name, 12, async (chance) => {
+    const beganAt = performance.now();
+    const bounds = { ...randomBounds(chance), inFlight: Object.fromEntries(inFlight) };
+    const { claimed } = await claimDeliveries(scene.world.pool, bounds);
+    scene.counts.claims += 1;
+    scene.counts.claimed += claimed.length;
+    judgeKeys(scene, claimed, beganAt);
+    if (claimed.length > 0 && chance.happens(0.08)) {
+      // The process died, and the one that took its place knows of nothing in flight.
+      scene.counts.crashes += 1;
+      inFlight.clear();
+      return;
+    }
+    const batch = work(claimed).finally(() => underWay.delete(batch));
+    underWay.add(batch);
+  });
+  await Promise.all(underWay);
+}
+
+function randomBounds(chance: Chance): Omit<ClaimBounds, 'inFlight'> {
+  const limits = hosts
+    .filter((host) => host === FAR_HOST || chance.happens(0.2))
+    .map((host) => {
+      const rests = chance.happens(host === FAR_HOST ? 0.99 : 0.2);
+      return [host, { room: chance.below(4), rest: rests ? HOST_REST_SECONDS : 0 }] as const;
+    });
+  return {
+    room: 1 + chance.below(30),
+    perLane: 1 + chance.below(8),
+    perHost: 4 + chance.below(60),
+    hosts: Object.fromEntries(limits),
+    leaseSeconds: LEASE_SECONDS,
+  };
+}
+
+function judgeKeys(scene: Scene, claimed: readonly Claimed[], beganAt: number): void {
+  for (const { event_id: eventId, key_id: keyId } of claimed) {
+    if ((scene.replacedAt.get(keyId) ?? Infinity) < beganAt)
+      note(scene, 'a replaced key was claimed', `${keyId} for ${eventId}`);
+  }
+}
+
+/** Ends what was claimed at once, as a process does that has to give it back, or attempt by attempt. */
+function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
+  const { counts } = scene;
+  const { pool } = scene.world;
+  const chance = chanceOf(scene, `${name}'s work`);
+  const attempt = createAttempt(scene, `${name}'s attempts`);
+  return async (claimed: readonly Claimed[]): Promise<void> => {
+    const ending = chance.below(12);
+    if (ending > 1) {
+      await Promise.all(
+        claimed.map(async (delivery) => {
+          add(inFlight, delivery.merchant_id, 1);
+          await attempt(delivery);
+          add(inFlight, delivery.merchant_id, -1);
+        }),
+      );
+      return;
+    }
+    await tolerate(scene, `${name}'s release`, async () => {
+      await delay(chance.below(20));
+      await releaseDeliveries(pool, claimed, ending === 0 ? chance.pick([0, 0.2]) : 0);
+      counts.released += claimed.length;
+      if (ending === 0 || chance.happens(0.5)) return;
+      const merchantIds = new Set(claimed.map((delivery) => delivery.merchant_id));
+      await restLanes(pool, merchantIds, LANE_REST_SECONDS);
+      counts.rested += merchantIds.size;
+    });
+  };
+}
+
+/** An attempt whose answer comes soon, or only when its lease has lapsed, and is written down once or once more. */
+function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promise<void> {
+  const { counts } = scene;
+  const chance = chanceOf(scene, name);
+  const settler = randomSettler(scene, name);
+  return async (delivery) => {
+    const isLate = chance.happens(0.05);
+    const isRepeated = chance.happens(0.05);
+    const ended = chance.happens(scene.successShareOf(delivery.merchant_id))
+      ? outcome(delivery)
+      : outcome(delivery, { ...failure, retryDelaySeconds: chance.pick(RETRY_DELAYS_SECONDS) });
+    await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
+    await settler.settle(ended);
+    counts[ended.errorCategory === null ? 'successes' : 'failures'] += 1;
+    if (isLate) counts.late += 1;
+    if (!isRepeated) return;
+    await delay(chance.below(50));
+    await settler.settle(ended);
+    counts.repeated += 1;
+  };
+}
+
+/** The dispatcher's own, whose retries are counted. */
+function randomSettler(scene: Scene, name: string): Settler<Outcome> {
+  const write = async (outcomes: readonly Outcome[]): Promise<void> => {
+    try {
+      await settleAttempts(scene.world.pool, outcomes, breaker);
+    } catch (error) {
+      countError(scene, name, error);
+      throw error;
+    }
+  };
+  return createSettler({ write, logger: testLogger });
+}
+
+/** A process that died and was replaced has none in flight, whatever the dead one still comes to. */
+function add(counts: Map<string, number>, merchantId: string, change: 1 | -1): void {
+  const count = (counts.get(merchantId) ?? 0) + change;
+  if (count > 0) counts.set(merchantId, count);
+  else counts.delete(merchantId);
+}

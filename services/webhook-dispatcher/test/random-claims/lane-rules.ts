@@ -1,0 +1,45 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { HOST_REST_SECONDS, LANE_REST_SECONDS, LEASE_SECONDS, breaker } from './times.ts';
+
+/**
+ * Looks for what must never be in the lanes, at any moment and whatever is under way: each rule reads what was committed at one
+ * moment, and compares it with the clock of a later one.
+ * @returns what is broken, and the lane that shows it; none when all is well.
+ */
+export async function findLaneViolations(db: Queryable): Promise<{ what: string; shown: string }[]> {
+  const { rows } = await db.query<{ rule: string; lane: { merchant_id: string } }>(`${union} limit 5`, [
+    HOST_REST_SECONDS,
+    Math.max(LEASE_SECONDS, LANE_REST_SECONDS, breaker.longestCloseSeconds),
+    breaker.recoveredAt,
+  ]);
+  return rows.map(({ rule, lane }) => ({ what: `${rule}: ${lane.merchant_id}`, shown: JSON.stringify(lane) }));
+}
+
+/** Of `l`, each lane with the earliest of what pends in it. $1: longest rest of a host, $2: longest rest of a lane, $3: recovered at. */
+const rules = {
+  'what pends is due at a time its lane knows of': `
+    l.earliest is not null
+    and (l.next_due_at is null
+         or l.next_due_at > greatest(l.earliest, l.closed_until, clock_timestamp() + make_interval(secs => $1)))`,
+  'no lane rests for longer than it may': `l.closed_until > clock_timestamp() + make_interval(secs => $2)`,
+  'a lane is tried with one event, or not closed': `(l.recovering_cap = 1) <> (l.closed_until is not null) and l.recovering_cap is not null`,
+  'a lane recovers in steps': `not l.recovering_cap between 1 and $3::int - 1`,
+  'a lane that works as ever was not closed': `l.closed_times > 0 and l.closed_until is null and l.recovering_cap is null`,
+  'failures have a beginning and a reason': `
+    (l.failures = 0) <> (l.failing_since is null) or l.failures < 0 or (l.failures > 0 and l.error_category is null)`,
+};
+
+const union = `
+  with l as materialized (
+    select *, now() as at
+      from (
+        select merchant_id, min(next_attempt_at) as earliest, count(*) as pending from delivery where status = 'pending' group by 1
+      ) d
+      full join lane using (merchant_id)
+  )
+  select r.rule, to_jsonb(l) as lane
+    from l
+   cross join lateral (values ${Object.entries(rules)
+     .map(([rule, violated]) => `('${rule}', ${violated})`)
+     .join(', ')}) r(rule, violated)
+   where r.violated`;

@@ -1,0 +1,108 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { newId } from '@quittance/contracts/ids.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { byMerchant } from '../../src/store/audit.ts';
+import { findEndpoint, replaceKey, saveEndpoint } from '../../src/store/endpoint.ts';
+import { insertEvents } from '../../src/store/event.ts';
+import type { NewEvent } from '../../src/store/event.ts';
+import { giveUpDeliveries } from '../../src/store/give-up.ts';
+import { holdLane } from '../../src/store/lane.ts';
+import { startCycle } from '../../src/store/retry.ts';
+import { hosts, newKey, repeat } from './scene.ts';
+import type { Chance, Scene } from './scene.ts';
+import { GIVE_UP_SECONDS } from './times.ts';
+
+/** Everybody but the claimers who changes events, endpoints or lanes. Some take their time before they commit. */
+export function runOthers(scene: Scene): Promise<void>[] {
+  return [
+    repeat(scene, 'first inserter', 40, (chance) => insert(scene, chance)),
+    repeat(scene, 'second inserter', 40, (chance) => insert(scene, chance)),
+    repeat(scene, 'holder', 100, createHolder(scene)),
+    repeat(scene, 'mover', 250, (chance) => move(scene, chance)),
+    repeat(scene, 'rotator', 150, (chance) => rotate(scene, chance)),
+    repeat(scene, 'retrier', 40, (chance) => retry(scene, chance)),
+    repeat(scene, 'giver-up', 200, () => giveUp(scene)),
+  ];
+}
+
+async function insert({ world, merchants, counts }: Scene, chance: Chance): Promise<void> {
+  const events = Array.from({ length: 1 + chance.below(8) }, () => newEvent(chance.pick(merchants)));
+  // What the broker delivers twice says nothing new.
+  const times = chance.happens(0.1) ? 2 : 1;
+  const pauseMs = chance.happens(0.2) ? chance.below(30) : 0;
+  for (let time = 0; time < times; time += 1) {
+    await transaction(world.pool, async (tx) => {
+      await insertEvents(tx, events);
+      await delay(pauseMs);
+    });
+  }
+  counts.inserted += events.length;
+}
+
+function newEvent(merchantId: string): NewEvent {
+  const event = { event_id: newId('evt'), payment_id: newId('pay'), status: 'PAID' };
+  return {
+    eventId: event.event_id,
+    paymentId: event.payment_id,
+    merchantId,
+    body: Buffer.from(JSON.stringify(event)),
+  };
+}
+
+/** Accounts are blocked and let go in turns, each message with a newer version than all before. */
+function createHolder({ world, merchants, counts }: Scene): (chance: Chance) => Promise<void> {
+  let statusVersion = 0;
+  return async (chance) => {
+    statusVersion += 1;
+    const lane = { merchantId: chance.pick(merchants), held: chance.happens(0.4), statusVersion };
+    await transaction(world.pool, (tx) => holdLane(tx, lane));
+    if (lane.held) counts.held += 1;
+  };
+}
+
+async function move(scene: Scene, chance: Chance): Promise<void> {
+  const merchantId = chance.pick(scene.merchants);
+  const host = chance.pick(hosts);
+  await putEndpoint(scene, merchantId, host);
+  scene.counts.moved += 1;
+}
+
+export async function putEndpoint(scene: Scene, merchantId: string, host: string): Promise<void> {
+  const endpoint = { merchantId, url: `https://${host}/`, host, offeredKey: newKey(scene) };
+  await transaction(scene.world.pool, (tx) => saveEndpoint(tx, endpoint));
+}
+
+async function rotate(scene: Scene, chance: Chance): Promise<void> {
+  const { world, counts, replacedAt } = scene;
+  const merchantId = chance.pick(scene.merchants);
+  const before = await findEndpoint(world.pool, merchantId);
+  if (before === null) return;
+  await transaction(world.pool, (tx) => replaceKey(tx, merchantId, newKey(scene)));
+  replacedAt.set(before.active_key_id, performance.now());
+  counts.rotated += 1;
+}
+
+async function retry({ world, counts }: Scene, chance: Chance): Promise<void> {
+  const { rows } = await world.pool.query<{ event_id: string }>(
+    `select event_id from delivery where status = 'failed' order by event_id offset $1 limit 2`,
+    [chance.below(5)],
+  );
+  for (const { event_id: eventId } of rows) {
+    const pauseMs = chance.below(10);
+    const { outcome } = await transaction(world.pool, async (tx) => {
+      const started = await startCycle(tx, {
+        eventId,
+        merchantId: null,
+        author: byMerchant,
+        action: 'event_recovered',
+      });
+      await delay(pauseMs);
+      return started;
+    });
+    if (outcome === 'started') counts.retried += 1;
+  }
+}
+
+async function giveUp({ world, counts }: Scene): Promise<void> {
+  counts.givenUp += await giveUpDeliveries(world.pool, GIVE_UP_SECONDS);
+}

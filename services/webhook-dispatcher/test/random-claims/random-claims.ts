@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { holdLane } from '../../src/store/lane.ts';
+import { settleAttempts } from '../../src/store/settle.ts';
+import { findViolations } from '../faults/invariants.ts';
+import { outcome } from '../store-world.ts';
+import type { StoreWorld } from '../store-world.ts';
+import { runClaimer } from './claimer.ts';
+import { findLaneViolations } from './lane-rules.ts';
+import { putEndpoint, runOthers } from './others.ts';
+import { hosts, note, openScene, repeat } from './scene.ts';
+import type { Counts, Scene } from './scene.ts';
+import { LEASE_SECONDS, breaker } from './times.ts';
+
+/**
+ * Claimers and all others who change lanes do so at once, in random ways, while the lanes are looked at all the time. Then all
+ * receivers are well again, and what pends has to be delivered.
+ */
+export async function randomClaims(options: {
+  world: StoreWorld;
+  seed: number;
+  durationMs: number;
+}): Promise<{ broken: string[]; counts: Counts }> {
+  const scene = await openScene(options.world, options.seed);
+  const { world, broken, counts } = scene;
+  await slowDown(world);
+  const claimers = ['first claimer', 'second claimer', 'third claimer'];
+  const all = [
+    ...claimers.map((name) => runClaimer(scene, name)),
+    ...runOthers(scene),
+    repeat(scene, 'watcher', 20, () => look(scene)),
+  ];
+  await delay(options.durationMs);
+  scene.isOver = true;
+  await Promise.all(all);
+  await look(scene);
+  await judgeEvents(scene);
+
+  await heal(scene);
+  await eventually(() => deliverAll(scene), { timeoutMs: 60_000, intervalMs: 0 }).catch((error: unknown) =>
+    note(scene, String(error)),
+  );
+  await judgeEvents(scene);
+  return { broken: [...broken].slice(0, 20).map((line) => line.join(' ')), counts };
+}
+
+/**
+ * Statements that change rows take a moment now and then, before and after it: what can come between two of them, or between
+ * what one sees and what it does, then comes often.
+ */
+async function slowDown({ pool }: StoreWorld): Promise<void> {
+  await pool.query(
+    `create function take_a_moment() returns trigger language plpgsql as $$
+     begin
+       perform pg_sleep(0.02 * power(random(), 6));
+       return null;
+     end
+     $$`,
+  );
+  for (const table of ['lane', 'delivery']) {
+    for (const when of ['before', 'after']) {
+      await pool.query(
+        `create trigger ${when}_change ${when} insert or update on ${table} for each statement execute function take_a_moment()`,
+      );
+    }
+  }
+}
+
+async function judgeLanes(scene: Scene): Promise<void> {
+  for (const { what, shown } of await findLaneViolations(scene.world.pool)) note(scene, what, shown);
+}
+
+async function judgeEvents(scene: Scene): Promise<void> {
+  for (const line of await findViolations(scene.world.pool)) note(scene, line);
+}
+
+async function look(scene: Scene): Promise<void> {
+  const { world, counts } = scene;
+  await judgeLanes(scene);
+  const { rows } = await world.pool.query<Record<'closed' | 'recovering' | 'put_off', number>>(
+    `select count(*) filter (where closed_until > now())::int as closed,
+            count(*) filter (where recovering_cap > 1)::int as recovering,
+            count(*) filter (where closed_until is null and next_due_at > now()
+                               and exists (select from delivery d where d.merchant_id = lane.merchant_id
+                                              and d.status = 'pending' and d.next_attempt_at <= now()))::int as put_off
+       from lane`,
+  );
+  counts.looks += 1;
+  counts.closed += rows[0]!.closed;
+  counts.recovering += rows[0]!.recovering;
+  counts.putOff += rows[0]!.put_off;
+}
+
+async function heal(scene: Scene): Promise<void> {
+  const { world, merchants } = scene;
+  // Newer than all that was said before.
+  const statusVersion = 2 ** 31 - 1;
+  for (const merchantId of merchants) {
+    await transaction(world.pool, (tx) => holdLane(tx, { merchantId, held: false, statusVersion }));
+    // Nobody claims what has nowhere to go.
+    const { rowCount } = await world.pool.query(`select from endpoint where merchant_id = $1`, [merchantId]);
+    if (rowCount === 0) await putEndpoint(scene, merchantId, hosts[0]);
+  }
+}
+
+/** @throws until nothing pends, and no lane waits to be looked at. */
+async function deliverAll(scene: Scene): Promise<void> {
+  const { world } = scene;
+  const claimed = await world.claim({ leaseSeconds: LEASE_SECONDS });
+  await settleAttempts(
+    world.pool,
+    claimed.map((delivery) => outcome(delivery)),
+    breaker,
+  );
+  await judgeLanes(scene);
+  const { rows } = await world.pool.query<{ pending: number; lanes: number }>(
+    `select (select count(*)::int from delivery where status = 'pending') as pending,
+            (select count(*)::int from lane where next_due_at is not null) as lanes`,
+  );
+  const { pending, lanes } = rows[0]!;
+  if (pending + lanes > 0)
+    throw new Error(`${pending} deliveries pend and ${lanes} lanes wait after all is well again`);
+}
