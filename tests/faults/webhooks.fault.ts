@@ -1,5 +1,5 @@
 import { backlogRun } from '../../services/webhook-dispatcher/test/faults/backlog-run.ts';
-import { killRun } from '../../services/webhook-dispatcher/test/faults/kill-run.ts';
+import { emptiness, killRun } from '../../services/webhook-dispatcher/test/faults/kill-run.ts';
 import type { Fault } from './fault.ts';
 
 const USUAL_KILLS = 20;
@@ -26,9 +26,3 @@ export const fault: Fault = {
     };
   },
 };
-
-/** A run in which nothing was hit shows nothing. */
-const emptiness = (counts: Record<string, number>): string[] =>
-  Object.entries(counts)
-    .filter(([, count]) => count === 0)
-    .map(([name]) => `the run did too little: no ${name}`);

@@ -32,7 +32,7 @@ type DeliverOptions = {
 
 /** Retries become due by themselves; this is how late one may be noticed. New events wake the loop. */
 const POLL_MS = 500;
-/** Claims begin at least this far apart, unless one is known to find more: a few at once cost little more than one. */
+/** Claims for places that became free begin at least this far apart: several places cost little more than one. */
 const PACE_MS = 5;
 /** Three times the longest attempt: a lease lapses only when its process is gone. */
 const LEASE_SECONDS = 45;
@@ -77,7 +77,7 @@ export function startDeliverLoop(
   const loop = startLoop({ name: 'deliver', intervalMs: POLL_MS, logger, metrics, run });
   const pace = createPace(() => loop.wake());
   return {
-    wake: () => pace.wake(),
+    wake: () => loop.wake(),
     async close() {
       pace.close();
       await loop.close();
@@ -86,7 +86,7 @@ export function startDeliverLoop(
   };
 }
 
-/** Keeps wake-ups for a moment when the last claim began only just before. */
+/** Keeps wake-ups for a moment when the last claim began only just before. New events are not kept waiting by it. */
 function createPace(wake: () => void): { wake(): void; began(): void; close(): void } {
   let lastClaimMs = -Infinity;
   let timer: NodeJS.Timeout | null = null;

@@ -30,6 +30,15 @@ export type KillRunResult = {
   counts: Record<'events' | 'kills' | 'requests' | 'refused' | 'reset' | 'hung' | 'repeated' | 'interruptions', number>;
 };
 
+/** Only a kill within milliseconds brings these about, and a quick process leaves few of those. */
+const chances = ['repeated', 'interruptions'];
+
+/** What did not happen although it should have: a run in which nothing was hit shows nothing. */
+export const emptiness = (counts: Readonly<Record<string, number>>): string[] =>
+  Object.entries(counts)
+    .filter(([name, count]) => count === 0 && !chances.includes(name))
+    .map(([name]) => `the run did too little: no ${name}`);
+
 /** What one process has in flight at most: so many events may be sent once more because of one kill. */
 const IN_FLIGHT = 1_024;
 /** Each is tried often enough for the receivers' moods, and soon. */

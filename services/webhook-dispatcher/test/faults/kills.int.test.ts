@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { killRun } from './kill-run.ts';
+import { emptiness, killRun } from './kill-run.ts';
 
 // What hangs is waited for; nothing here passes or fails by time.
 jest.setTimeout(300_000);
@@ -14,9 +14,7 @@ test('however dispatchers are killed, every event arrives, as it was signed, and
     const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
     const amount = { merchants: 40, events: 1_500, kills: 4, everyMs: 500, leases: 'lapse' } as const;
     const { broken, counts } = await killRun({ seed, ...amount, say: () => undefined, onEnd });
-    expect({ seed, broken }).toEqual({ seed, broken: [] });
-    // A run in which nothing was hit shows nothing.
-    for (const count of Object.values(counts)) expect(count).toBeGreaterThan(0);
+    expect({ seed, broken: [...broken, ...emptiness(counts)] }).toEqual({ seed, broken: [] });
   } finally {
     for (const close of closers) await close();
   }
