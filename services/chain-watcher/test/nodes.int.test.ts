@@ -135,8 +135,12 @@ describe('a node that is not to be trusted', () => {
     await untilScanned(world);
     const calls: string[] = [];
     node.spoil((call) => void calls.push(call.method));
-    await eventually(() => expect(calls.length).toBeGreaterThan(5));
-    expect(new Set(calls)).toEqual(new Set(['eth_getBlockByNumber']));
+    // Looking back for the wallet's sake, or auditing, may still be under way.
+    await eventually(() => {
+      const latest = calls.slice(-6);
+      expect(latest).toHaveLength(6);
+      expect(new Set(latest)).toEqual(new Set(['eth_getBlockByNumber']));
+    });
   });
 
   test('never has its URL shown, which holds a key', async () => {
