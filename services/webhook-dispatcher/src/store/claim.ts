@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRetryable } from '@quittance/postgres/errors.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { makeLanesDue } from './lane.ts';
+import { lockLanes, makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
 export type Claimed = {
@@ -99,9 +99,10 @@ export async function releaseDeliveries(
   if (claimed.length === 0) return;
   await transaction(pool, async (tx) => {
     // As everywhere, lanes before deliveries.
-    await tx.query(`select 1 from lane where merchant_id = any($1) order by merchant_id for update`, [
+    await lockLanes(
+      tx,
       claimed.map((c) => c.merchant_id),
-    ]);
+    );
     const { rows } = await tx.query<{ merchant_id: string; next_attempt_at: Date }>(
       `update delivery d set lease_id = null, next_attempt_at = now() + make_interval(secs => $3)
          from (select event_id from delivery where event_id = any($1) order by event_id for update) locked

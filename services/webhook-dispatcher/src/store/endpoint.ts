@@ -2,7 +2,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { SealedSecret } from '../keys.ts';
 import { byMerchant, insertAudit } from './audit.ts';
-import { awaitClaims, makeLaneDue, openLane, tryLane } from './lane.ts';
+import { lockLanes, makeLaneDue, openLane, tryLane } from './lane.ts';
 
 export type EndpointRow = { url: string; active_key_id: string; created_at: Date; updated_at: Date };
 
@@ -43,7 +43,7 @@ export async function saveEndpoint(
   // An event may have come before the endpoint did, and a lane without an endpoint is not claimed.
   if (isNew) await makeLaneDue(tx, merchantId);
   else {
-    await awaitClaims(tx, merchantId);
+    await lockLanes(tx, [merchantId]);
     await openLane(tx, merchantId);
   }
   return { keyId: row.active_key_id, configuredAt: row.created_at, isNew };
@@ -66,7 +66,7 @@ export async function replaceKey(tx: Transaction, merchantId: string, key: NewKe
   );
   await insertKey(tx, merchantId, key);
   await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...byMerchant });
-  await awaitClaims(tx, merchantId);
+  await lockLanes(tx, [merchantId]);
   // A receiver that refused the old key's signatures may take the new one's.
   await tryLane(tx, merchantId);
   return true;

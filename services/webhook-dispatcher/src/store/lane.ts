@@ -23,27 +23,21 @@ export async function makeLanesDueNow(tx: Transaction, merchantIds: readonly str
   );
 }
 
-/**
- * Makes sure that lanes are looked at when their moved deliveries are due.
- * The rows are locked in order, so that two batches which share lanes do not wait for each other.
- */
+/** Makes sure that lanes are looked at when their moved deliveries are due. The caller has locked them. */
 export async function makeLanesDue(
   tx: Transaction,
   due: readonly { merchant_id: string; next_attempt_at: Date }[],
 ): Promise<void> {
   if (due.length === 0) return;
-  const merchantIds = due.map((row) => row.merchant_id);
   await tx.query(
-    `with locked as (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update),
-          due as (select merchant_id, min(due_at) as due_at from unnest($1::text[], $2::timestamptz[]) as d(merchant_id, due_at)
-                   group by merchant_id)
-     update lane l
+    `update lane l
         set next_due_at = least(l.next_due_at,
                                 -- What is given back of a closed lane waits with it, but for the event that it was to be tried with.
                                 case when l.recovering_cap = 1 then due.due_at else greatest(due.due_at, l.closed_until) end)
-       from locked join due using (merchant_id)
-      where l.merchant_id = locked.merchant_id`,
-    [merchantIds, due.map((row) => row.next_attempt_at)],
+       from (select merchant_id, min(due_at) as due_at from unnest($1::text[], $2::timestamptz[]) as d(merchant_id, due_at)
+              group by merchant_id) due
+      where l.merchant_id = due.merchant_id`,
+    [due.map((row) => row.merchant_id), due.map((row) => row.next_attempt_at)],
   );
 }
 
@@ -64,9 +58,12 @@ export async function holdLane(
   return rowCount === 1;
 }
 
-/** Waits until claims of the lane that are under way have ended: whatever is claimed later sees all of this transaction. */
-export async function awaitClaims(tx: Transaction, merchantId: string): Promise<void> {
-  await tx.query('select from lane where merchant_id = $1 for update', [merchantId]);
+/**
+ * Locks lanes, in order, so that two transactions which share lanes do not wait for each other. Claims of them that are under way
+ * have ended then, and whatever is claimed later sees all of this transaction.
+ */
+export async function lockLanes(tx: Transaction, merchantIds: readonly string[]): Promise<void> {
+  await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [merchantIds]);
 }
 
 /** Has a closed lane tried at once, because somebody says that its receiver is back or has changed a key. */
