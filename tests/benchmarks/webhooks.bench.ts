@@ -4,12 +4,13 @@ import { addVirtualHost, startBackends, type Backends } from './support/backends
 import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
 import { withCpu, type CpuCounters } from './support/measure.ts';
 import { postmasterOf, withCpuOfSessions } from './support/postgres.ts';
+import type { LoneService } from './support/lone-service.ts';
 import { interleave, type Measurement, type Round } from './support/rounds.ts';
 import { serviceDatabase, type ServiceDatabase } from './support/service-database.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 import { fillBacklog } from './support/webhook-backlog.ts';
 import { rooms, startClaims, type ClaimStretch, type RoomName } from './support/webhook-claims.ts';
-import { startDispatcherProcess, type DispatcherProcess } from './support/webhook-dispatcher.ts';
+import { startDispatcherProcess } from './support/webhook-dispatcher.ts';
 import { payAndFollow, stagesOf, type Journey } from './support/webhook-journeys.ts';
 import { insertMerchants, makeMerchants, type WebhookMerchant } from './support/webhook-merchants.ts';
 import { neighbourContenders } from './support/webhook-neighbours.ts';
@@ -95,7 +96,7 @@ type System = Backends & {
   db: pg.Client;
   merchants: WebhookMerchant[];
   receiver: WebhookReceiver;
-  dispatcher: DispatcherProcess;
+  dispatcher: LoneService;
   payer: WebhookPayer;
 };
 

@@ -10,7 +10,8 @@ import { seedGates, seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant
 import { databaseClock, waitUntilHeard } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
-import { INTERNAL_TOKEN, NETWORK, startPaymentsProcess } from './payments-process.ts';
+import { INTERNAL_TOKEN } from './lone-service.ts';
+import { NETWORK, startPaymentsProcess } from './payments-process.ts';
 import { measurePgbench } from './pgbench.ts';
 import { postmasterOf, requireDurable, walPosition, withCpuOfSessions } from './postgres.ts';
 import type { Measurement } from './rounds.ts';

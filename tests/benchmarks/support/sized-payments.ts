@@ -3,7 +3,8 @@ import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { addVirtualHost, startBackends } from './backends.ts';
 import { fillDatabase } from './filled-database.ts';
-import { startPaymentsProcess, type PaymentsProcess } from './payments-process.ts';
+import type { LoneService } from './lone-service.ts';
+import { startPaymentsProcess } from './payments-process.ts';
 import { serviceDatabase } from './service-database.ts';
 
 export type SizedPayments = {
@@ -13,7 +14,7 @@ export type SizedPayments = {
   adminUrl: string;
   /** Bytes of the database. */
   bytes: number;
-  process: PaymentsProcess;
+  process: LoneService;
   /** A virtual host of its own. */
   amqpUrl: string;
 };

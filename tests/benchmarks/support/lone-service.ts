@@ -1,0 +1,43 @@
+import { mkdir } from 'node:fs/promises';
+import { freePort } from '@quittance/local-stack/backends/ports.ts';
+import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts';
+
+export const INTERNAL_TOKEN = 'a token that is only used by this benchmark';
+
+export type LoneService = { pid: number; origin: string; stop(): Promise<void> };
+
+/**
+ * One service as it runs in production, without its neighbours, on a database that is up to date.
+ * @param options.directory is made, and gets its log.
+ * @param options.env its settings beside those of every service.
+ */
+export async function startLoneService(options: {
+  name: ConstructorParameters<typeof ServiceProcess>[0]['name'];
+  directory: string;
+  databaseUrl: string;
+  amqpUrl: string;
+  env: Record<string, string>;
+}): Promise<LoneService> {
+  const { name, directory } = options;
+  await mkdir(directory, { recursive: true });
+  const port = await freePort();
+  const service = new ServiceProcess({
+    name,
+    replica: 1,
+    port,
+    env: {
+      PATH: process.env['PATH'],
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: options.databaseUrl,
+      AMQP_URL: options.amqpUrl,
+      INTERNAL_TOKEN,
+      ...options.env,
+    },
+    logDirectory: directory,
+    pidDirectory: directory,
+    onChange: () => undefined,
+  });
+  await service.start();
+  return { pid: service.pid, origin: service.url, stop: () => service.stop() };
+}
