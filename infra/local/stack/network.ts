@@ -8,6 +8,8 @@ export const confirmations = 2;
 export function localNetwork(chain: StackFile['chain']): Network {
   return {
     id: chain.network,
+    // Shown on the checkout page, where nobody shall take it for a network on which money is worth something.
+    name: 'Local test chain',
     family: 'evm',
     chain_id: chain.chain_id,
     rpc_urls: [chain.rpc_url],

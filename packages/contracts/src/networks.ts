@@ -17,6 +17,10 @@ export type RpcEndpoint = {
 export type Network = {
   /** Short lowercase name, used in the API, e.g. "ethereum". */
   id: string;
+  /** What customers know the network by, as exchanges and wallets write it, e.g. "BNB Smart Chain". */
+  name?: string;
+  /** The word that exchanges put beside that name when a token is sent, e.g. "BEP20"; without one, the name is all they show. */
+  token_standard?: string;
   family: AddressFamily;
   chain_id: number;
   /** Where the chain is read, best first; a text is an endpoint with nothing but a URL. None: the network is switched off. */
@@ -44,6 +48,10 @@ export type Network = {
   /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
   default_evm?: boolean;
 };
+
+/** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
+const NAME_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9 .()-]{0,38}[A-Za-z0-9)])?$';
+const TOKEN_STANDARD_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9-]{0,14}[A-Za-z0-9])?$';
 
 const endpointSchema = {
   type: 'object',
@@ -83,6 +91,8 @@ const schema = {
     ],
     properties: {
       id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
+      name: { type: 'string', pattern: NAME_PATTERN },
+      token_standard: { type: 'string', pattern: TOKEN_STANDARD_PATTERN },
       family: { enum: ['evm', 'tron'] },
       chain_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
       rpc_urls: { type: 'array', maxItems: 16, items: { anyOf: [{ type: 'string', minLength: 1 }, endpointSchema] } },
@@ -110,7 +120,12 @@ const validate = compileSchema<Network[]>(schema);
 export function parseNetworks(json: unknown): Network[] {
   if (!validate(json)) throw new Error(`networks: ${describeErrors(validate.errors)}`);
   const enabled = json.filter((network) => network.rpc_urls.length > 0);
-  const problems = [...addressProblems(json), ...duplicates(json), ...endpointProblems(enabled)];
+  const problems = [
+    ...addressProblems(json),
+    ...duplicates(json),
+    ...endpointProblems(enabled),
+    ...nameProblems(enabled),
+  ];
   const defaults = enabled.filter((network) => network.default_evm === true);
   if (defaults.length > 1)
     problems.push(`several networks are default_evm: ${defaults.map(({ id }) => id).join(', ')}`);
@@ -125,6 +140,20 @@ export function parseNetworks(json: unknown): Network[] {
 export function defaultNetwork(networks: readonly Network[], family: AddressFamily): Network | null {
   const candidates = networks.filter((network) => network.family === family);
   return candidates.find((network) => network.default_evm === true) ?? candidates[0] ?? null;
+}
+
+/** What a customer is told to send on: the name in the file, or the id with a capital. */
+export function networkName({ name, id }: Network): string {
+  return name ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+}
+
+/**
+ * The word beside the name on exchanges' withdrawal pages: "Tron (TRC20)". Every network of the Tron family has it.
+ * @returns null where the name stands alone. "ERC20" is no default for EVM networks, although their tokens follow it: on those pages it
+ * means Ethereum, and who is told "Polygon (ERC20)" may choose that.
+ */
+export function tokenStandard({ token_standard: standard, family }: Network): string | null {
+  return standard ?? (family === 'tron' ? 'TRC20' : null);
 }
 
 function addressProblems(networks: readonly Network[]): string[] {
@@ -142,6 +171,16 @@ function endpointProblems(networks: readonly Network[]): string[] {
       problems.push(`${id}: agreement_above_amount needs a second endpoint in rpc_urls`);
     return problems;
   });
+}
+
+/** Two networks under one name: a copied entry that kept it would send customers to the wrong chain. */
+function nameProblems(networks: readonly Network[]): string[] {
+  const shown = (network: Network) => networkName(network).toLowerCase();
+  const isTaken = (network: Network, position: number) =>
+    networks.slice(0, position).some((earlier) => earlier.id !== network.id && shown(earlier) === shown(network));
+  return networks
+    .filter(isTaken)
+    .map((network) => `${network.id}: another network is called ${networkName(network)} too`);
 }
 
 function duplicates(networks: readonly Network[]): string[] {

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { defaultNetwork, parseNetworks, type Network } from '../src/networks.ts';
+import { defaultNetwork, networkName, parseNetworks, tokenStandard, type Network } from '../src/networks.ts';
 
 const ethereum: Network = {
   id: 'ethereum',
@@ -53,5 +54,60 @@ describe('the networks file', () => {
     const base = { ...ethereum, id: 'base', default_evm: false };
     expect(defaultNetwork(parseNetworks([base, ethereum]), 'evm')?.id).toBe('ethereum');
     expect(defaultNetwork([ethereum], 'tron')).toBeNull();
+  });
+});
+
+describe('what customers are shown of a network', () => {
+  const tron: Network = { ...ethereum, family: 'tron', usdt_contract: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' };
+
+  test('each shipped network is called what exchanges call it', () => {
+    const path = new URL('../../../infra/networks.json', import.meta.url);
+    const shipped = JSON.parse(readFileSync(path, 'utf8')) as Network[];
+    const switchedOn = parseNetworks(shipped.map((network) => ({ ...network, rpc_urls: ['https://rpc.example'] })));
+    expect(switchedOn.map((network) => [network.id, networkName(network), tokenStandard(network)])).toEqual([
+      ['ethereum', 'Ethereum', 'ERC20'],
+      ['bnb', 'BNB Smart Chain', 'BEP20'],
+      ['polygon', 'Polygon', null],
+      ['arbitrum', 'Arbitrum One', null],
+      ['base', 'Base', null],
+      ['tron', 'Tron', 'TRC20'],
+    ]);
+  });
+
+  test('without a name, it is the id with a capital', () => {
+    expect(networkName({ ...ethereum, id: 'my-chain' })).toBe('My-chain');
+  });
+
+  test('without a word of its own, a Tron network has TRC20 and an EVM network has none', () => {
+    expect(tokenStandard({ ...tron, id: 'nile' })).toBe('TRC20');
+    expect(tokenStandard({ ...tron, token_standard: 'TRC-20' })).toBe('TRC-20');
+    expect(tokenStandard(ethereum)).toBeNull();
+  });
+
+  test.each([
+    ['empty', ''],
+    ['too long', 'x'.repeat(41)],
+    ['with a line break', 'Tron\n'],
+    ['with a character that turns the direction', 'Tron\u202eenorT'],
+    ['with a letter of another script', 'Тron'],
+    ['with markup', '<b>Tron</b>'],
+    ['between blanks', ' Tron '],
+    ['no text', 5],
+  ])('a name or a standard that is %s is refused', (_, text) => {
+    expect(() => parseNetworks([{ ...ethereum, name: text }])).toThrow(/name/);
+    expect(() => parseNetworks([{ ...ethereum, token_standard: text }])).toThrow(/token_standard/);
+  });
+
+  test.each(['Ethereum', 'BNB Smart Chain', 'Polygon (PoS)', 'X', 'x'.repeat(40)])(
+    'a network may be called %s',
+    (name) => {
+      expect(parseNetworks([{ ...ethereum, name }])[0]?.name).toBe(name);
+    },
+  );
+
+  test('two networks that are on cannot have one name', () => {
+    const copy = { ...ethereum, id: 'base', name: 'ETHEREUM', default_evm: false };
+    expect(() => parseNetworks([ethereum, copy])).toThrow(/base: another network is called ETHEREUM too/);
+    expect(parseNetworks([ethereum, { ...copy, rpc_urls: [] }])).toHaveLength(1);
   });
 });
