@@ -1,6 +1,7 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentDetails, PublicPayment } from '@quittance/contracts/payment.ts';
 import {
+  type CheckoutPayment,
   DETAILS_MAX,
   type DetailsAnswer,
   type DetailsRequest,
@@ -20,6 +21,8 @@ export type PaymentViews = {
   details: (merchantId: string, paymentId: string) => Promise<PaymentDetails | null>;
   /** What a public token reveals. @returns null when it is nobody's; for a text that can be no token nobody is asked. */
   publicPayment: (token: string) => Promise<PublicPayment | null>;
+  /** The same payment with what only the checkout page shows of it; for the page alone. @returns null as `publicPayment` does. */
+  checkoutPayment: (token: string) => Promise<CheckoutPayment | null>;
 };
 
 /** Hex SHA-256 of a public token: what counters and other services get to see of it. */
@@ -49,21 +52,24 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
       return asked.map(({ question }) => byKey.get(ownPaymentKey(question)) ?? null);
     },
   });
-  const publicPayment = batched<string, PublicPayment | null, PublicPayment | null>({
+  const byTokenHash = batched<string, CheckoutPayment | null, CheckoutPayment | null>({
     ...sharing,
     maxBatch: PUBLIC_PAYMENTS_MAX,
     keyOf: (tokenHash) => tokenHash,
-    answerOf: (payment) => payment,
+    answerOf: (shown) => shown,
     run: async (asked) => {
       const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ question }) => question) };
       const found = await ask<PublicPaymentsAnswer['found'][number]>(payments, '/internal/v1/public-payments', json);
-      const byHash = new Map(found.map(({ token_sha256: hash, payment }) => [hash, payment]));
+      const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, shown]));
       return asked.map(({ question }) => byHash.get(question) ?? null);
     },
   });
+  const checkoutPayment = async (token: string): Promise<CheckoutPayment | null> =>
+    /^[\w-]{43}$/.test(token) ? byTokenHash(publicTokenHash(token)) : null;
   return {
     details: (merchantId, paymentId) => details({ merchant_id: merchantId, payment_id: paymentId }),
-    publicPayment: async (token) => (/^[\w-]{43}$/.test(token) ? publicPayment(publicTokenHash(token)) : null),
+    publicPayment: async (token) => (await checkoutPayment(token))?.payment ?? null,
+    checkoutPayment,
   };
 }
 

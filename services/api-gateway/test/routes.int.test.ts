@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPaymentsAnswer, SeenConfirmations } from '@quittance/contracts/payment-views.ts';
 import { assets } from '../src/checkout/assets.ts';
 import { WALLET, WALLET_LOWER } from './fake-request.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
@@ -275,7 +277,7 @@ describe('webhook settings', () => {
 });
 
 describe('a public token', () => {
-  const body = {
+  const body: PublicPayment = {
     status: 'PENDING',
     amount: '10.50',
     currency: 'USDT',
@@ -284,12 +286,12 @@ describe('a public token', () => {
     description: '<script>alert(1)</script>',
     expires_at: '2026-01-31T09:00:00.000Z',
   };
-  const tokens: string[] = [];
-  const known = (): string => {
+  const shown: PublicPaymentsAnswer['found'] = [];
+  const known = (change: Partial<CheckoutPayment> = {}): string => {
     const token = newPublicToken();
-    tokens.push(token);
-    const hash = (each: string) => sha256(each).toString('hex');
-    found('public-payments', ...tokens.map((each) => ({ token_sha256: hash(each), payment: body })));
+    const unseen = { payment: body, confirmations: null, server_time: '2026-01-31T08:45:00.000Z' };
+    shown.push({ token_sha256: sha256(token).toString('hex'), ...unseen, ...change });
+    found('public-payments', ...shown);
     return token;
   };
 
@@ -302,6 +304,18 @@ describe('a public token', () => {
     expect(answer?.headers['cache-control']).toBe('no-store');
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
     await expect(gateway.call('GET', `/api/v1/payments/${known()}`)).resolves.toMatchObject({ status: 200 });
+  });
+
+  test.each<[payment: PublicPayment, confirmations: SeenConfirmations | null]>([
+    [body, null],
+    [
+      { ...body, status: 'CHECKING' },
+      { seen: 3, required: 12 },
+    ],
+    [{ ...body, status: 'PAID', transaction_id: 'ab'.repeat(32) }, null],
+  ])('reveals through the API only what is for everybody: %j', async (payment, confirmations) => {
+    const answer = await gateway.call('GET', `/api/v1/payments/${known({ payment, confirmations })}`);
+    expect([answer.status, answer.json()]).toEqual([200, payment]);
   });
 
   test('that is unknown or malformed is 404', async () => {

@@ -17,6 +17,7 @@ import { chainsRoute } from './routes/chains.ts';
 import { networkIncidentRoutes } from './routes/incidents.ts';
 import { rescanRoutes } from './routes/rescans.ts';
 import { resumeRoutes } from './routes/resume.ts';
+import { tipsRoute } from './routes/tips.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
 import { windowsRoute } from './routes/windows.ts';
 import { createEndpoints } from './rpc/endpoints.ts';
@@ -68,6 +69,7 @@ await startService({
       metrics,
       routes: [
         windowsRoute({ pool, networks }),
+        tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         chainsRoute({ pool, networks: watched }),
         ...networkIncidentRoutes(pool),

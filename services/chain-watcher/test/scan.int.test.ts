@@ -173,6 +173,16 @@ describe('what payments asks', () => {
     ]);
     expect(JSON.stringify(body)).not.toContain(world.chain.rpcUrl);
   });
+
+  test('the last scanned block is told by itself, and moves with every block', async () => {
+    const tips = async () => (await watcher.call('GET', '/internal/v1/tips')).body;
+    await untilScanned(world);
+    const head = Number(await world.chain.rpc<string>('eth_blockNumber'));
+    expect(await tips()).toEqual({ tips: [{ network: 'local', height: head }] });
+    await world.chain.mine(2);
+    await untilScanned(world);
+    expect(await tips()).toEqual({ tips: [{ network: 'local', height: head + 2 }] });
+  });
 });
 
 describe('the end of watching', () => {

@@ -8,7 +8,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { lowerAudited, moveAudited, readAudited, reviveWatchesEndedAfter } from '../src/store/audits.ts';
 import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
-import { Fenced, fence, moveCursor, takeOver } from '../src/store/cursor.ts';
+import { Fenced, fence, moveCursor, readTips, takeOver } from '../src/store/cursor.ts';
 import { confirmTransfers, insertTransfers, readTransfersIn, retractTransfersAbove } from '../src/store/transfers.ts';
 import {
   advanceBackFills,
@@ -170,6 +170,20 @@ describe('the fence', () => {
       ...final,
     });
   });
+});
+
+test('a tip is told of networks that were asked about, and of none that was never scanned', async () => {
+  const position = { tip: { number: 7, hash: hashOf(7), timestamp: start }, head: 9, finalized: 5 };
+  for (const [name, number] of [
+    ['one', 7],
+    ['another', 70],
+  ] as const) {
+    const { epoch } = await takeOver(pool, name);
+    const moved = { ...position, tip: { ...position.tip, number }, final: null, largeFinal: null };
+    await transaction(pool, (tx) => moveCursor(tx, { network: name, epoch, ...moved }));
+  }
+  await takeOver(pool, 'not begun');
+  expect(await readTips(pool, ['one', 'not begun', 'unknown'])).toEqual([{ network: 'one', height: 7 }]);
 });
 
 describe('blocks', () => {

@@ -20,6 +20,7 @@ import { chainsRoute } from '../src/routes/chains.ts';
 import { networkIncidentRoutes } from '../src/routes/incidents.ts';
 import { rescanRoutes } from '../src/routes/rescans.ts';
 import { resumeRoutes } from '../src/routes/resume.ts';
+import { tipsRoute } from '../src/routes/tips.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
 import { windowsRoute } from '../src/routes/windows.ts';
 import { createEndpoints } from '../src/rpc/endpoints.ts';
@@ -91,6 +92,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
   const routes = [
     windowsRoute({ pool, networks: [network] }),
+    tipsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }] }),
     ...networkIncidentRoutes(pool),

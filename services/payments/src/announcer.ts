@@ -1,13 +1,13 @@
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import { paymentStatuses, type PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Outbox } from '@quittance/messaging/outbox.ts';
 import type { NewOutboxRow } from '@quittance/messaging/outbox-store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { isUnfinished } from './state.ts';
+import { isUnfinished, transitions as allowed } from './state.ts';
 import type { PaymentRow } from './store/payment.ts';
 
 /** Tells the other services, and the metrics, what happened to payments: in the transaction in which it happens. */
@@ -28,6 +28,7 @@ type TransferId = { transaction_id: string; transaction_event_index: number };
 
 export function createAnnouncer({ outbox, metrics }: { outbox: Outbox; metrics: Metrics }): Announcer {
   const transitions = metrics.counter('payment_transitions_total', 'Payments that changed status', ['from', 'to']);
+  for (const from of paymentStatuses) for (const to of allowed[from]) transitions.inc({ from, to }, 0);
 
   const sendClosed = (tx: Transaction, payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date) =>
     outbox.send(tx, PaymentClosed, {

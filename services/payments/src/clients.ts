@@ -55,6 +55,11 @@ export type TransferVerifier = {
   verify(id: Pick<TransferObserved, 'network' | 'transaction_id' | 'transaction_event_index'>): Promise<Finding>;
 };
 
+export type TipReader = {
+  /** Height of the last block that chain-watcher has scanned, by network. @throws ServiceUnavailable for no answer. */
+  tips(): Promise<ReadonlyMap<string, number>>;
+};
+
 export function createOwners({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }): Owners {
   return {
     async policy(merchantId) {
@@ -108,6 +113,16 @@ export function createTransferVerifier({ watcher }: { watcher: ServiceClient }):
   };
 }
 
+export function createTipReader({ watcher }: { watcher: ServiceClient }): TipReader {
+  return {
+    async tips() {
+      const answer = await watcher.request({ method: 'GET', path: '/internal/v1/tips' });
+      const { tips } = read('chain-watcher', answer, checkTips);
+      return new Map(tips.map(({ network, height }) => [network, height]));
+    },
+  };
+}
+
 /** The message carries the policy and when it changed; asked for, quota answers the policy alone. */
 const isPolicy = compileSchema<AccessPolicy>({
   ...AccessChanged.schema,
@@ -131,6 +146,28 @@ const isWindows = compileSchema<{ scanned_through: string | null; transfers: unk
 function checkWindows(body: unknown): { scanned_through: string | null; transfers: unknown[] } {
   if (isWindows(body)) return body;
   throw new Error(`no answer about windows: ${describeErrors(isWindows.errors)}`);
+}
+
+type TipsAnswer = { tips: { network: string; height: number }[] };
+
+const isTips = compileSchema<TipsAnswer>({
+  type: 'object',
+  required: ['tips'],
+  properties: {
+    tips: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['network', 'height'],
+        properties: { network: { type: 'string' }, height: { type: 'integer', minimum: 0 } },
+      },
+    },
+  },
+});
+
+function checkTips(body: unknown): TipsAnswer {
+  if (isTips(body)) return body;
+  throw new Error(`no answer about tips: ${describeErrors(isTips.errors)}`);
 }
 
 const isFinding = compileSchema<Finding>({

@@ -11,7 +11,8 @@ import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createAskOwner } from './ask-owner.ts';
-import { createChain, createOwners, createTransferVerifier } from './clients.ts';
+import { createChainTips } from './chain-tips.ts';
+import { createChain, createOwners, createTipReader, createTransferVerifier } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment, type CreationContext } from './creation.ts';
 import { accessChanged } from './handlers/access-changed.ts';
@@ -32,7 +33,7 @@ import { readPaymentsRoutes } from './routes/read-payments.ts';
 import { viewPaymentsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
-import { DEADLINE_MS, LOCK_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './time-limits.ts';
+import { DEADLINE_MS, LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './time-limits.ts';
 
 const name = 'payments';
 
@@ -48,11 +49,7 @@ await startService({
       quota: client('quota', config.quotaUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     });
-    const chain = createChain({ watcher: client('chain-watcher', config.chainWatcherUrl) });
-    // A client of its own: nodes that are slow for an operator must not cut off the questions of the expiry loop.
-    const verifier = createTransferVerifier({
-      watcher: client('chain-watcher verify', config.chainWatcherUrl, VERIFY_TIMEOUT_MS),
-    });
+    const { chain, verifier, tipReader } = watcherClients(client, config.chainWatcherUrl);
 
     const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);
     const announcer = createAnnouncer({ outbox, metrics });
@@ -87,7 +84,7 @@ await startService({
         publicBaseUrl,
       }),
       ...readPaymentsRoutes(queries),
-      ...viewPaymentsRoutes({ db: pool, publicBaseUrl }),
+      ...viewPaymentsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
       ...limitsRoutes({ db: pool, askOwner }),
       ...operatorRoutes({ acceptance: { db: pool, transact, verifier, announcer, logger }, queries }),
       ...paymentIncidentRoutes(pool),
@@ -107,3 +104,15 @@ await startService({
     await listen(app, { host: config.host, port: config.port, lifecycle, logger });
   },
 });
+
+/**
+ * A client for each purpose: nodes that are slow for an operator, or an answer that is late for a page, must not cut off the questions of
+ * the expiry loop.
+ */
+function watcherClients(client: ReturnType<typeof serviceClients>, url: string) {
+  return {
+    chain: createChain({ watcher: client('chain-watcher', url) }),
+    verifier: createTransferVerifier({ watcher: client('chain-watcher verify', url, VERIFY_TIMEOUT_MS) }),
+    tipReader: createTipReader({ watcher: client('chain-watcher tips', url, TIPS_TIMEOUT_MS) }),
+  };
+}

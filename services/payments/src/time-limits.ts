@@ -12,3 +12,6 @@ export const LOCK_TIMEOUT_MS = 1_000;
  * the operator's command, which waits 10 s, to hear of it.
  */
 export const VERIFY_TIMEOUT_MS = 7_000;
+
+/** How long chain-watcher may take to say how far it has scanned. Nobody waits that long; what comes late is for those who ask next. */
+export const TIPS_TIMEOUT_MS = 1_000;

@@ -3,8 +3,10 @@ import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { noTips } from '../src/chain-tips.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { anything, createQueries, type ListFilter, type Queries } from '../src/queries/payments.ts';
+import { readPublicPayments } from '../src/queries/single-payments.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
 jest.setTimeout(120_000);
@@ -78,7 +80,22 @@ test.each<[name: string, filter: ListFilter, found: number]>([
   else expect(transfers.blocks).toBeLessThanOrEqual(MOST_BLOCKS_OF_TRANSFERS);
 });
 
-/** Hands on every statement that Prisma sends, and writes it down. */
+test.each([
+  ['PENDING', 0],
+  ['PAID', 1],
+])('a view of one that is %s by its public token searches the transfers %i times', async (status, searches) => {
+  sent.length = 0;
+  const { rows } = await pool.query<{ hash: string }>(
+    `select encode(token_sha256, 'hex') as hash from payment where merchant_id = $1 and status = $2 limit 1`,
+    [MERCHANT, status],
+  );
+  const readTips = () => Promise.resolve(noTips);
+  const found = await readPublicPayments({ db: recording(pool), readTips }, [rows[0]!.hash]);
+  expect(found).toMatchObject([{ payment: { status } }]);
+  expect((await explain(sent[0]!)).searched['transfer'] ?? 0).toBe(searches);
+});
+
+/** Hands on every statement that is sent, and writes it down. */
 function recording(real: Pool): Pool {
   return new Proxy(real, {
     get(target, name) {
@@ -98,6 +115,7 @@ type Plan = {
   'Node Type': string;
   'Relation Name'?: string;
   'Actual Loops': number;
+  'Index Searches'?: number;
   'Rows Removed by Filter'?: number;
   'Shared Hit Blocks': number;
   'Shared Read Blocks': number;
@@ -115,6 +133,7 @@ async function explain({ text, values }: (typeof sent)[number]) {
   return {
     blocks: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
     readForNothing: nodes.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0) * node['Actual Loops'], 0),
+    searched: Object.fromEntries(nodes.map((node) => [node['Relation Name'] ?? '', node['Index Searches'] ?? 0])),
     scanned: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map((node) => node['Relation Name']),
   };
 }

@@ -15,6 +15,8 @@ export type Peers = {
   endpoints: Set<string>;
   /** What chain-watcher has scanned; null is "nothing yet", which it also answers when asked about a wallet it does not know. */
   chain: { scannedThrough: Date | null; transfers: TransferObserved[]; unknownWallets: Set<string> };
+  /** How far chain-watcher says it has scanned, by network, how often it was asked that, and what it does before it answers. */
+  tips: { heights: Map<string, number>; asked: number; before: () => Promise<unknown> };
   /**
    * What chain-watcher finds when it is asked to look at a transfer again, by transaction id; absent unless the test says otherwise.
    * A function is called before the answer: what the test does in it happens while payments waits.
@@ -24,7 +26,7 @@ export type Peers = {
   verified: object[];
   /** These answer 500. */
   down: Set<PeerName>;
-  /** How often each was asked. */
+  /** How often each was asked, but for tips. */
   asked: Record<PeerName, number>;
   close(): Promise<void>;
 };
@@ -34,6 +36,7 @@ export async function startPeers(): Promise<Peers> {
     policies: new Map(),
     endpoints: new Set(),
     chain: { scannedThrough: null, transfers: [], unknownWallets: new Set() },
+    tips: { heights: new Map(), asked: 0, before: async () => {} },
     findings: new Map(),
     verified: [],
     down: new Set(),
@@ -60,14 +63,18 @@ async function answer(
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
   const isVerification = request.url === '/internal/v1/transfers/verify';
-  const isChain = isVerification || request.url === '/internal/v1/windows';
+  const isTips = request.url === '/internal/v1/tips';
+  const isChain = isVerification || isTips || request.url === '/internal/v1/windows';
   const name = isChain ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
-  knowledge.asked[name] += 1;
+  if (isTips) knowledge.tips.asked += 1;
+  else knowledge.asked[name] += 1;
   const send = (status: number, body: unknown): void => {
     response.writeHead(status, { 'content-type': 'application/json' });
     response.end(JSON.stringify(body));
   };
+  if (isTips) await knowledge.tips.before();
   if (knowledge.down.has(name)) send(500, { detail: 'out of order' });
+  else if (isTips) send(200, tipsAnswer(knowledge.tips));
   else if (isVerification) {
     send(200, await findingOf(knowledge, JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string }));
   } else if (isChain) {
@@ -79,6 +86,10 @@ async function answer(
   } else if (knowledge.endpoints.has(merchantId)) send(200, { url: 'https://shop.example/' });
   else send(404, { detail: 'none' });
 }
+
+const tipsAnswer = ({ heights }: Peers['tips']) => ({
+  tips: Array.from(heights, ([network, height]) => ({ network, height })),
+});
 
 async function findingOf(
   { findings, verified }: Pick<Peers, 'findings' | 'verified'>,

@@ -141,11 +141,14 @@ describe('what a public token shows', () => {
   const ask = (...tokens: string[]) =>
     payments.call<PublicPaymentsAnswer>('POST', '/public-payments', { tokens_sha256: tokens });
 
-  test('are its fields and nothing else, and the transaction only once PAID', async () => {
+  test('are its fields and nothing else, and the transaction only once PAID; beside them, what the page counts', async () => {
     const one = await newPayment(payments);
     const { payment } = one;
     const hash = tokenHash(payment);
     const show = async () => (await ask('0'.repeat(64), hash)).json.found;
+    const found = (shown: object, confirmations: object | null) => [
+      { token_sha256: hash, payment: shown, confirmations, server_time: expect.any(String) },
+    ];
     const shown = {
       status: 'PENDING',
       amount: payment.amount,
@@ -155,14 +158,29 @@ describe('what a public token shows', () => {
       description: payment.description,
       expires_at: payment.expires_at,
     };
-    expect(await show()).toEqual([{ token_sha256: hash, payment: shown }]);
+    expect(await show()).toEqual(found(shown, null));
     const seen = await one.observe();
     await eventually(async () =>
-      expect(await show()).toEqual([{ token_sha256: hash, payment: { ...shown, status: 'CHECKING' } }]),
+      expect(await show()).toEqual(found({ ...shown, status: 'CHECKING' }, { seen: 1, required: 2 })),
     );
     await one.observe({ ...seen, phase: 'confirmed', version: 2 });
     const paid = { ...shown, status: 'PAID', transaction_id: seen.transaction_id };
-    await eventually(async () => expect(await show()).toEqual([{ token_sha256: hash, payment: paid }]));
+    await eventually(async () => expect(await show()).toEqual(found(paid, null)));
+  });
+
+  test('comes with the time of the clock that decides whether the payment is over', async () => {
+    const [one, two] = [await newPayment(payments), await newPayment(payments)];
+    // The database's clock in whole milliseconds, before and after the view.
+    const now = async () => {
+      const { rows } = await payments.db.query<{ now: string }>(`select date_trunc('milliseconds', now()) as now`);
+      return new Date(rows[0]!.now).toISOString();
+    };
+    const before = await now();
+    const { found } = (await ask(tokenHash(one.payment), tokenHash(two.payment))).json;
+    const after = await now();
+    const [time] = found.map(({ server_time: moment }) => moment);
+    expect(found.map(({ server_time: moment }) => moment)).toEqual([time, time]);
+    expect([before, time, after].toSorted()).toEqual([before, time, after]);
   });
 
   test('is refused whole for what is no hash of a token', async () => {

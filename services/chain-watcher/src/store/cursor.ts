@@ -63,6 +63,18 @@ export async function readCursor(db: Queryable, network: string): Promise<Cursor
   return rows[0] ? toCursor(rows[0]) : null;
 }
 
+/** @returns the height of the last block scanned, for those of the networks that have one. */
+export async function readTips(
+  db: Queryable,
+  networks: readonly string[],
+): Promise<{ network: string; height: number }[]> {
+  const { rows } = await db.query<{ network: string; number: bigint }>(
+    'select network, number from cursor where network = any($1) and number is not null order by network',
+    [networks],
+  );
+  return rows.map(({ network, number }) => ({ network, height: Number(number) }));
+}
+
 /**
  * Locks the cursor for this transaction and proves that the caller still leads.
  * @throws Fenced

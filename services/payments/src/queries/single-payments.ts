@@ -1,6 +1,14 @@
 import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
-import type { DetailsAnswer, OwnPayment, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
+import type {
+  DetailsAnswer,
+  OwnPayment,
+  PublicPaymentsAnswer,
+  SeenConfirmations,
+} from '@quittance/contracts/payment-views.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import type { ReadTips } from '../chain-tips.ts';
+import { type LedgerTransfer, type NoTransfer, withConfirmationsSoFar } from '../confirmations.ts';
 import { toPayment, toPublicPayment, type PaymentSource, type TransferSource } from '../payment-json.ts';
 import { toUnmatched, UNMATCHED_MAX, type IdleTransfer } from '../unmatched.ts';
 import { windowOf } from '../windows.ts';
@@ -12,22 +20,21 @@ import { windowOf } from '../windows.ts';
 
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
 export async function readDetails(
-  db: Queryable,
+  { db, readTips }: Sources,
   asked: readonly OwnPayment[],
   publicBaseUrl: string,
 ): Promise<DetailsAnswer['found']> {
   const { rows } = await db.query<PaymentRow & PayingTransfer>({
     name: 'read-details',
     text: `
-      select p.merchant_id, p.amount_units, ${paymentColumns}, t.transaction_id, t.transaction_event_index,
-             t.block_number, t.confirmations, t.confirmations_required
+      select p.merchant_id, p.amount_units, ${paymentColumns}, t.transaction_event_index, ${transferColumns}
       from unnest($1::text[], $2::text[]) as a (merchant_id, payment_id)
         join payment p on p.payment_id = a.payment_id and p.merchant_id = a.merchant_id
         left join transfer t on t.payment_id = p.payment_id`,
     values: [asked.map(({ merchant_id }) => merchant_id), asked.map(({ payment_id }) => payment_id)],
   });
-  const unmatched = await readUnmatched(db, rows);
-  return rows.map((row) => ({
+  const [current, unmatched] = await Promise.all([withConfirmationsSoFar(rows, readTips), readUnmatched(db, rows)]);
+  return current.map((row) => ({
     merchant_id: row.merchant_id,
     payment: {
       ...toPayment(row, row.transaction_id === null ? null : row, publicBaseUrl),
@@ -37,24 +44,35 @@ export async function readDetails(
 }
 
 /**
+ * A payment without a transfer to show gives the index no key, so that no page of it is read: most views are of those that wait.
  * @param tokensSha256 SHA-256 of public tokens, in hex.
  * @returns those that exist, in no particular order.
  */
 export async function readPublicPayments(
-  db: Queryable,
+  { db, readTips }: Sources,
   tokensSha256: readonly string[],
 ): Promise<PublicPaymentsAnswer['found']> {
-  const { rows } = await db.query<PaymentSource & { asked: string; transaction_id: string | null }>({
+  const { rows } = await db.query<PaymentSource & ShownTransfer & { asked: string }>({
     name: 'read-public-payments',
     text: `
-      select a.token_sha256 as asked, ${paymentColumns}, t.transaction_id
+      select a.token_sha256 as asked, ${paymentColumns}, ${transferColumns}
       from unnest($1::text[]) as a (token_sha256)
         join payment p on p.token_sha256 = decode(a.token_sha256, 'hex')
-        left join transfer t on t.payment_id = p.payment_id and p.status = 'PAID'`,
+        left join transfer t on t.payment_id = case when p.status in ('CHECKING', 'PAID') then p.payment_id end`,
     values: [tokensSha256],
   });
-  return rows.map(({ asked, ...row }) => ({ token_sha256: asked, payment: toPublicPayment(row, row.transaction_id) }));
+  return (await withConfirmationsSoFar(rows, readTips)).map((row) => ({
+    token_sha256: row.asked,
+    payment: toPublicPayment(row, row.transaction_id),
+    confirmations: row.status === 'CHECKING' && row.transaction_id !== null ? toSeen(row) : null,
+    server_time: rfc3339(row.read_at),
+  }));
 }
+
+const toSeen = (transfer: LedgerTransfer): SeenConfirmations => ({
+  seen: Math.min(transfer.confirmations, transfer.confirmations_required),
+  required: transfer.confirmations_required,
+});
 
 /**
  * Transfers that pay nothing: those meant for a payment, and all that reached its wallet while it waited. By payment, newest first.
@@ -109,7 +127,12 @@ async function readUnmatched(
 const paymentColumns = `p.payment_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.description,
   p.created_at, p.expires_at, p.paid_at, p.cancelled_at`;
 
+/** The paying transfer's, and the moment of the statement: the clock by which payments are over. */
+const transferColumns = `t.transaction_id, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
+
 type PaymentRow = PaymentSource & { merchant_id: string; amount_units: bigint };
 
-/** Null in each of its columns while no transfer pays the payment. */
-type PayingTransfer = TransferSource | { transaction_id: null };
+type ShownTransfer = { read_at: Date } & (LedgerTransfer | NoTransfer);
+type PayingTransfer = { read_at: Date } & ((LedgerTransfer & TransferSource) | NoTransfer);
+
+type Sources = { db: Queryable; readTips: ReadTips };

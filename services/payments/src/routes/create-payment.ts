@@ -40,6 +40,8 @@ export function createPaymentRoute({
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by what became of them', [
     'outcome',
   ]);
+  // Shown from the start: a first refusal that makes its series appear would be no increase to an alert.
+  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys(refusals)]) outcomes.inc({ outcome }, 0);
   return route({
     method: 'POST',
     path: '/internal/v1/merchants/:merchant_id/payments',

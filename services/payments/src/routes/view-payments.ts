@@ -11,6 +11,7 @@ import { readJson } from '@quittance/http/body.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { ReadTips } from '../chain-tips.ts';
 import { readDetails, readPublicPayments } from '../queries/single-payments.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
@@ -31,14 +32,16 @@ const readPublicRequest = bodyOf<PublicPaymentsRequest>({
   tokens_sha256: { type: 'array', maxItems: PUBLIC_PAYMENTS_MAX, items: { type: 'string', pattern: '^[0-9a-f]{64}$' } },
 });
 
-/** Single payments, many in one call: in detail for their merchants, and as their public tokens show them. */
-export const viewPaymentsRoutes = ({ db, publicBaseUrl }: { db: Queryable; publicBaseUrl: string }): Route[] => [
+type Dependencies = { db: Queryable; publicBaseUrl: string; readTips: ReadTips };
+
+/** Single payments, many in one call: in detail for their merchants, and as their public tokens and checkout pages show them. */
+export const viewPaymentsRoutes = ({ db, publicBaseUrl, readTips }: Dependencies): Route[] => [
   route({
     method: 'POST',
     path: '/internal/v1/payment-details',
     handle: async (request) => {
       const { payments } = await readJson(request, MAX_BODY_BYTES, readDetailsRequest);
-      const body: DetailsAnswer = { found: await readDetails(db, payments, publicBaseUrl) };
+      const body: DetailsAnswer = { found: await readDetails({ db, readTips }, payments, publicBaseUrl) };
       return { status: 200, body };
     },
   }),
@@ -47,7 +50,7 @@ export const viewPaymentsRoutes = ({ db, publicBaseUrl }: { db: Queryable; publi
     path: '/internal/v1/public-payments',
     handle: async (request) => {
       const { tokens_sha256: tokens } = await readJson(request, MAX_BODY_BYTES, readPublicRequest);
-      const body: PublicPaymentsAnswer = { found: await readPublicPayments(db, tokens) };
+      const body: PublicPaymentsAnswer = { found: await readPublicPayments({ db, readTips }, tokens) };
       return { status: 200, body };
     },
   }),

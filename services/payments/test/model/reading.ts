@@ -29,12 +29,12 @@ export const readingDetails =
     return done({ ...shown(model, payment, settings), unmatched_transfers: unmatchedOf(model, payment) });
   };
 
-/** What the public token shows. */
+/** What the public token shows, and the checkout page beside it. */
 export const readingPublic =
   (paymentId: string): Step =>
   (model) => {
     const payment = model.payments.get(paymentId)!;
-    const transfer = payment.status === 'PAID' ? transferOf(model, payment) : undefined;
+    const transfer = transferOf(model, payment);
     return done({
       token_sha256: sha256(payment.token).toString('hex'),
       payment: {
@@ -45,10 +45,17 @@ export const readingPublic =
         merchant_wallet: payment.wallet,
         description: payment.description,
         expires_at: moment(payment.expiresAt),
-        ...(transfer !== undefined && { transaction_id: transfer.id }),
+        ...(payment.status === 'PAID' && { transaction_id: transfer!.id }),
       },
+      confirmations: payment.status === 'CHECKING' ? confirmationsOf(transfer!) : null,
+      server_time: moment(model.now),
     });
   };
+
+const confirmationsOf = ({ confirmations, confirmationsRequired }: ModelTransfer): object => ({
+  seen: Math.min(confirmations, confirmationsRequired),
+  required: confirmationsRequired,
+});
 
 function shown(model: Model, payment: ModelPayment, settings: Settings): object {
   const transfer = transferOf(model, payment);

@@ -14,6 +14,7 @@ import { transaction, type Transaction } from '@quittance/postgres/transaction.t
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { createAnnouncer } from '../../src/announcer.ts';
 import { createAskOwner } from '../../src/ask-owner.ts';
+import { noTips } from '../../src/chain-tips.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
 import { createPayment } from '../../src/creation.ts';
 import { accessChanged } from '../../src/handlers/access-changed.ts';
@@ -69,6 +70,8 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
     }),
     limits: limitsRoutes({ db: pool, askOwner }).find(({ path }) => path.endsWith('/limits'))!,
   };
+  // chain-watcher does not say how far it is: then what the ledger has is shown.
+  const views = { db: pool, readTips: () => Promise.resolve(noTips) };
   const hear = (handler: Handler, message: unknown) => take(pool, handler, message);
 
   return {
@@ -81,10 +84,10 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
       serve(routes.cancel, { merchant_id: merchant, payment_id: paymentId }),
     limits: (merchant: string) => serve(routes.limits, { merchant_id: merchant }),
     details: async (merchant: string, paymentId: string) => {
-      const found = await readDetails(pool, [{ merchant_id: merchant, payment_id: paymentId }], publicBaseUrl);
+      const found = await readDetails(views, [{ merchant_id: merchant, payment_id: paymentId }], publicBaseUrl);
       return found[0]?.payment ?? null;
     },
-    publicStatus: async (tokenSha256: string) => (await readPublicPayments(pool, [tokenSha256]))[0] ?? null,
+    publicStatus: async (tokenSha256: string) => (await readPublicPayments(views, [tokenSha256]))[0] ?? null,
     /** All pages of the list. @param pageSize small, so that there are several. */
     async list(merchant: string, status: PaymentStatus | null, pageSize: number): Promise<unknown[]> {
       const filter = { status, createdFrom: null, createdTo: null, limit: pageSize };

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { newPublicToken } from '@quittance/contracts/ids.ts';
+import type { CheckoutPayment, PublicPaymentsRequest } from '@quittance/contracts/payment-views.ts';
+import { createServiceClient, type ServiceClient } from '@quittance/http/client.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/payment-views.ts';
+import { WALLET } from './fake-request.ts';
+import { INTERNAL_TOKEN } from './gateway.ts';
+import { standIn, type StandIn } from './stand-in.ts';
+
+let payments: StandIn;
+let client: ServiceClient;
+let views: PaymentViews;
+beforeAll(async () => {
+  payments = await standIn();
+  const common = { internalToken: INTERNAL_TOKEN, logger: testLogger, metrics: testMetrics };
+  client = createServiceClient({ name: 'payments', baseUrl: payments.url, ...common });
+  views = createPaymentViews(client);
+});
+beforeEach(() => {
+  payments.received.length = 0;
+});
+afterAll(async () => {
+  client.close();
+  await payments.close();
+});
+
+const checking: CheckoutPayment = {
+  payment: {
+    status: 'CHECKING',
+    amount: '10.50',
+    currency: 'USDT',
+    network: 'local',
+    merchant_wallet: WALLET,
+    description: 'Order 7',
+    expires_at: '2026-01-31T09:00:00.000Z',
+  },
+  confirmations: { seen: 3, required: 12 },
+  server_time: '2026-01-31T08:45:00.000Z',
+};
+/** Has payments know these tokens, and no others. */
+const know = (...tokens: string[]) => {
+  const found = tokens.map((token) => ({ token_sha256: publicTokenHash(token), ...checking }));
+  payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
+};
+const asked = () => payments.received.map(({ body }) => (JSON.parse(body) as PublicPaymentsRequest).tokens_sha256);
+
+test('the status of a token and its checkout page share one question, and each gets what is for it', async () => {
+  const [token, other] = [newPublicToken(), newPublicToken()];
+  know(token, other);
+  const answers = await Promise.all([
+    views.publicPayment(token),
+    views.checkoutPayment(token),
+    views.checkoutPayment(other),
+  ]);
+  expect(answers).toEqual([checking.payment, checking, checking]);
+  expect(asked()).toEqual([[token, other].map(publicTokenHash)]);
+});
+
+test('a token that is nobody’s has neither, and a text that can be no token is not asked about', async () => {
+  know(newPublicToken());
+  const unknown = newPublicToken();
+  expect([await views.publicPayment(unknown), await views.checkoutPayment(unknown)]).toEqual([null, null]);
+  payments.received.length = 0;
+  for (const text of ['', 'x', `${unknown}A`, unknown.replace(/.$/, '.')]) {
+    expect([await views.publicPayment(text), await views.checkoutPayment(text)]).toEqual([null, null]);
+  }
+  expect(payments.received).toEqual([]);
+});

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { createLogger } from '@quittance/runtime/logger.ts';
+import { createChainTips } from '../src/chain-tips.ts';
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+type Question = { answer: (height: number) => void; fail: () => void };
+
+/** Views of one network's tip, and the questions that they make chain-watcher be asked, which the test answers. */
+function manual() {
+  const questions: Question[] = [];
+  const logged: string[] = [];
+  const readTips = createChainTips({
+    logger: createLogger({ service: 'payments', level: 'warn' }, { write: (line) => void logged.push(line) }),
+    reader: {
+      tips: () =>
+        new Promise((resolve, reject) => {
+          questions.push({
+            answer: (height) => resolve(new Map([['local', height]])),
+            fail: () => reject(new Error('nobody there')),
+          });
+        }),
+    },
+  });
+  /** What a view is told, once it is; `still waiting` until then. */
+  const look = () => {
+    const told: { height: number | null | 'still waiting' } = { height: 'still waiting' };
+    void readTips().then(({ heights }) => (told.height = heights.get('local') ?? null));
+    return told;
+  };
+  return { questions, look, logged };
+}
+
+const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
+
+test('views at one moment wait for one question, and for a second its answer serves everybody', async () => {
+  const { questions, look } = manual();
+  const together = [look(), look(), look()];
+  await pass(20);
+  expect(together.map(({ height }) => height)).toEqual(Array(3).fill('still waiting'));
+  questions[0]!.answer(7);
+  await pass(0);
+  expect(together.map(({ height }) => height)).toEqual([7, 7, 7]);
+  await pass(979);
+  const later = look();
+  await pass(0);
+  expect([later.height, questions.length]).toEqual([7, 1]);
+  await pass(1);
+  const next = look();
+  await pass(0);
+  expect([next.height, questions.length]).toEqual(['still waiting', 2]);
+  questions[1]!.answer(8);
+  await pass(0);
+  expect(next.height).toBe(8);
+});
+
+test('nobody asks while nobody looks', async () => {
+  const { questions, look } = manual();
+  await pass(5_000);
+  expect(questions).toHaveLength(0);
+  look();
+  questions[0]!.answer(7);
+  await pass(60_000);
+  expect(questions).toHaveLength(1);
+});
+
+describe('an answer that does not come', () => {
+  test('holds a view up for a tenth of a second, once: until one comes promptly, what is known serves at once', async () => {
+    const { questions, look } = manual();
+    const first = look();
+    await pass(99);
+    expect(first.height).toBe('still waiting');
+    await pass(1);
+    expect(first.height).toBeNull();
+    await pass(2_000);
+    const second = look();
+    await pass(0);
+    // The first question is still under way, so there is no other.
+    expect([second.height, questions.length]).toEqual([null, 1]);
+    questions[0]!.answer(7);
+    await pass(0);
+    const third = look();
+    await pass(0);
+    // The answer came, late: it is shown, and the next question is asked with nobody waiting for it.
+    expect([third.height, questions.length]).toEqual([7, 2]);
+    questions[1]!.answer(8);
+    await pass(1_000);
+    const fourth = look();
+    await pass(0);
+    expect([fourth.height, questions.length]).toEqual(['still waiting', 3]);
+  });
+
+  test('nor does a failure take away what is known, or make a view fail, and it is asked again a second later', async () => {
+    const { questions, look } = manual();
+    look();
+    questions[0]!.answer(7);
+    await pass(1_000);
+    const failed = look();
+    questions[1]!.fail();
+    await pass(0);
+    expect(failed.height).toBe(7);
+    await pass(999);
+    const soon = look();
+    await pass(0);
+    expect([soon.height, questions.length]).toEqual([7, 2]);
+    await pass(1);
+    const again = look();
+    await pass(0);
+    expect([again.height, questions.length]).toEqual([7, 3]);
+    questions[2]!.answer(9);
+    await pass(0);
+    const last = look();
+    await pass(0);
+    expect(last.height).toBe(9);
+  });
+
+  test('is said in the log when it begins, whether it fails or nobody waits for it any more, and not each time', async () => {
+    const { questions, look, logged } = manual();
+    const fail = async () => {
+      look();
+      await pass(500);
+      questions.at(-1)!.fail();
+      await pass(500);
+      return logged.length;
+    };
+    expect([await fail(), await fail()]).toEqual([1, 1]);
+    look();
+    questions.at(-1)!.answer(7);
+    await pass(1_000);
+    expect([await fail(), await fail()]).toEqual([2, 2]);
+    expect(logged[0]).toContain('confirmations are shown as they were last heard of');
+  });
+});

@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { sha256 } from '@quittance/contracts/ids.ts';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { CheckoutPayment, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { network, type PaymentsUnderTest, startPayments } from './service.ts';
+import { newPayment, type TestPayment } from './shop.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(60_000);
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments();
+});
+beforeEach(() => {
+  payments.peers.tips.heights.clear();
+  payments.peers.tips.before = async () => {};
+  payments.peers.down.clear();
+});
+afterAll(() => payments.close());
+
+const hashOf = ({ payment }: TestPayment): string => sha256(payment.payment_url.split('/').at(-1)!).toString('hex');
+const view = async (one: TestPayment): Promise<CheckoutPayment> => {
+  const json = { tokens_sha256: [hashOf(one)] };
+  const { status, json: answer } = await payments.call<PublicPaymentsAnswer>('POST', '/public-payments', json);
+  if (status !== 200) throw new Error(`the view answered ${status}`);
+  return answer.found[0]!;
+};
+const untilSeen = (one: TestPayment, seen: number, required = 12) =>
+  eventually(async () =>
+    expect(await view(one)).toMatchObject({ payment: { status: 'CHECKING' }, confirmations: { seen, required } }),
+  );
+/** Until chain-watcher has been asked, and once more: then the first question has come to its end. */
+const untilAskedTwice = async (check: () => Promise<void>): Promise<void> => {
+  const { asked } = payments.peers.tips;
+  await eventually(async () => {
+    await check();
+    expect(payments.peers.tips.asked).toBeGreaterThan(asked + 1);
+  });
+};
+const scannedTo = (height: number) => payments.peers.tips.heights.set(network, height);
+
+const BLOCK = 5_000;
+const firstSeen = { block_number: BLOCK, confirmations: 1, confirmations_required: 12 };
+
+/** A payment whose transfer was seen as the newest block's, and of which nothing more is heard. */
+async function checkingPayment() {
+  const one = await newPayment(payments);
+  const seen = await one.observe(firstSeen);
+  await untilSeen(one, 1);
+  return { one, seen, say: (news: Partial<TransferObserved>) => payments.say(TransferObserved, { ...seen, ...news }) };
+}
+
+describe('the confirmations of a payment that is CHECKING', () => {
+  test('grow with each block up to what is required, for the page and for the merchant, though no message comes', async () => {
+    const { one } = await checkingPayment();
+    for (const [height, seen] of [
+      [BLOCK + 3, 4],
+      // Far deeper than required and not confirmed: the chain has not called the block final.
+      [BLOCK + 500, 12],
+    ] as const) {
+      scannedTo(height);
+      await untilSeen(one, seen);
+      expect((await one.details()).transaction).toMatchObject({ confirmations: seen, confirmations_required: 12 });
+    }
+    expect(Object.keys((await view(one)).payment).toSorted()).toEqual(publicFields);
+  });
+
+  test('are as they were heard of while chain-watcher is behind that', async () => {
+    const { one } = await checkingPayment();
+    scannedTo(BLOCK - 4_000);
+    await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
+  });
+
+  test('stay as they were last known while chain-watcher fails, and go on when it is back', async () => {
+    const { one } = await checkingPayment();
+    scannedTo(BLOCK + 4);
+    await untilSeen(one, 5);
+    payments.peers.down.add('chain-watcher');
+    scannedTo(BLOCK + 6);
+    await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 5, required: 12 }));
+    payments.peers.down.clear();
+    await untilSeen(one, 7);
+  });
+
+  test('are shown while chain-watcher keeps its answer back', async () => {
+    const { one } = await checkingPayment();
+    scannedTo(BLOCK + 4);
+    const { promise: held, resolve: release }: PromiseWithResolvers<void> = Promise.withResolvers();
+    payments.peers.tips.before = () => held;
+    // Nothing has been answered after this, and each time there was something to show.
+    await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
+    release();
+    await untilSeen(one, 5);
+  });
+});
+
+describe('of a transfer that a reorganisation took away', () => {
+  test('none are shown, and those of its new block are not counted by what was scanned before', async () => {
+    const { one, say } = await checkingPayment();
+    scannedTo(BLOCK + 9);
+    await untilSeen(one, 10);
+    // From here on chain-watcher says nothing, so what is known of it is from before the reorganisation.
+    payments.peers.tips.before = () => new Promise(() => {});
+    await say({ phase: 'retracted', version: 2, confirmations: 0 });
+    await eventually(async () =>
+      expect(await view(one)).toMatchObject({ payment: { status: 'PENDING' }, confirmations: null }),
+    );
+    await say({ ...firstSeen, version: 3, block_number: BLOCK + 2 });
+    await untilSeen(one, 1);
+    expect((await one.details()).transaction).toMatchObject({ confirmations: 1 });
+  });
+});
+
+test('of several transfers that could pay, those of the one that is waited for are shown', async () => {
+  const { one } = await checkingPayment();
+  const rival = await one.observe({ ...firstSeen, block_number: BLOCK - 6, confirmations: 7 });
+  await eventually(async () =>
+    expect((await one.details()).unmatched_transfers).toMatchObject([
+      { transaction_id: rival.transaction_id, reason: 'duplicate' },
+    ]),
+  );
+  expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 });
+  scannedTo(BLOCK + 2);
+  await untilSeen(one, 3);
+});
+
+test('a payment that is not CHECKING shows none, and one that is shows no more than are required', async () => {
+  const waiting = await newPayment(payments);
+  const paid = await newPayment(payments);
+  await paid.observe({ ...firstSeen, phase: 'confirmed', confirmations: 12 });
+  const cancelled = await newPayment(payments);
+  await cancelled.cancel();
+  const deep = await newPayment(payments);
+  await deep.observe({ ...firstSeen, confirmations: 40 });
+  await untilSeen(deep, 12);
+  await eventually(async () => expect((await view(paid)).payment.status).toBe('PAID'));
+  for (const one of [waiting, paid, cancelled]) expect((await view(one)).confirmations).toBeNull();
+});
+
+const publicFields = ['amount', 'currency', 'description', 'expires_at', 'merchant_wallet', 'network', 'status'];
