@@ -1,6 +1,7 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/route.ts';
 import { KEPT_FOR_EVER, loadAsset } from '../asset.ts';
+import { fixedContent } from '../compression.ts';
 
 /** The page's files, read once at start. */
 export const assets = {
@@ -9,22 +10,22 @@ export const assets = {
 };
 
 /** GET /assets/{name}. A name of an older release is a 404; its page is never cached and asks for the new one. */
-export const assetRoutes = (): Route[] => [
-  route({
-    method: 'GET',
-    path: '/assets/:name',
-    handle: ({ params }) => {
-      const asset = Object.values(assets).find(({ name }) => name === params['name']);
-      if (asset === undefined) throw new HttpError(404, 'Not found');
-      return {
-        status: 200,
-        body: asset.bytes,
-        headers: {
-          'content-type': asset.contentType,
-          'cache-control': KEPT_FOR_EVER,
-          'x-content-type-options': 'nosniff',
-        },
-      };
-    },
-  }),
-];
+export function assetRoutes(): Route[] {
+  const files = new Map(
+    Object.values(assets).map(({ name, contentType, bytes }) => [
+      name,
+      fixedContent(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
+    ]),
+  );
+  return [
+    route({
+      method: 'GET',
+      path: '/assets/:name',
+      handle: (request) => {
+        const file = files.get(request.params['name'] ?? '');
+        if (file === undefined) throw new HttpError(404, 'Not found');
+        return file(request);
+      },
+    }),
+  ];
+}

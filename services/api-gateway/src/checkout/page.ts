@@ -1,85 +1,85 @@
-import type { PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
-import { assets } from './assets.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
 import { html, type Html } from '../html.ts';
-
-/** How often a page without script reloads itself while the payment is unfinished. */
-const RELOAD_SECONDS = 10;
-
-const statusTexts: Record<PaymentStatus, string> = {
-  PENDING: 'Waiting for your payment',
-  CHECKING: 'Transfer seen, waiting for confirmations',
-  PAID: 'Paid. Thank you!',
-  EXPIRED: 'This payment has expired. Do not send anything any more.',
-  CANCELLED: 'This payment was cancelled. Do not send anything.',
-};
+import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
+import { facts, transactionFact } from './facts.ts';
+import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
+import { icons } from './icons.ts';
+import type { Language } from './languages.ts';
+import { payingFacts, qrChoice } from './paying.ts';
+import { checkoutState, isOpen } from './state.ts';
 
 /**
- * The page of one payment. It shows what the public status shows and nothing more.
- * @param explorerUrlTemplate link to a transaction of this network with `{transaction_id}` in it, or null.
+ * The page of one payment. Beside what the public status shows it tells how far a transfer that was seen has come, and nothing more.
+ * @param network null when it is not in the networks file any more. @throws Error when one must not pay on it therefore.
  */
-export function paymentPage(payment: PublicPayment, explorerUrlTemplate: string | null): string {
-  const isUnfinished = payment.status === 'PENDING' || payment.status === 'CHECKING';
-  const body = html`<main data-status="${payment.status}">
-    <h1>${payment.amount} ${payment.currency}</h1>
-    <p class="status" role="status">${statusTexts[payment.status]}</p>
+export function paymentPage(view: CheckoutPayment, network: Network | null, choices: PageChoices): string {
+  const { payment } = view;
+  const { language } = choices;
+  const state = checkoutState(view);
+  const isWaiting = state === 'waiting';
+  if (isWaiting && network === null) throw new Error(`nobody can pay on ${payment.network}, which is not configured`);
+  const { title, text } = language.texts[state];
+  const main = html`<main
+    data-status="${payment.status}"
+    data-state="${state}"
+    data-expires-at="${payment.expires_at}"
+    data-server-time="${view.server_time}"
+    data-locale="${language.locale}"
+  >
+    <header>
+      ${icons[state]}
+      <h1 tabindex="-1">${title}</h1>
+      <p class="lead">${text}</p>
+      ${isWaiting ? countdown(view, language) : []} ${state === 'seen' ? progress(view.confirmations, language) : []}
+    </header>
     <dl>
-      <dt>Network</dt>
-      <dd>${payment.network} (a transfer on another network is lost)</dd>
-      <dt>Recipient</dt>
-      <dd class="recipient">${payment.merchant_wallet}</dd>
-      <dt>Description</dt>
-      <dd class="description">${payment.description}</dd>
-      <dt>Expires</dt>
-      <dd><time datetime="${payment.expires_at}">${toUtcText(payment.expires_at)}</time></dd>
-      ${payment.transaction_id === undefined ? [] : transactionItem(payment.transaction_id, explorerUrlTemplate)}
+      ${network !== null && isWaiting ? payingFacts(payment, network, language) : facts(payment, network, language)}
+      ${payment.transaction_id === undefined ? [] : transactionFact(payment.transaction_id, network, language)}
     </dl>
+    ${network !== null && isWaiting ? qrChoice(payment, network, choices) : []}
+    ${isOpen(state) ? reloadNotice(choices) : []}
   </main>`;
-  const head = html`<script src="/assets/${assets.script.name}" defer></script>
-    <noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
-  return document(`${payment.amount} ${payment.currency}`, isUnfinished ? head : [], body);
+  const amount = `${formatAmount(language, payment.amount)} ${payment.currency}`;
+  return checkoutDocument(choices, `${title} · ${amount}`, isOpen(state), main);
 }
 
-export const notFoundPage = (): string =>
-  messagePage('No such payment', 'This link leads to no payment. Please check it with the shop that gave it to you.');
-
-export const unavailablePage = (): string =>
-  messagePage('Just a moment', 'The payment cannot be shown right now. Nothing is lost; please try again shortly.');
-
-function messagePage(title: string, text: string): string {
-  return document(
-    title,
-    [],
-    html`<main>
-      <h1>${title}</h1>
-      <p>${text}</p>
-    </main>`,
-  );
+export function notFoundPage(choices: PageChoices): string {
+  const message = choices.language.texts.notFound;
+  return checkoutDocument(choices, message.title, false, messageMain('not-found', message, []));
 }
 
-function document(title: string, head: Html | readonly Html[], body: Html): string {
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="robots" content="noindex, nofollow" />
-        <title>${title}</title>
-        <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
-        ${head}
-      </head>
-      <body>
-        ${body}
-      </body>
-    </html> `.html;
+/** Kept current: what was in the way may be gone in a moment. */
+export function unavailablePage(choices: PageChoices): string {
+  const message = choices.language.texts.unavailable;
+  return checkoutDocument(choices, message.title, true, messageMain('unavailable', message, reloadNotice(choices)));
 }
 
-function transactionItem(transactionId: string, explorerUrlTemplate: string | null): Html {
-  const url = explorerUrlTemplate?.replaceAll('{transaction_id}', transactionId);
-  const text =
-    url === undefined ? html`${transactionId}` : html`<a href="${url}" rel="noreferrer">${transactionId}</a>`;
-  return html`<dt>Transaction</dt>
-    <dd>${text}</dd>`;
+/** Without script it shows the time that was left when the page was made. */
+function countdown({ payment, server_time: now }: CheckoutPayment, language: Language): Html {
+  const { texts } = language;
+  const seconds = Math.ceil((Date.parse(payment.expires_at) - Date.parse(now)) / 1000);
+  return html`<p class="clock">
+    ${texts.timeLeft}
+    <bdi class="countdown" role="timer" aria-label="${texts.timeLeft}">${formatCountdown(language, seconds)}</bdi>
+    <span class="until"
+      >${texts.payBefore}
+      <time datetime="${payment.expires_at}">${formatUtcTime(language, payment.expires_at)}</time></span
+    >
+  </p>`;
 }
 
-/** "2026-01-31 09:00 UTC" from an RFC 3339 moment in UTC. */
-const toUtcText = (moment: string): string => `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`;
+function progress(confirmations: CheckoutPayment['confirmations'], language: Language): Html {
+  // Empty until something is known, so that the script has a place to put it.
+  if (confirmations === null) return html`<div class="progress" data-live></div>`;
+  const { seen, required } = confirmations;
+  const counted = fill(language.texts.confirmations, {
+    seen: formatNumber(language, seen),
+    required: formatNumber(language, required),
+  });
+  return html`<div class="progress" data-live>
+    <progress value="${String(seen)}" max="${String(required)}" aria-label="${counted}"></progress>
+    <p>${counted}</p>
+    ${seen >= required ? html`<p>${language.texts.awaitingFinality}</p>` : []}
+  </div>`;
+}

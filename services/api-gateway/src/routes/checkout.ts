@@ -1,7 +1,10 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import { pathParameter, route, type Reply, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
+import type { PageChoices } from '../checkout/document.ts';
+import { chooseLanguage } from '../checkout/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../checkout/page.ts';
+import { compressed } from '../compression.ts';
 import type { PaymentViews } from '../payment-views.ts';
 
 type Dependencies = { views: PaymentViews; networks: readonly Network[]; logger: Logger };
@@ -12,7 +15,11 @@ const pageHeaders = {
   'cache-control': 'no-store',
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',
   'referrer-policy': 'no-referrer',
+  vary: 'accept-language',
   'x-content-type-options': 'nosniff',
   'x-robots-tag': 'noindex, nofollow',
 };
@@ -22,22 +29,34 @@ export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route
   route({
     method: 'GET',
     path: '/pay/:public_token',
-    handle: async ({ params }) => {
+    handle: async (request) => {
+      const choices = choicesOf(request);
+      const page = (status: number, body: string, headers: Record<string, string> = {}): Reply =>
+        compressed(request, {
+          status,
+          body,
+          headers: { ...pageHeaders, 'content-language': choices.language.code, ...headers },
+        });
       try {
-        const payment = await views.publicPayment(pathParameter(params, 'public_token'));
-        if (payment === null) return page(404, notFoundPage());
-        const network = networks.find(({ id }) => id === payment.network);
-        return page(200, paymentPage(payment, network?.explorer_transaction_url ?? null));
+        const view = await views.checkoutPayment(pathParameter(request.params, 'public_token'));
+        if (view === null) return page(404, notFoundPage(choices));
+        const network = networks.find(({ id }) => id === view.payment.network) ?? null;
+        return page(200, paymentPage(view, network, choices));
       } catch (error) {
         logger.warn({ error }, 'the checkout page could not be shown');
-        return page(503, unavailablePage(), { 'retry-after': '5' });
+        return page(503, unavailablePage(choices), { 'retry-after': '5' });
       }
     },
   }),
 ];
 
-const page = (status: number, body: string, headers: Record<string, string> = {}): Reply => ({
-  status,
-  body,
-  headers: { ...pageHeaders, ...headers },
-});
+/** What is asked for otherwise than the links of the page do counts as not asked for. */
+function choicesOf({ query, headers }: RouteRequest): PageChoices {
+  const lang = query.get('lang') ?? undefined;
+  const language = chooseLanguage({ lang, acceptLanguage: headers['accept-language'] });
+  return {
+    language,
+    chosenLanguage: lang === language.code ? lang : null,
+    qr: query.get('qr') === 'link' ? 'link' : 'recipient',
+  };
+}

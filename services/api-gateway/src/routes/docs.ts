@@ -1,7 +1,7 @@
-import { gzipSync } from 'node:zlib';
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { route, type Route } from '@quittance/http/route.ts';
 import { KEPT_FOR_EVER } from '../asset.ts';
+import { fixedContent } from '../compression.ts';
 import { readDocsAssets } from '../docs/assets.ts';
 import { readOpenApi } from '../docs/document.ts';
 import { docsPage } from '../docs/page.ts';
@@ -25,13 +25,13 @@ const contentSecurityPolicy = [
 export function docsRoutes(): Route[] {
   const document = readOpenApi();
   const assets = readDocsAssets();
-  const json = content(JSON.stringify(document), {
+  const json = fixedContent(JSON.stringify(document), {
     'content-type': 'application/json; charset=utf-8',
     'cache-control': 'public, max-age=300',
     // Public, and without credentials: tools on other sites may read it. Nothing else here may be.
     'access-control-allow-origin': '*',
   });
-  const page = content(docsPage(document, assets), {
+  const page = fixedContent(docsPage(document, assets), {
     'content-type': 'text/html; charset=utf-8',
     // It names the assets of this very release.
     'cache-control': 'no-cache',
@@ -41,7 +41,7 @@ export function docsRoutes(): Route[] {
   const files = new Map(
     Object.values(assets).map(({ name, contentType, bytes }) => [
       name,
-      content(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
+      fixedContent(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
     ]),
   );
   return [
@@ -58,15 +58,4 @@ export function docsRoutes(): Route[] {
       },
     }),
   ];
-}
-
-/** Answers always the same; compressed, once for all, for whoever takes that. */
-function content(body: string | Buffer, headers: Record<string, string>): (request: RouteRequest) => Reply {
-  const plain = Buffer.from(body);
-  const compressed = gzipSync(plain);
-  const common = { ...headers, vary: 'accept-encoding', 'x-content-type-options': 'nosniff' };
-  return ({ headers: { 'accept-encoding': accepted = '' } }) =>
-    /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted)
-      ? { status: 200, body: compressed, headers: { ...common, 'content-encoding': 'gzip' } }
-      : { status: 200, body: plain, headers: common };
 }

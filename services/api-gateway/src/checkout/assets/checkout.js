@@ -1,61 +1,243 @@
 /**
- * Keeps the checkout page's status current. Reads only the public status, sends nothing but the public token
- * that is already in the address bar, and stops once the payment is over.
- * The page is complete without it: then it reloads itself.
+ * Keeps the checkout page current, counts its time down and copies for its reader. Asks only for the public status and for the page
+ * itself, sends nothing but the public token that is already in the address bar, and stops once the payment is over.
+ * The page is complete without it: then it reloads itself. The server knows all the words; a page whose state has changed is asked
+ * for again, and its main part takes the place of the old one.
  */
 (() => {
-  const POLL_MIN_MS = 3_800;
-  const POLL_MAX_MS = 4_000;
-  const BACKOFF_MAX_MS = 30_000;
-  const REQUEST_TIMEOUT_MS = 10_000;
+  const POLL_MIN_MS = 3800;
+  const POLL_MAX_MS = 4000;
+  const WAIT_MAX_MS = 30000;
+  const RETRY_AFTER_MAX_MS = 300000;
+  const REQUEST_TIMEOUT_MS = 10000;
+  /** After so many failures in a row the reader is told. */
+  const FAILURES_TOLD = 2;
+  /** Seconds left at which screen readers say so. */
+  const ANNOUNCED_SECONDS = [300, 60];
+  const COPIED_MS = 2000;
+  const OPEN_STATES = ['waiting', 'over', 'seen', 'unavailable'];
 
-  const root = document.querySelector('[data-status]');
-  if (root === null) return;
-  const token = location.pathname.split('/').at(-1);
+  const texts = document.body.dataset;
+  const token = location.pathname.split('/').pop();
+  let main = document.querySelector('main[data-state]');
+  /** When the page on display was asked for, on both clocks. The countdown is the server's; the device's date may be anything. */
+  let asked = { ticks: performance.getEntriesByType('navigation')[0]?.requestStart ?? 0, date: 0 };
+  asked.date = Date.now() - (performance.now() - asked.ticks);
   let failures = 0;
-  let timer = 0;
-  let checking = false;
+  let isBusy = false;
+  let pollTimer = 0;
+  let tickTimer = 0;
+  /** Until then nothing is asked, whatever happens, because we were told to. */
+  let quietUntil = 0;
+  let secondsShown = Infinity;
 
-  const isUnfinished = () => root.dataset.status === 'PENDING' || root.dataset.status === 'CHECKING';
+  const isOpen = () => OPEN_STATES.includes(main.dataset.state);
 
-  function schedule(milliseconds) {
-    clearTimeout(timer);
-    if (isUnfinished()) timer = setTimeout(check, milliseconds);
+  // ---- Asking
+
+  function pollIn(milliseconds) {
+    clearTimeout(pollTimer);
+    if (isOpen()) pollTimer = setTimeout(poll, milliseconds);
   }
 
-  /** Only one request at a time, and none while nobody looks. */
-  async function check() {
-    if (checking || document.hidden || !isUnfinished()) return;
-    checking = true;
+  /** One question at a time, and none while nobody looks: being looked at again asks at once. */
+  async function poll() {
+    if (isBusy || document.hidden || !isOpen()) return;
+    const now = performance.now();
+    if (now < quietUntil) return pollIn(quietUntil - now);
+    isBusy = true;
+    let wait;
     try {
-      schedule(await ask());
+      await ask();
+      failures = 0;
+      // From question to question, however long the answer took.
+      wait = Math.max(POLL_MIN_MS + Math.random() * (POLL_MAX_MS - POLL_MIN_MS) - (performance.now() - now), 1000);
     } catch {
-      failures += 1;
-      schedule(Math.min(POLL_MAX_MS * 2 ** failures, BACKOFF_MAX_MS));
-    } finally {
-      checking = false;
+      // Being told to ask less is no failure, and says how long to wait.
+      const isFailure = performance.now() >= quietUntil;
+      if (isFailure) failures += 1;
+      wait = isFailure ? Math.min(POLL_MAX_MS * 2 ** failures, WAIT_MAX_MS) : 0;
     }
+    isBusy = false;
+    note(failures >= FAILURES_TOLD ? texts.offline : '');
+    pollIn(Math.max(wait, quietUntil - performance.now()));
   }
 
-  /** @returns milliseconds until the next question. @throws when there was no usable answer. */
   async function ask() {
-    const response = await fetch(`/api/v1/payments/${token}`, {
-      cache: 'no-store',
-      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
-    });
-    if (response.status === 429) {
-      const seconds = Number(response.headers.get('retry-after'));
-      return seconds > 0 ? seconds * 1_000 : BACKOFF_MAX_MS;
+    const { state, status } = main.dataset;
+    if (state !== 'unavailable') {
+      const response = await request(`/api/v1/payments/${token}`);
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const current = (await response.json()).status;
+      if (current === status && current !== 'CHECKING' && !isTimeOver() && !hasLostTime()) return;
     }
-    if (!response.ok) throw new Error(`status ${response.status}`);
-    const { status } = await response.json();
-    failures = 0;
-    // The server writes the page for each status; asking for it again keeps one place that knows the words.
-    if (status !== root.dataset.status) location.reload();
-    return POLL_MIN_MS + Math.random() * (POLL_MAX_MS - POLL_MIN_MS);
+    await showCurrent();
   }
 
-  document.addEventListener('visibilitychange', () => void check());
-  addEventListener('online', () => void check());
-  schedule(POLL_MIN_MS);
+  /** @throws when there is no answer in time, or when we are told to ask less. */
+  async function request(path) {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), REQUEST_TIMEOUT_MS);
+    try {
+      const response = await fetch(path, { cache: 'no-store', signal: controller.signal });
+      if (response.status !== 429) return response;
+      // An edge that counts by address says no time, and answers with a page.
+      const seconds = Number(response.headers.get('retry-after'));
+      quietUntil = performance.now() + (seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : WAIT_MAX_MS);
+      throw new Error('too many questions');
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  // ---- Showing
+
+  /** Asks for the page as it is now and shows what has changed. */
+  async function showCurrent() {
+    const [ticks, date] = [performance.now(), Date.now()];
+    const response = await request(location.pathname + location.search);
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const next = page.querySelector('main[data-state]');
+    // What stands between us and the server has pages of its own.
+    if (next === null || response.status >= 500) throw new Error(`no page, status ${response.status}`);
+    // Another question may have been answered meanwhile.
+    if (ticks < asked.ticks) return;
+    asked = { ticks, date };
+    if (next.dataset.state === main.dataset.state) update(next);
+    else replace(next, page.title);
+    tick();
+  }
+
+  /** The same state, so that what somebody reads or selects stays in place: only what goes on within it is renewed. */
+  function update(next) {
+    Object.assign(main.dataset, next.dataset);
+    const renewed = next.querySelectorAll('[data-live]');
+    main.querySelectorAll('[data-live]').forEach((element, position) => {
+      const other = renewed[position];
+      if (other !== undefined && other.innerHTML !== element.innerHTML) element.replaceWith(other);
+    });
+  }
+
+  function replace(next, title) {
+    const hadFocus = main.contains(document.activeElement);
+    main.replaceWith(next);
+    main = next;
+    document.title = title;
+    secondsShown = Infinity;
+    prepare();
+    scrollTo(0, 0);
+    if (hadFocus) main.querySelector('h1').focus();
+    announce(`${main.querySelector('h1').textContent}. ${main.querySelector('.lead').textContent}`);
+  }
+
+  /** Makes of what the server wrote what only a script can. */
+  function prepare() {
+    for (const button of main.querySelectorAll('[data-copy]')) {
+      button.hidden = false;
+      const label = button.textContent;
+      button.addEventListener('click', () => void copy(button, label));
+    }
+    for (const notice of main.querySelectorAll('.reload')) notice.hidden = true;
+    for (const time of main.querySelectorAll('time')) time.textContent = localTime(new Date(time.dateTime));
+  }
+
+  function localTime(moment) {
+    const isToday = moment.toDateString() === new Date().toDateString();
+    const style = isToday ? { timeStyle: 'short' } : { dateStyle: 'medium', timeStyle: 'short' };
+    return new Intl.DateTimeFormat(main.dataset.locale, style).format(moment);
+  }
+
+  /** Something that is so, for as long as it is so. */
+  function note(text) {
+    const element = document.querySelector('.note');
+    if (element.textContent !== text) element.textContent = text;
+  }
+
+  /** Something that has happened, for those who cannot see it. Said again it is heard again. */
+  function announce(text) {
+    const element = document.querySelector('.announcement');
+    element.textContent = '';
+    setTimeout(() => (element.textContent = text), 100);
+  }
+
+  // ---- The countdown
+
+  function millisecondsLeft() {
+    const { expiresAt, serverTime } = main.dataset;
+    return Date.parse(expiresAt) - Date.parse(serverTime) - (performance.now() - asked.ticks);
+  }
+
+  const isTimeOver = () => main.dataset.state === 'waiting' && millisecondsLeft() <= 0;
+
+  /** The count of milliseconds may stand still while a device sleeps; then the date runs ahead of it, and the server is asked. */
+  const hasLostTime = () => Math.abs(Date.now() - asked.date - (performance.now() - asked.ticks)) > 2000;
+
+  function tick() {
+    clearTimeout(tickTimer);
+    if (main.dataset.state !== 'waiting') return;
+    const left = Math.max(millisecondsLeft(), 0);
+    showSeconds(Math.ceil(left / 1000));
+    // At the end of the time the page is asked for at once. Should that fail, the next question to come brings it.
+    if (left === 0 && !document.hidden && performance.now() > Math.max(quietUntil, asked.ticks + 1000)) {
+      showCurrent().catch(() => undefined);
+    } else {
+      tickTimer = setTimeout(tick, left % 1000 || 1000);
+    }
+  }
+
+  function showSeconds(seconds) {
+    const formatted = formatSeconds(seconds);
+    main.querySelector('.countdown').textContent = formatted;
+    if (ANNOUNCED_SECONDS.some((mark) => seconds <= mark && mark < secondsShown && secondsShown !== Infinity)) {
+      announce(`${texts.timeLeft} ${formatted}`);
+    }
+    secondsShown = seconds;
+  }
+
+  function formatSeconds(seconds) {
+    const format = new Intl.NumberFormat(main.dataset.locale, { minimumIntegerDigits: 2 });
+    const parts = [format.format(Math.floor(seconds / 60) % 60), format.format(seconds % 60)];
+    const hours = Math.floor(seconds / 3600);
+    return [...(hours > 0 ? [new Intl.NumberFormat(main.dataset.locale).format(hours)] : []), ...parts].join(':');
+  }
+
+  // ---- Copying
+
+  async function copy(button, label) {
+    const { copy: text } = button.dataset;
+    const isCopied = (await copyByClipboard(text)) || copyBySelection(text);
+    note(isCopied ? '' : texts.copyFailed);
+    if (!isCopied) return;
+    announce(texts.copied);
+    button.textContent = texts.copied;
+    setTimeout(() => (button.textContent = label), COPIED_MS);
+  }
+
+  const copyByClipboard = (text) =>
+    navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    );
+
+  /** Where there is no clipboard, as on pages without HTTPS, or its use was denied. */
+  function copyBySelection(text) {
+    const field = document.createElement('textarea');
+    field.className = 'announcement';
+    field.value = text;
+    const focused = document.activeElement;
+    document.body.append(field);
+    field.select();
+    const isCopied = document.execCommand('copy');
+    field.remove();
+    focused?.focus();
+    return isCopied;
+  }
+
+  document.addEventListener('visibilitychange', () => void poll());
+  addEventListener('online', () => void poll());
+  addEventListener('offline', () => isOpen() && note(texts.offline));
+  addEventListener('pageshow', ({ persisted }) => void (persisted && poll()));
+  prepare();
+  tick();
+  pollIn(POLL_MIN_MS);
 })();
