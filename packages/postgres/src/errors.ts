@@ -23,6 +23,11 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
+/** The server will not let this role in however often it is asked: a wrong password, no such role, or no way in for it. */
+export function isLoginRefused(error: unknown): boolean {
+  return chain(error).some((link) => codeOf(link)?.startsWith('28') === true);
+}
+
 /** The server gave up this transaction for another one's sake: the same transaction may well succeed when run again. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);

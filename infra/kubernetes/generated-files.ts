@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { serviceSchemas } from '../local/backends/service-databases.ts';
+import { renderNginx } from '../nginx/render.ts';
+
+/** Absolute, with a slash at its end. */
+export const repositoryRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+const production = 'k8s/overlays/production';
+const alerts = 'infra/observability/alerts';
+
+/**
+ * Files below k8s/ that say again what another file of the repository says, because kustomize reads nothing outside its folder and cannot
+ * turn one format into another. `npm run manifests` writes them, and a test holds those in the repository equal to these.
+ * @returns text by path from the root of the repository.
+ */
+export function generatedFiles(): Record<string, string> {
+  return {
+    'k8s/base/networks.json': text('infra/networks.json'),
+    'k8s/base/edge/nginx.conf': edgeConfiguration([]),
+    'k8s/components/schemas/schemas.sql': schemas(),
+    'k8s/components/monitoring/rules.yaml': prometheusRules(),
+    [`${production}/settings/networks.json`]: networks(JSON.parse(text(`${production}/settings/rpc-urls.json`))),
+    [`${production}/edge/nginx.conf`]: edgeConfiguration(lines(text(`${production}/edge/trusted-proxies.txt`))),
+  };
+}
+
+/**
+ * The Service's address stands there once for each try: nginx makes no second one at the same server, and every connection to a Service
+ * may end at another pod, so that a request survives the gateway's pod that went down with its node.
+ */
+function edgeConfiguration(trustedProxies: string[]): string {
+  const gateway = Array.from({ length: 3 }, () => 'api-gateway:8080');
+  return renderNginx({ directory: '/run/quittance', edge: { listen: '8080', gateway, trustedProxies } });
+}
+
+/** infra/postgres/service.sql once for each service. The passwords are chance, until whoever manages the roles sets others. */
+function schemas(): string {
+  const statement = text('infra/postgres/service.sql');
+  const parts = Object.values(serviceSchemas).map(({ schema, role }) =>
+    [
+      `set quittance.service_schema = '${schema}';`,
+      `set quittance.service_role = '${role}';`,
+      `select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);`,
+      statement,
+    ].join('\n'),
+  );
+  return `-- Written by npm run manifests, from infra/postgres/service.sql.\n${parts.join('\n')}`;
+}
+
+/** infra/networks.json with the endpoints of a deployment filled in; a network that has none there stays switched off. */
+function networks(endpoints: unknown): string {
+  const urls = new Map(Object.entries(endpoints as Record<string, unknown[]>));
+  const shipped = JSON.parse(text('infra/networks.json')) as { id: string; rpc_urls: unknown[] }[];
+  const stranger = [...urls.keys()].find((id) => !shipped.some((network) => network.id === id));
+  if (stranger !== undefined)
+    throw new Error(`rpc-urls.json names ${stranger}, which infra/networks.json does not have`);
+  const filled = shipped.map((network) => ({ ...network, rpc_urls: urls.get(network.id) ?? [] }));
+  return `${JSON.stringify(filled, null, 2)}\n`;
+}
+
+/** One object for each rule file, whose text is its `spec` as it stands. */
+function prometheusRules(): string {
+  const names = readdirSync(repositoryRoot + alerts).filter((name) => name.endsWith('.rules.yaml'));
+  const objects = names.sort().map((name) => {
+    const spec = text(`${alerts}/${name}`).replace(/^(?=.)/gm, '  ');
+    const metadata = `metadata:\n  name: quittance-${name.replace('.rules.yaml', '')}\n`;
+    return `apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n${metadata}spec:\n${spec}`;
+  });
+  return `# Written by npm run manifests, from ${alerts}.\n${objects.join('---\n')}`;
+}
+
+/** Without comments and empty lines. */
+function lines(list: string): string[] {
+  return list.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+}
+
+function text(path: string): string {
+  return readFileSync(repositoryRoot + path, 'utf8');
+}

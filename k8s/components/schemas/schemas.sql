@@ -1,0 +1,170 @@
+-- Written by npm run manifests, from infra/postgres/service.sql.
+set quittance.service_schema = 'gateway';
+set quittance.service_role = 'quittance_gateway';
+select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+-- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
+-- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+--   quittance.service_schema, quittance.service_role, quittance.service_password
+-- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
+do $$
+declare
+  schema_name constant text := current_setting('quittance.service_schema');
+  role_name constant text := current_setting('quittance.service_role');
+  role_password constant text := current_setting('quittance.service_password');
+begin
+  if not exists (select from pg_roles where rolname = role_name) then
+    execute format('create role %I', role_name);
+  end if;
+  execute format(
+    'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+    role_name, role_password
+  );
+
+  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to %I', current_database(), role_name);
+  revoke all on schema public from public;
+
+  if not exists (select from pg_namespace where nspname = schema_name) then
+    execute format('create schema %I authorization %I', schema_name, role_name);
+  end if;
+  execute format('alter schema %I owner to %I', schema_name, role_name);
+  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+end
+$$;
+
+set quittance.service_schema = 'payments';
+set quittance.service_role = 'quittance_payments';
+select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+-- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
+-- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+--   quittance.service_schema, quittance.service_role, quittance.service_password
+-- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
+do $$
+declare
+  schema_name constant text := current_setting('quittance.service_schema');
+  role_name constant text := current_setting('quittance.service_role');
+  role_password constant text := current_setting('quittance.service_password');
+begin
+  if not exists (select from pg_roles where rolname = role_name) then
+    execute format('create role %I', role_name);
+  end if;
+  execute format(
+    'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+    role_name, role_password
+  );
+
+  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to %I', current_database(), role_name);
+  revoke all on schema public from public;
+
+  if not exists (select from pg_namespace where nspname = schema_name) then
+    execute format('create schema %I authorization %I', schema_name, role_name);
+  end if;
+  execute format('alter schema %I owner to %I', schema_name, role_name);
+  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+end
+$$;
+
+set quittance.service_schema = 'chain';
+set quittance.service_role = 'quittance_chain';
+select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+-- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
+-- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+--   quittance.service_schema, quittance.service_role, quittance.service_password
+-- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
+do $$
+declare
+  schema_name constant text := current_setting('quittance.service_schema');
+  role_name constant text := current_setting('quittance.service_role');
+  role_password constant text := current_setting('quittance.service_password');
+begin
+  if not exists (select from pg_roles where rolname = role_name) then
+    execute format('create role %I', role_name);
+  end if;
+  execute format(
+    'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+    role_name, role_password
+  );
+
+  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to %I', current_database(), role_name);
+  revoke all on schema public from public;
+
+  if not exists (select from pg_namespace where nspname = schema_name) then
+    execute format('create schema %I authorization %I', schema_name, role_name);
+  end if;
+  execute format('alter schema %I owner to %I', schema_name, role_name);
+  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+end
+$$;
+
+set quittance.service_schema = 'webhooks';
+set quittance.service_role = 'quittance_webhooks';
+select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+-- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
+-- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+--   quittance.service_schema, quittance.service_role, quittance.service_password
+-- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
+do $$
+declare
+  schema_name constant text := current_setting('quittance.service_schema');
+  role_name constant text := current_setting('quittance.service_role');
+  role_password constant text := current_setting('quittance.service_password');
+begin
+  if not exists (select from pg_roles where rolname = role_name) then
+    execute format('create role %I', role_name);
+  end if;
+  execute format(
+    'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+    role_name, role_password
+  );
+
+  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to %I', current_database(), role_name);
+  revoke all on schema public from public;
+
+  if not exists (select from pg_namespace where nspname = schema_name) then
+    execute format('create schema %I authorization %I', schema_name, role_name);
+  end if;
+  execute format('alter schema %I owner to %I', schema_name, role_name);
+  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+end
+$$;
+
+set quittance.service_schema = 'quota';
+set quittance.service_role = 'quittance_quota';
+select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);
+-- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
+-- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
+--   quittance.service_schema, quittance.service_role, quittance.service_password
+-- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
+do $$
+declare
+  schema_name constant text := current_setting('quittance.service_schema');
+  role_name constant text := current_setting('quittance.service_role');
+  role_password constant text := current_setting('quittance.service_password');
+begin
+  if not exists (select from pg_roles where rolname = role_name) then
+    execute format('create role %I', role_name);
+  end if;
+  execute format(
+    'alter role %I login nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+    role_name, role_password
+  );
+
+  -- A service reaches its own schema and nothing else: not the other services', not public, not even a temporary table.
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to %I', current_database(), role_name);
+  revoke all on schema public from public;
+
+  if not exists (select from pg_namespace where nspname = schema_name) then
+    execute format('create schema %I authorization %I', schema_name, role_name);
+  end if;
+  execute format('alter schema %I owner to %I', schema_name, role_name);
+  execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+end
+$$;

@@ -1,0 +1,174 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { parseNetworks } from '@quittance/contracts/networks.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parse } from 'yaml';
+import { generatedFiles } from '../../../infra/kubernetes/generated-files.ts';
+import { environmentOf } from './support/environment.ts';
+import {
+  find,
+  ofKind,
+  podsOf,
+  selects,
+  specOf,
+  specsOf,
+  type AutoscalerSpec,
+  type KubernetesObject,
+  type Selector,
+  type WorkloadSpec,
+} from './support/objects.ts';
+import { render } from './support/render.ts';
+
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+
+describe('what the manifests say again', () => {
+  test.each(Object.entries(generatedFiles()))('%s is as `npm run manifests` writes it', (path, text) => {
+    expect(read(path)).toBe(text);
+  });
+});
+
+describe('production', () => {
+  let objects: KubernetesObject[];
+  beforeAll(async () => {
+    objects = await render('production');
+  });
+  const configured = (name: string, key: string): string => {
+    const [map] = ofKind(objects, 'ConfigMap').filter(({ metadata }) =>
+      new RegExp(`^${name}-[a-z0-9]{10}$`).test(metadata.name),
+    );
+    return map!.data![key]!;
+  };
+
+  test('has its own edge and networks, not those of the base', () => {
+    expect(configured('edge', 'nginx.conf')).toBe(read('k8s/overlays/production/edge/nginx.conf'));
+    expect(configured('edge', 'nginx.conf')).toMatch(/set_real_ip_from \S+;/);
+    const networks = parseNetworks(JSON.parse(configured('networks', 'networks.json')));
+    expect(networks.map(({ id, rpc_urls }) => [id, rpc_urls.length])).toEqual([
+      ['ethereum', 2],
+      ['tron', 2],
+    ]);
+  });
+
+  test('runs one version, by which its migrations are called', () => {
+    const { VERSION } = find(objects, 'ConfigMap', 'release').data!;
+    const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
+    const tags = ours.flatMap(({ containers }) => containers.map(({ image }) => image.split(':').at(-1)));
+    expect(new Set(tags)).toEqual(new Set([VERSION]));
+    const jobs = ofKind(objects, 'Job').map(({ metadata }) => metadata.name);
+    expect(jobs.filter((name) => name.endsWith(`.${VERSION}`))).toEqual(jobs);
+  });
+
+  test('is reached where its payment links lead', () => {
+    const { host } = new URL(environmentOf(objects, 'payments')['PUBLIC_BASE_URL']!);
+    type Backend = { service: { name: string; port: { name: string } } };
+    const { rules, tls } = specOf<{
+      rules: { host: string; http: { paths: { backend: Backend }[] } }[];
+      tls: { hosts: string[] }[];
+    }>(objects, 'Ingress', 'quittance');
+    expect([rules.map((rule) => rule.host), tls.map(({ hosts }) => hosts)]).toEqual([[host], [[host]]]);
+    const { service } = rules[0]!.http.paths[0]!.backend;
+    const { ports } = specOf<{ ports: { name: string }[] }>(objects, 'Service', service.name);
+    expect(ports.map(({ name }) => name)).toContain(service.port.name);
+  });
+
+  test('has two of everything, or an autoscaler that keeps so many', () => {
+    const floors = specsOf<WorkloadSpec>(objects, 'Deployment').map(({ name, spec }) => {
+      const scaler = scalerOf(name);
+      // Both at once would undo each other at every apply.
+      return [name, scaler ? (spec.replicas === undefined ? scaler.minReplicas : 0) : spec.replicas];
+    });
+    expect(Object.fromEntries(floors)).toEqual({
+      operator: 1,
+      ...Object.fromEntries(['edge', ...serviceNames].map((name) => [name, 2])),
+    });
+  });
+
+  test('asks for no more connections than PostgreSQL takes, with every autoscaler at its most and every rollout under way', () => {
+    const networks = parseNetworks(JSON.parse(configured('networks', 'networks.json'))).length;
+    const connections = serviceNames.map((name) => {
+      const { replicas = 0, strategy } = specOf<WorkloadSpec>(objects, 'Deployment', name);
+      const pods = (scalerOf(name)?.maxReplicas ?? replicas) + strategy.rollingUpdate.maxSurge;
+      const pool = Number(environmentOf(objects, name)['DATABASE_POOL_SIZE']);
+      return pods * (pool + (name === 'chain-watcher' ? networks : 0));
+    });
+    const ofTheOperator = 20;
+    const sum = connections.reduce((total, one) => total + one, ofTheOperator);
+    expect(sum).toBeLessThanOrEqual(Number(cluster().postgresql.parameters['max_connections']));
+  });
+
+  test('scales dispatchers by a metric that they have and the adapter offers', () => {
+    const adapter = parse(read('k8s/components/autoscaling/prometheus-adapter.yaml')) as {
+      rules: { external: { seriesQuery: string; name: { as: string } }[] };
+    };
+    const rule = adapter.rules.external[0]!;
+    const asked = scalerOf('webhook-dispatcher')!.metrics.flatMap(({ external }) => external?.metric.name ?? []);
+    expect(asked).toEqual([rule.name.as]);
+    const [, series = ''] = /^(\w+)\{/.exec(rule.seriesQuery) ?? [];
+    expect(read('services/webhook-dispatcher/src/loops/measure.ts')).toContain(`metrics.gauge('${series}'`);
+  });
+
+  test('alerts by every rule file, as it stands', () => {
+    const rules = ofKind(objects, 'PrometheusRule');
+    expect(rules.length).toBeGreaterThan(0);
+    for (const { metadata, spec } of rules) {
+      const file = `infra/observability/alerts/${metadata.name.replace('quittance-', '')}.rules.yaml`;
+      expect(spec).toEqual(parse(read(file)));
+    }
+  });
+
+  test('monitors pods that are there, at a port that they have', () => {
+    type Monitor = { selector: Selector; podMetricsEndpoints: { port: string; path: string }[] };
+    const { selector, podMetricsEndpoints } = specOf<Monitor>(objects, 'PodMonitor', 'services');
+    const found = podsOf(objects).filter(({ labels }) => selects(selector, labels));
+    expect(found.map(({ name }) => name).sort()).toEqual([...serviceNames].sort());
+    const [endpoint] = podMetricsEndpoints;
+    expect(endpoint).toMatchObject({ path: '/metrics', honorLabels: true });
+    for (const { containers } of found) expect(containers[0]!.ports?.map(({ name }) => name)).toContain(endpoint!.port);
+  });
+
+  test('answers no commit before a second PostgreSQL has it', () => {
+    const { instances, postgresql, affinity } = cluster();
+    expect(postgresql.synchronous).toMatchObject({ method: 'any', number: 1, dataDurability: 'required' });
+    expect([instances, affinity.podAntiAffinityType]).toEqual([3, 'required']);
+  });
+
+  test('makes its schemas, and backs them up, by what is there', () => {
+    const { bootstrap, plugins } = cluster();
+    const [schemas] = bootstrap.initdb.postInitApplicationSQLRefs.configMapRefs;
+    expect(find(objects, 'ConfigMap', schemas!.name).data).toHaveProperty([schemas!.key]);
+    type Backup = { cluster: { name: string }; pluginConfiguration: { name: string } };
+    const backup = specOf<Backup>(objects, 'ScheduledBackup', 'postgres');
+    expect(plugins).toMatchObject([{ name: backup.pluginConfiguration.name, isWALArchiver: true }]);
+    expect(() => find(objects, 'ObjectStore', plugins[0]!.parameters.barmanObjectName)).not.toThrow();
+    expect(backup.cluster.name).toBe('postgres');
+  });
+
+  test('loses no majority of brokers to a node that is emptied', () => {
+    const { maxUnavailable, selector } = specOf<{ maxUnavailable: number; selector: Selector }>(
+      objects,
+      'PodDisruptionBudget',
+      'rabbitmq',
+    );
+    const { replicas } = specOf<{ replicas: number }>(objects, 'RabbitmqCluster', 'rabbitmq');
+    expect([replicas, maxUnavailable, selects(selector, { 'app.kubernetes.io/name': 'rabbitmq' })]).toEqual([
+      3,
+      1,
+      true,
+    ]);
+  });
+
+  const scalerOf = (name: string): AutoscalerSpec | undefined =>
+    specsOf<AutoscalerSpec>(objects, 'HorizontalPodAutoscaler').find(({ spec }) => spec.scaleTargetRef.name === name)
+      ?.spec;
+
+  const cluster = () =>
+    specOf<{
+      instances: number;
+      affinity: { podAntiAffinityType: string };
+      postgresql: { synchronous: object; parameters: Record<string, string> };
+      bootstrap: { initdb: { postInitApplicationSQLRefs: { configMapRefs: { name: string; key: string }[] } } };
+      plugins: { name: string; isWALArchiver: boolean; parameters: { barmanObjectName: string } }[];
+    }>(objects, 'Cluster', 'postgres');
+});

@@ -1,0 +1,159 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { isPublicAddress } from '@quittance/contracts/public-address.ts';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { environmentIn } from './support/environment.ts';
+import { ofKind, podsOf, specOf, type KubernetesObject } from './support/objects.ts';
+import { Network, type Party } from './support/network.ts';
+import { overlayNames, render } from './support/render.ts';
+
+const postgres = pod('postgres', { 'cnpg.io/cluster': 'postgres' });
+const rabbitmq = pod('rabbitmq', { 'app.kubernetes.io/name': 'rabbitmq' });
+const stranger = pod('stranger', { 'app.kubernetes.io/name': 'stranger' });
+const prometheus = pod('prometheus', { 'app.kubernetes.io/name': 'prometheus' }, 'monitoring');
+const ingress = pod('ingress', { 'app.kubernetes.io/name': 'controller' }, 'ingress');
+const collector = pod('collector', { 'app.kubernetes.io/name': 'collector' }, 'observability');
+const neighbour = pod('neighbour', { 'app.kubernetes.io/component': 'service' }, 'default');
+/** The Kubernetes API and the bucket of the backups, whose addresses only a deployment knows. */
+const outward = [443, 6443];
+const isLocal = (overlay: string): boolean => overlay === 'local';
+const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8545, 9187, 15672, 15692, 4369, 25672];
+
+describe.each(overlayNames)('the network of %s', (overlay) => {
+  let objects: KubernetesObject[];
+  let network: Network;
+  let ours: Party[];
+
+  beforeAll(async () => {
+    objects = await render(overlay);
+    network = new Network(objects);
+    const made = podsOf(objects).map(({ name, labels }) => pod(name, labels));
+    ours = [...made.filter(({ name }) => name !== 'postgres' && name !== 'rabbitmq'), postgres, rabbitmq];
+  });
+
+  test('lets through what is configured, and nothing else', () => {
+    const everybody = [...ours, stranger, prometheus, ingress, collector, neighbour];
+    const flows = everybody.flatMap((from) =>
+      everybody
+        .filter((to) => (from.namespace === 'quittance' || to.namespace === 'quittance') && from.name !== to.name)
+        .flatMap((to) => ports.filter((port) => network.lets(from, to, port)).map((port) => flow(from, to, port))),
+    );
+    expect(flows.sort()).toEqual(configured(objects, overlay).sort());
+  });
+
+  test('allows at no end what the other one forbids', () => {
+    const inside = [...ours, stranger];
+    const oneSided = inside.flatMap((from) =>
+      inside.flatMap((to) =>
+        ports
+          .filter((port) => network.sends(from, to, port) !== network.receives(from, to, port))
+          .filter((port) => !(from.name === 'postgres' && outward.includes(port)))
+          .map((port) => flow(from, to, port)),
+      ),
+    );
+    const open = overlay.endsWith('load balancer') ? inside.map((from) => flow(from, { name: 'edge' }, 8080)) : [];
+    expect(oneSided.sort()).toEqual(open.sort());
+  });
+
+  test('lets chain-watcher and webhook-dispatcher reach the internet by HTTPS, PostgreSQL its bucket, and nobody else', () => {
+    const outside = ['8.8.8.8', '1.1.1.1', '2606:4700::1111'];
+    const reached = (party: Party) =>
+      outside.map((address) => ports.filter((port) => network.letsOut(party, address, port)));
+    const allowed: Record<string, number[]> = { 'chain-watcher': [443], 'webhook-dispatcher': [443] };
+    if (!isLocal(overlay)) allowed['postgres'] = outward;
+    for (const party of ours) {
+      const expected = allowed[party.name] ?? [];
+      expect([party.name, reached(party)]).toEqual([party.name, outside.map(() => expected)]);
+    }
+  });
+});
+
+describe('the way to the internet', () => {
+  /** Of each address family, the block that is open, with what is shut inside it. */
+  let blocks: { cidr: string; except: string[] }[];
+  let network: Network;
+
+  beforeAll(async () => {
+    const objects = await render('production');
+    network = new Network(objects);
+    const { egress } = specOf<{ egress: { to: { ipBlock: (typeof blocks)[number] }[] }[] }>(
+      objects,
+      'NetworkPolicy',
+      'to-internet',
+    );
+    blocks = egress[0]!.to.map(({ ipBlock }) => ipBlock);
+  });
+
+  test('is shut for the blocks that webhooks are never sent to', () => {
+    const source = readFileSync(join(repositoryRoot, 'packages', 'contracts', 'src', 'public-address.ts'), 'utf8');
+    const [shut4, open6, shut6] = [...source.matchAll(/blockList\('ipv\d', \[([^\]]*)\]/g)].map(([, list = '']) =>
+      [...list.matchAll(/'([^']+)'/g)].map(([, block]) => block),
+    );
+    expect(blocks).toEqual([
+      { cidr: '0.0.0.0/0', except: shut4 },
+      { cidr: open6![0], except: shut6 },
+    ]);
+  });
+
+  test('is judged by the network as by webhook-dispatcher itself', () => {
+    const dispatcher = pod('webhook-dispatcher', { 'app.kubernetes.io/name': 'webhook-dispatcher' });
+    const inside = blocks.flatMap(({ except }) => except.map((block) => block.split('/')[0]!));
+    const addresses = [
+      ...inside,
+      '8.8.8.8',
+      '11.0.0.0',
+      '172.32.0.1',
+      '192.0.3.1',
+      '169.253.0.1',
+      '::1',
+      'fd00::1',
+      'fe80::1',
+    ].concat('64:ff9b::7f00:1', '::ffff:10.0.0.1', '2606:4700::1111', '2a00::1', '3ffe::1', '4000::1');
+    const judged = addresses.map((address) => [address, network.letsOut(dispatcher, address, 443)]);
+    expect(judged).toEqual(addresses.map((address) => [address, isPublicAddress(address)]));
+  });
+});
+
+function pod(name: string, labels: Record<string, string>, namespace = 'quittance'): Party {
+  return { name, namespace, labels };
+}
+
+const flow = (from: { name: string }, to: { name: string }, port: number): string =>
+  `${from.name} → ${to.name}:${port}`;
+
+/** Every connection that somebody's settings speak of, and those of the cluster around. */
+function configured(objects: readonly KubernetesObject[], overlay: string): string[] {
+  const called = podsOf(objects).flatMap((one) =>
+    [...one.containers, ...one.initContainers].flatMap((container) =>
+      Object.values(environmentIn(objects, container))
+        .flatMap((value) => [URL.parse(value)].filter((url) => url !== null && !url.hostname.includes('example')))
+        .filter((url) => ['http:', 'postgres:', 'amqp:'].includes(url!.protocol) && url!.hostname !== 'localhost')
+        .map((url) => `${one.name} → ${hostOf(url!.hostname)}:${url!.port}`),
+    ),
+  );
+  const upstreams = ofKind(objects, 'ConfigMap')
+    .flatMap(({ data }) => data?.['nginx.conf'] ?? [])
+    .flatMap((text) =>
+      [...text.matchAll(/^ *server ([\w-]+):(\d+) /gm)].map(([, host, port]) => `edge → ${host}:${port}`),
+    );
+  const scraped = serviceNames.map((name) => `prometheus → ${name}:8080`);
+  return [...new Set([...called, ...upstreams, ...scraped, ...(isLocal(overlay) ? [] : aroundProduction(overlay))])];
+}
+
+/** A Service's or a server's name, as that of who answers there. */
+const hostOf = (host: string): string =>
+  ({ 'postgres-rw': 'postgres', 'collector.observability': 'collector' })[host] ?? host;
+
+function aroundProduction(overlay: string): string[] {
+  // A load balancer passes on the clients' own addresses, so the edge's port is open to whoever may send at all.
+  const clients = overlay.endsWith('load balancer') ? [prometheus, ingress, collector, neighbour] : [ingress];
+  const elsewhere = [prometheus, ingress, collector, neighbour];
+  return [
+    ...clients.map((party) => `${party.name} → edge:8080`),
+    'prometheus → postgres:9187',
+    'prometheus → rabbitmq:15692',
+    ...elsewhere.flatMap(({ name }) => outward.map((port) => `postgres → ${name}:${port}`)),
+  ];
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { readConfig as readOpsConfig, serviceSettings } from '../../../packages/ops/src/config.ts';
+import { readSettings } from '../../support/service-settings.ts';
+import { judgeSettings } from '../support/settings-agreement.ts';
+import { environmentIn, environmentOf, externalSecret, type ExternalSecretSpec } from './support/environment.ts';
+import { find, ofKind, podOf, podsOf, servicePods, specOf, specsOf, type KubernetesObject } from './support/objects.ts';
+import { overlayNames, render } from './support/render.ts';
+
+/** Who has a connection to the broker. */
+const connecting = [...serviceNames, 'operator'];
+
+describe.each(overlayNames)('the manifests of %s', (overlay) => {
+  let objects: KubernetesObject[];
+  let directory: string;
+
+  beforeAll(async () => {
+    objects = await render(overlay);
+    directory = mkdtempSync(join(tmpdir(), 'manifests-'));
+    writeFileSync(join(directory, 'networks.json'), networksFile());
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  const networksFile = (): string =>
+    ofKind(objects, 'ConfigMap').find(({ metadata }) => metadata.name.startsWith('networks'))!.data!['networks.json']!;
+  /** What stands for a secret in the URLs and headers of the networks file. */
+  const placeholders = (): string[] => [...networksFile().matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => name);
+
+  test('tell each service what it must be told, and nothing that it does not know', () => {
+    const secrets = new Set(placeholders());
+    const given = serviceNames.map((service) => {
+      const names = Object.keys(environmentOf(objects, service));
+      return [service, new Set(names.filter((name) => !secrets.has(name)))] as const;
+    });
+    expect(judgeSettings(new Map(given))).toEqual([]);
+  });
+
+  test.each(serviceNames)('give %s values with which it starts in production', (service) => {
+    const env: NodeJS.ProcessEnv = environmentOf(objects, service);
+    if (env['NETWORKS_FILE'] !== undefined) env['NETWORKS_FILE'] = join(directory, 'networks.json');
+    expect(() => readSettings(service, env)).not.toThrow();
+    expect(env['NODE_ENV']).toBe('production');
+  });
+
+  test('put the networks file where each service that reads it is told to look', () => {
+    for (const service of serviceNames) {
+      const { containers, spec } = podOf(objects, service);
+      const file = environmentOf(objects, service)['NETWORKS_FILE'];
+      const mounted = (containers[0]!.volumeMounts ?? []).filter(({ name }) => name === 'networks');
+      expect(mounted.map(({ mountPath }) => `${mountPath}/networks.json`)).toEqual(file === undefined ? [] : [file]);
+      for (const { configMap } of (spec.volumes ?? []).filter(({ name }) => name === 'networks')) {
+        expect(find(objects, 'ConfigMap', configMap!.name).data).toHaveProperty(['networks.json']);
+      }
+    }
+  });
+
+  test('give migrations, and those who wait for them, the database and nothing else', () => {
+    const tasks = [...podsOf(objects).filter(({ kind }) => kind === 'Job'), ...servicePods(objects)];
+    for (const { kind, containers, initContainers } of tasks) {
+      const env = environmentIn(objects, (kind === 'Job' ? containers : initContainers)[0]!);
+      expect(Object.keys(env)).toEqual(['DATABASE_URL']);
+      expect(() => readMigrationConfig(env)).not.toThrow();
+    }
+  });
+
+  test("tell the operator's pod where every service is, and nothing that the command line does not know", () => {
+    const env = environmentOf(objects, 'operator');
+    const { urls, internalToken, amqpUrl } = readOpsConfig(env);
+    expect(Object.values(urls)).not.toContain('');
+    expect([internalToken, amqpUrl]).toEqual([environmentOf(objects, 'quota')['INTERNAL_TOKEN'], env['AMQP_URL']]);
+    expect(Object.keys(env).sort()).toEqual([...Object.values(serviceSettings), 'AMQP_URL', 'INTERNAL_TOKEN'].sort());
+  });
+
+  test('restart a service when its settings change, by names that follow from their contents', () => {
+    const used = servicePods(objects).flatMap(({ containers, spec }) => [
+      ...containers[0]!.envFrom!.flatMap(({ configMapRef }) => configMapRef?.name ?? []),
+      ...spec.volumes!.flatMap(({ configMap }) => configMap?.name ?? []),
+    ]);
+    expect(used.filter((name) => !/-[a-z0-9]{10}$/.test(name))).toEqual([]);
+  });
+});
+
+describe('production', () => {
+  let objects: KubernetesObject[];
+  beforeAll(async () => {
+    objects = await render('production');
+  });
+  const loginOf = (secret: string): string => externalSecret(objects, secret)['username']!;
+
+  test('keeps no secret in the repository', () => {
+    expect(ofKind(objects, 'Secret')).toEqual([]);
+    // A template alone decides what is in a secret: names, URLs without passwords, and what is fetched.
+    const harmless = /^(?:\{\{ \.\w+ \}\}|[a-z_-]+|(?:postgres|amqp):\/\/[\w-]+:\{\{ \.\w+ \| urlquery \}\}@[^@]+)$/;
+    const secrets = specsOf<ExternalSecretSpec>(objects, 'ExternalSecret');
+    expect(secrets.length).toBeGreaterThan(serviceNames.length);
+    for (const { name, spec } of secrets) {
+      expect(spec.target.name).toBe(name);
+      for (const template of Object.values(spec.target.template.data)) expect(template).toMatch(harmless);
+    }
+  });
+
+  test('gives services and backends the same names and passwords', () => {
+    const fetched = (secret: string, key: string) =>
+      specOf<ExternalSecretSpec>(objects, 'ExternalSecret', secret).data.find(({ secretKey }) => secretKey === key)!
+        .remoteRef;
+    for (const service of serviceNames) {
+      const { DATABASE_URL } = environmentOf(objects, service);
+      expect(loginOf(`postgres-role-${service}`)).toBe(new URL(DATABASE_URL!).username);
+      expect(fetched(service, 'database_password')).toEqual(fetched(`postgres-role-${service}`, 'password'));
+    }
+    for (const name of connecting) {
+      const { AMQP_URL } = environmentOf(objects, name);
+      expect(loginOf(`rabbitmq-user-${name}`)).toBe(new URL(AMQP_URL!).username);
+      expect(fetched(name, 'amqp_password')).toEqual(fetched(`rabbitmq-user-${name}`, 'password'));
+      expect(fetched(name, 'internal_token')).toEqual(fetched('quota', 'internal_token'));
+    }
+  });
+
+  test('makes every role that a service logs in as', () => {
+    const { managed } = specOf<{ managed: { roles: { name: string; passwordSecret: { name: string } }[] } }>(
+      objects,
+      'Cluster',
+      'postgres',
+    );
+    const logins = serviceNames.map((service) => new URL(environmentOf(objects, service)['DATABASE_URL']!).username);
+    expect(managed.roles.map(({ name }) => name).sort()).toEqual([...logins].sort());
+    for (const { name, passwordSecret } of managed.roles) expect(loginOf(passwordSecret.name)).toBe(name);
+  });
+
+  test('makes every user of the broker, who may use the virtual host that the service is told', () => {
+    const users = specsOf<{ importCredentialsSecret: { name: string } }>(objects, 'User');
+    const logins = users.map(({ spec }) => loginOf(spec.importCredentialsSecret.name));
+    expect(logins.sort()).toEqual([...connecting].sort());
+    const permissions = specsOf<{ userReference: { name: string }; vhost: string }>(objects, 'Permission');
+    const vhostOf = (name: string) => new URL(environmentOf(objects, name)['AMQP_URL']!).pathname.slice(1);
+    expect(permissions.map(({ spec }) => [spec.userReference.name, spec.vhost]).sort()).toEqual(
+      connecting.map((name) => [name, vhostOf(name)]).sort(),
+    );
+    expect(new Set(connecting.map(vhostOf))).toEqual(
+      new Set(specsOf<{ name: string }>(objects, 'Vhost').map(({ spec }) => spec.name)),
+    );
+  });
+});

@@ -1,0 +1,65 @@
+import { find, ofKind, podOf, specOf, type Container, type KubernetesObject } from './objects.ts';
+
+/** What a secret store may hold, by the property that an ExternalSecret asks it for. */
+const stored: Record<string, string> = {
+  database_password: 'p4ssw0rd',
+  amqp_password: 'p4ssw0rd',
+  internal_token: 'an-internal-token-of-at-least-32-characters',
+  webhook_encryption_key: Buffer.alloc(32).toString('base64'),
+};
+
+/** Everything that the process of a service, or of the operator's pod, finds in its environment, beside what its image brings. */
+export const environmentOf = (objects: readonly KubernetesObject[], service: string): Record<string, string> =>
+  environmentIn(objects, podOf(objects, service).containers[0]!);
+
+/** @throws Error when a ConfigMap, a Secret or a key of one is not there. */
+export function environmentIn(objects: readonly KubernetesObject[], container: Container): Record<string, string> {
+  const sources = (container.envFrom ?? []).map(({ configMapRef, secretRef }) =>
+    configMapRef ? configuration(objects, configMapRef.name) : secret(objects, secretRef!.name),
+  );
+  const single = (container.env ?? []).map(({ name, value, valueFrom }) => {
+    if (valueFrom === undefined) return [name, value ?? ''];
+    const { secretKeyRef, configMapKeyRef } = valueFrom;
+    const source = secretKeyRef ? secret(objects, secretKeyRef.name) : configuration(objects, configMapKeyRef!.name);
+    const key = (secretKeyRef ?? configMapKeyRef)!.key!;
+    if (source[key] === undefined) throw new Error(`${container.name} asks for ${key}, which is not there`);
+    return [name, source[key]];
+  });
+  return Object.assign({}, ...sources, Object.fromEntries(single)) as Record<string, string>;
+}
+
+const configuration = (objects: readonly KubernetesObject[], name: string): Record<string, string> =>
+  find(objects, 'ConfigMap', name).data ?? {};
+
+/** A Secret that is there as it is, or as external-secrets makes it. */
+function secret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
+  const own = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === name);
+  const decoded = Object.entries(own?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
+  if (own !== undefined) return Object.fromEntries(decoded) as Record<string, string>;
+  return externalSecret(objects, name);
+}
+
+export type ExternalSecretSpec = {
+  target: { name: string; template: { data: Record<string, string> } };
+  data: { secretKey: string; remoteRef: { key: string; property: string } }[];
+};
+
+/** What external-secrets would make. @throws Error when a template names what is not fetched. */
+export function externalSecret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
+  const { target, data } = specOf<ExternalSecretSpec>(objects, 'ExternalSecret', name);
+  const fetched = new Map(
+    data.map(({ secretKey, remoteRef: { property } }) => [
+      secretKey,
+      stored[property] ?? `https://node.example/${property}`,
+    ]),
+  );
+  const filled = Object.entries(target.template.data).map(([key, template]) => [
+    key,
+    template.replace(/\{\{ \.(\w+)( \| urlquery)? \}\}/g, (_, wanted: string, escaped?: string) => {
+      const value = fetched.get(wanted);
+      if (value === undefined) throw new Error(`${name} does not fetch ${wanted}`);
+      return escaped ? encodeURIComponent(value) : value;
+    }),
+  ]);
+  return Object.fromEntries(filled) as Record<string, string>;
+}

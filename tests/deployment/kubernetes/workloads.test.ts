@@ -1,0 +1,177 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import {
+  find,
+  ofKind,
+  podsOf,
+  selects,
+  servicePods,
+  specOf,
+  specsOf,
+  type KubernetesObject,
+  type Labels,
+  type Pod,
+  type Selector,
+  type WorkloadSpec,
+} from './support/objects.ts';
+import { overlayNames, render } from './support/render.ts';
+
+describe.each(overlayNames)('the pods of %s', (overlay) => {
+  let objects: KubernetesObject[];
+  let pods: Pod[];
+  let deployments: Pod[];
+
+  beforeAll(async () => {
+    objects = await render(overlay);
+    pods = podsOf(objects);
+    // Nothing waits for the operator's pod, which is there for one person at a time.
+    deployments = pods.filter(({ kind, name }) => kind === 'Deployment' && name !== 'operator');
+  });
+
+  test('are as restricted as Pod Security knows, and the namespace takes no others', () => {
+    const { labels = {} } = find(objects, 'Namespace', 'quittance').metadata;
+    expect(labels['pod-security.kubernetes.io/enforce']).toBe('restricted');
+    for (const { owner, spec, containers, initContainers } of pods) {
+      expect({ owner, ...spec.securityContext }).toMatchObject({
+        owner,
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect(spec.securityContext?.runAsUser).toBeGreaterThan(0);
+      expect([spec.hostNetwork, spec.hostPID, spec.hostIPC]).toEqual([undefined, undefined, undefined]);
+      expect(spec.volumes?.some((volume) => 'hostPath' in volume) ?? false).toBe(false);
+      for (const { name, securityContext } of [...containers, ...initContainers]) {
+        expect({ owner, name, ...securityContext }).toMatchObject({
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(securityContext).not.toHaveProperty('privileged');
+      }
+    }
+  });
+
+  test('of ours run as 10001 and write to nothing but memory and /tmp', () => {
+    for (const { spec, containers, initContainers } of pods.filter(({ kind }) => kind !== 'StatefulSet')) {
+      expect([spec.securityContext?.runAsUser, spec.securityContext?.runAsGroup]).toEqual([10001, 10001]);
+      for (const { securityContext } of [...containers, ...initContainers]) {
+        expect(securityContext).toHaveProperty('readOnlyRootFilesystem', true);
+      }
+    }
+  });
+
+  test('cannot speak to the Kubernetes API', () => {
+    for (const { owner, kind, spec } of pods) {
+      expect([owner, spec.automountServiceAccountToken]).toEqual([owner, false]);
+      if (kind === 'StatefulSet') continue;
+      const account = find(objects, 'ServiceAccount', spec.serviceAccountName);
+      expect(account).toHaveProperty('automountServiceAccountToken', false);
+    }
+    expect(ofKind(objects, 'Role', 'ClusterRole', 'RoleBinding', 'ClusterRoleBinding')).toEqual([]);
+  });
+
+  test('run images of a version', () => {
+    const images = pods.flatMap(({ containers, initContainers }) =>
+      [...containers, ...initContainers].map(({ image }) => image),
+    );
+    expect(images.filter((image) => !/:[\w.-]+$/.test(image) || image.endsWith(':latest'))).toEqual([]);
+  });
+
+  test('say how much memory and CPU they need, and how much memory they may take', () => {
+    for (const { owner, containers, initContainers } of pods) {
+      for (const { name, resources } of [...containers, ...initContainers]) {
+        expect({ owner, name, ...resources }).toMatchObject({
+          requests: { cpu: expect.stringMatching(/^\d+m?$/), memory: expect.stringMatching(/^\d+[MG]i$/) },
+          limits: { memory: expect.stringMatching(/^\d+[MG]i$/) },
+        });
+        // A limit of CPU would stop a process in the middle of its work, with nobody else using what it may not.
+        expect(resources?.limits).not.toHaveProperty('cpu');
+      }
+    }
+  });
+
+  test('are found by their Service, which sends to a port that they listen on', () => {
+    const services = specsOf<{ selector: Labels; ports: { targetPort: string }[] }>(objects, 'Service');
+    expect(services.length).toBeGreaterThan(serviceNames.length);
+    for (const { name, spec } of services) {
+      const found = pods.filter(({ labels }) => selects({ matchLabels: spec.selector }, labels));
+      expect(found.map((pod) => pod.name)).toEqual([name]);
+      for (const { targetPort } of spec.ports) {
+        expect(found[0]!.containers[0]!.ports?.map((port) => port.name)).toContain(targetPort);
+      }
+    }
+  });
+
+  test('belong to the Deployment, the budget and the spread that mean them', () => {
+    const budgets = specsOf<{ selector: Selector; maxUnavailable: number }>(objects, 'PodDisruptionBudget');
+    for (const { name, labels, spec } of deployments) {
+      expect(selects(specOf<WorkloadSpec>(objects, 'Deployment', name).selector, labels)).toBe(true);
+      const own = budgets.filter((budget) => selects(budget.spec.selector, labels));
+      expect(own.map((budget) => [budget.name, budget.spec.maxUnavailable])).toEqual([[name, 1]]);
+      const spread = spec.topologySpreadConstraints ?? [];
+      expect(spread.map(({ topologyKey }) => topologyKey).sort()).toEqual([
+        'kubernetes.io/hostname',
+        'topology.kubernetes.io/zone',
+      ]);
+      for (const { labelSelector } of spread) expect(selects(labelSelector, labels)).toBe(true);
+    }
+  });
+
+  test('are replaced one by one, without one too few, and taken out of use before they stop', () => {
+    for (const { owner, name, spec, containers } of deployments) {
+      const { strategy } = specOf<WorkloadSpec>(objects, 'Deployment', name);
+      const oneByOne = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } };
+      expect([owner, strategy]).toEqual([owner, oneByOne]);
+      expect(containers).toHaveLength(1);
+      const sleep = containers[0]!.lifecycle?.preStop?.sleep?.seconds ?? 0;
+      // Longer than a node takes to hear that an endpoint is gone; then the process has all the time that it gives itself.
+      expect(sleep).toBeGreaterThanOrEqual(5);
+      const stop = name === 'edge' ? EDGE_STOP_SECONDS : SERVICE_STOP_SECONDS;
+      expect(spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(sleep + stop + 5);
+    }
+  });
+
+  test('of services are asked what they answer, and long enough after each other', () => {
+    for (const { containers } of servicePods(objects)) {
+      const { startupProbe, readinessProbe, livenessProbe } = containers[0]!;
+      expect(startupProbe?.httpGet).toEqual({ path: '/livez', port: 'http' });
+      expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' });
+      // Never /readyz: a database that is away would have every pod restarted.
+      expect(livenessProbe?.httpGet).toEqual({ path: '/livez', port: 'http' });
+      // A start waits up to 30 s for the database; /readyz itself gives up after a second.
+      expect(startupProbe!.periodSeconds! * startupProbe!.failureThreshold!).toBeGreaterThan(60);
+      expect(readinessProbe!.timeoutSeconds).toBeGreaterThan(READY_TIMEOUT_SECONDS);
+      expect(livenessProbe!.periodSeconds! * livenessProbe!.failureThreshold!).toBeGreaterThanOrEqual(60);
+      expect(containers[0]!.ports).toEqual([{ name: 'http', containerPort: 8080 }]);
+    }
+  });
+
+  test('of services wait for the migrations of their own version, which a Job of that version runs', () => {
+    const jobs = pods.filter(({ kind }) => kind === 'Job');
+    expect(jobs).toHaveLength(serviceNames.length);
+    for (const { name, containers, initContainers } of servicePods(objects)) {
+      const { image } = containers[0]!;
+      expect(initContainers.map((container) => [container.image, container.command])).toEqual([
+        [image, ['node', `services/${name}/src/await-migrations.ts`]],
+      ]);
+      const own = jobs.filter((job) => job.name.startsWith(`migrate-${name}.`));
+      expect(own.map((job) => [job.containers[0]!.image, job.containers[0]!.command])).toEqual([
+        [image, ['node', `services/${name}/src/migrate.ts`]],
+      ]);
+    }
+  });
+});
+
+/** From the sources, so that whoever changes them hears of it here. */
+const seconds = (path: string, name: string): number => {
+  const source = readFileSync(join(repositoryRoot, path), 'utf8');
+  const [, milliseconds] = new RegExp(`const ${name} = ([\\d_]+);`).exec(source) ?? [];
+  if (milliseconds === undefined) throw new Error(`${path} has no ${name}`);
+  return Number(milliseconds.replaceAll('_', '')) / 1000;
+};
+const SERVICE_STOP_SECONDS = seconds('packages/runtime/src/lifecycle.ts', 'STOP_TIMEOUT_MS');
+const READY_TIMEOUT_SECONDS = seconds('packages/http/src/probes.ts', 'READY_TIMEOUT_MS');
+/** proxy_read_timeout: the longest that nginx waits for the answer to a request that it has passed on. */
+const EDGE_STOP_SECONDS = 30;
