@@ -27,8 +27,11 @@ const backends = {
 };
 
 export default {
-  // The tests wait for processes more than they compute: one worker would leave half of a small machine idle.
-  maxWorkers: Math.max(2, availableParallelism() - 1),
+  // The tests wait for processes, and for loops that look now and then: with a worker for each core a third of a machine stands idle.
+  maxWorkers: availableParallelism() + 1,
+  testSequencer: '<rootDir>/tests/support/longest-first.ts',
+  // Tests start processes and wait for loops of the services; five seconds, which jest would give them, measure the machine.
+  testTimeout: 60_000,
   // Jest adds its own summary after them, so that the counts stay at the end.
   reporters: ['default', '<rootDir>/tests/conformance/report.ts'],
   projects: [

@@ -7,7 +7,7 @@ import { journeyStack, ownEnvironment, type JourneyStack } from '../support/jour
 import { Shop } from '../support/shop.ts';
 
 /** No faster than a merchant may ask: 120 reads a minute. */
-const patience = { timeoutMs: 60_000, intervalMs: 600 };
+const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 let stack: JourneyStack;
 let directory: string;

@@ -1,13 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { missingLabels, missingSeries } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { LocalChain } from '../support/local-chain.ts';
+import {
+  documentedMetrics,
+  everythingShown,
+  questionsOfDashboards,
+  questionsOfRules,
+  scrape,
+  shownMetrics,
+  withQuietLabels,
+} from '../support/observability.ts';
 import { Shop } from '../support/shop.ts';
 
 /** No faster than a merchant may ask: 120 reads a minute. */
-const patience = { timeoutMs: 60_000, intervalMs: 600 };
+const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 describe('one payment, from creation to the verified webhook', () => {
   let stack: JourneyStack;
@@ -19,6 +29,13 @@ describe('one payment, from creation to the verified webhook', () => {
   }, 180_000);
 
   afterAll(() => stack.close(), 60_000);
+
+  /** As if the 45 seconds had passed after which the deliveries of a dead dispatcher are anybody's. */
+  const lapseLeases = () =>
+    withDatabase(stack.file.postgres_url, async (db) => {
+      await db.query('update webhooks.delivery set next_attempt_at = now() where lease_id is not null');
+      await db.query('update webhooks.lane set next_due_at = now() where next_due_at > now()');
+    });
 
   /** Waits until the payment is PAID and its webhook was received, and looks at everything a merchant can see of it. */
   async function expectPaidOnce(shop: Shop, paymentId: string, amount: string): Promise<void> {
@@ -72,6 +89,28 @@ describe('one payment, from creation to the verified webhook', () => {
     expect(await shop.limits()).toMatchObject({ requests_used: 1, daily_used: 1, creation_allowed: true });
   }, 120_000);
 
+  test('metrics are documented as they are shown, and alerts and dashboards ask for nothing else', async () => {
+    const shop = await Shop.open(stack);
+    const { body: payment } = await shop.create('8.25');
+    await shop.pay('8.25');
+    await expectPaidOnce(shop, payment.payment_id, '8.25');
+    expect((await shop.call('GET', '/payments/none')).status).toBe(404);
+    // Some are measured every few seconds only.
+    await eventually(async () => {
+      const scraped = await scrape(stack.file);
+      const documented = documentedMetrics();
+      const shown = withQuietLabels(shownMetrics(scraped), documented);
+      const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
+      expect(documented).toEqual(shown.sort(byName));
+      const all = everythingShown(scraped);
+      const unknown = [...questionsOfRules(), ...questionsOfDashboards()].map((question) => ({
+        where: question.where,
+        missing: [...missingSeries(question, all), ...missingLabels(question, all)],
+      }));
+      expect(unknown.filter(({ missing }) => missing.length > 0)).toEqual([]);
+    }, patience);
+  }, 120_000);
+
   test('the checkout page follows the payment', async () => {
     const shop = await Shop.open(stack);
     const { body: payment } = await shop.create('7.25');
@@ -105,6 +144,7 @@ describe('one payment, from creation to the verified webhook', () => {
       expect((await shop.details(created.payment_id)).status).not.toBe('PENDING');
     }, patience);
     await kill('webhook-dispatcher');
+    await lapseLeases();
     await expectPaidOnce(shop, created.payment_id, '21.000001');
     const replay = await shop.create('21.000001', idempotencyKey);
     expect(replay.body).toEqual(created);

@@ -1,5 +1,16 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
-import type { AddressInfo, Server } from 'node:net';
+import type { Server } from 'node:net';
+
+/**
+ * Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere), or one of these could
+ * take a port before the program for which it was found. Above those of stacks, which begin at 8080, and below those of the tests'
+ * stacks, which begin at 20000. And above 10080, which no fetch calls.
+ */
+const FIRST = 10_100;
+const COUNT = 9_000;
+/** A machine on which so many are taken has other troubles. */
+const MOST_ATTEMPTS = 1_000;
 
 /** A port that nothing listens on right now. */
 export async function freePort(): Promise<number> {
@@ -9,10 +20,15 @@ export async function freePort(): Promise<number> {
 
 /** Ports that nothing listens on right now, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(Array.from({ length: count }, () => listen(0)));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map(close));
-  return ports;
+  const found = new Map<number, Server>();
+  for (let attempt = 0; found.size < count && attempt < MOST_ATTEMPTS; attempt += 1) {
+    const port = FIRST + randomInt(COUNT);
+    const server = found.has(port) ? null : await listen(port).catch(() => null);
+    if (server !== null) found.set(port, server);
+  }
+  await Promise.all([...found.values()].map(close));
+  if (found.size < count) throw new Error(`found ${found.size} of ${count} free ports`);
+  return [...found.keys()];
 }
 
 /**

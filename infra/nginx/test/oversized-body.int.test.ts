@@ -114,7 +114,7 @@ test('without a gateway a body that is too large is 503, as everything else', as
   } finally {
     await alone.close();
   }
-}, 30_000);
+}, 60_000);
 
 function sendBy(agent: Agent, framing: Record<string, string>, size: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();

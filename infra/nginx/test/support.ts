@@ -5,6 +5,7 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { nginxUser, startNginx } from '../../local/backends/nginx.ts';
+import { freePort } from '../../local/backends/ports.ts';
 import { stackDirectory } from '../../local/stack/directory.ts';
 import { renderNginx } from '../render.ts';
 
@@ -143,10 +144,3 @@ async function listening(server: Server): Promise<Server> {
 }
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-async function freePort(): Promise<number> {
-  const server = await listening(createServer());
-  const free = portOf(server);
-  server.close();
-  return free;
-}

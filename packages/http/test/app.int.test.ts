@@ -227,6 +227,22 @@ describe('routes under /internal/', () => {
     expect([401, 404]).toContain(await statusOf(path));
   });
 
+  test('answer both tokens while one is being replaced by the other, and no third one', async () => {
+    const next = 'n'.repeat(32);
+    const replacing = await startServer({
+      internalToken,
+      internalTokenPrevious: next,
+      routes: [route({ method: 'GET', path: '/internal/x', handle: () => ({ status: 200, body: {} }) })],
+    });
+    const statusWith = async (token: string) =>
+      (await fetch(`${replacing.url}/internal/x`, { headers: { 'x-internal-token': token } })).status;
+    expect(await statusWith(internalToken)).toBe(200);
+    expect(await statusWith(next)).toBe(200);
+    expect(await statusWith('u'.repeat(32))).toBe(401);
+    expect(await statusWith('')).toBe(401);
+    await replacing.stop();
+  });
+
   test('cannot be set up without a token', async () => {
     const open = startServer({
       routes: [route({ method: 'GET', path: '/internal/x', handle: () => ({ status: 200 }) })],

@@ -1,12 +1,21 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { countDeadLetters, findDeadLetter, listDeadLetters, redriveDeadLetters } from '../src/dead-letter.ts';
+import {
+  countDeadLetters,
+  discardDeadLetters,
+  findDeadLetter,
+  listDeadLetterActions,
+  listDeadLetters,
+  redriveDeadLetters,
+} from '../src/dead-letter.ts';
 import { PermanentError } from '../src/handler.ts';
 import { QUEUE, effects, publishRaw, queueSize, recording, startWorld, webhookConfigured } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 jest.setTimeout(60_000);
+
+const author = { actor: 'olga', reason: 'the handler is mended' };
 
 let world: World;
 let repaired: boolean;
@@ -49,7 +58,9 @@ test('looking at dead letters leaves them where they are, in their order', async
 test('one dead letter can be redriven by its id, and takes effect', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, messageId: messageIds[1]! })).toEqual({ redriven: 1 });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[1]! })).toEqual({
+    redriven: 1,
+  });
   await eventually(async () => expect(await effects(world)).toEqual([messageIds[1]]));
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], messageIds[2]]);
 });
@@ -57,7 +68,7 @@ test('one dead letter can be redriven by its id, and takes effect', async () => 
 test('all dead letters can be redriven, each once', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE })).toEqual({ redriven: 3 });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toEqual({ redriven: 3 });
   await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()));
   expect(await listDeadLetters(world.broker)).toEqual([]);
 });
@@ -65,11 +76,50 @@ test('all dead letters can be redriven, each once', async () => {
 test('a redriven message that dies again keeps the time it was first seen, and is not redriven for ever', async () => {
   const messageIds = await threeDeadLetters();
   const before = await listDeadLetters(world.broker);
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE })).toEqual({ redriven: 3 });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toEqual({ redriven: 3 });
   await eventually(async () => expect(await queueSize(world, `${QUEUE}.dead`)).toBe(3));
   const after = await listDeadLetters(world.broker);
   expect(ids(after).sort()).toEqual(messageIds.sort());
   expect(after.map((letter) => letter.first_seen).sort()).toEqual(before.map((letter) => letter.first_seen).sort());
+});
+
+test('only letters of the chosen cause and age are sent back', async () => {
+  const messageIds = await threeDeadLetters();
+  const strange = await publishRaw(world, 'no JSON');
+  await eventually(async () => expect(await queueSize(world, `${QUEUE}.dead`)).toBe(4));
+  const [, second] = await listDeadLetters(world.broker, { queue: QUEUE, cause: 'permanent_error' });
+  expect(ids(await listDeadLetters(world.broker, { cause: 'invalid_message' }))).toEqual([strange]);
+  const later = { queue: QUEUE, since: second!.first_seen! };
+  expect(ids(await listDeadLetters(world.broker, later))).toEqual([messageIds[1], messageIds[2], strange]);
+  const earlier = { queue: QUEUE, until: second!.first_seen! };
+  expect(ids(await listDeadLetters(world.broker, earlier))).toEqual([messageIds[0]]);
+
+  repaired = true;
+  const chosen = { ...later, cause: 'permanent_error', author };
+  expect(await redriveDeadLetters(world.broker, { ...chosen, limit: 1 })).toEqual({ redriven: 1 });
+  await eventually(async () => expect(await effects(world)).toEqual([messageIds[1]]));
+  expect(await redriveDeadLetters(world.broker, chosen)).toEqual({ redriven: 1 });
+  await eventually(async () => expect(await effects(world)).toHaveLength(2));
+  expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], strange]);
+});
+
+test('who sent back and who discarded what is written down, with what it was', async () => {
+  const messageIds = await threeDeadLetters();
+  repaired = true;
+  await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[0]! });
+  const other = { actor: 'pavel', reason: 'a test message' };
+  expect(await discardDeadLetters(world.broker, { queue: QUEUE, author: other })).toEqual({ discarded: 2 });
+  expect(await listDeadLetters(world.broker)).toEqual([]);
+  for (let look = 0; look < 2; look += 1) {
+    expect(await listDeadLetterActions(world.broker, { queue: QUEUE })).toMatchObject([
+      { action: 'discard', ...other, letter: { message_id: messageIds[2] } },
+      { action: 'discard', ...other, letter: { message_id: messageIds[1], name: 'WebhookConfigured' } },
+      { action: 'redrive', ...author, letter: { message_id: messageIds[0], queue: QUEUE } },
+    ]);
+  }
+  const [newest] = await listDeadLetterActions(world.broker, { limit: 1 });
+  expect(JSON.parse(newest!.letter.body)).toHaveProperty('merchant_id');
+  await eventually(async () => expect(await effects(world)).toEqual([messageIds[0]]));
 });
 
 test('a queue that does not exist is named', async () => {

@@ -12,11 +12,16 @@ import { runOps } from './world.ts';
 const queue = 'quota.payment-created';
 let rabbitmq: TestBroker;
 let broker: Broker;
+/** What is told where no broker is, and where it does not know the password. Both try for ten seconds, so they begin first. */
+let refusals: ReturnType<typeof runOps>[];
 beforeAll(async () => {
   rabbitmq = await testBroker();
+  const wrong = new URL(rabbitmq.url);
+  wrong.password = 'not-the-password';
+  refusals = ['amqp://127.0.0.1:1/', wrong.href].map((url) => runOps(['dead-letter', 'list'], { AMQP_URL: url }));
   broker = connectBroker({ url: rabbitmq.url, name: 'test', logger: testLogger, metrics: testMetrics });
   await eventually(() => expect(broker.ready()).toBe(true));
-}, 30_000);
+});
 afterAll(async () => {
   await broker.close();
   await rabbitmq.close();
@@ -72,16 +77,38 @@ test('a whole queue is sent back only after a yes to how many, and what is left 
   expect(result).toEqual({ code: 0, stderr: '', stdout: 'sent back   2\nstill dead  0\n' });
 }, 60_000);
 
-test('a broker that is away, or does not know the password, is named with its complaint', async () => {
-  const wrong = new URL(rabbitmq.url);
-  wrong.password = 'not-the-password';
-  // At once, because each tries for ten seconds.
-  const [nobody, refused] = await Promise.all(
-    ['amqp://127.0.0.1:1/', wrong.href].map((url) => runOps(['dead-letter', 'list'], { AMQP_URL: url })),
-  );
-  expect(nobody).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/ECONNREFUSED.*127\.0\.0\.1:1/) });
-  expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/ACCESS_REFUSED/) });
-  expect(refused?.stderr).not.toContain('not-the-password');
+test('letters of one cause are discarded for good after a yes and with a reason, and the audit has who did what to which', async () => {
+  const [first, second] = [await die(), await die()];
+  const env = { AMQP_URL: rabbitmq.url };
+  const summary = await runOps(['dead-letter', 'summary'], env);
+  expect(summary.stdout).toMatch(/quota\.payment-created +PaymentCreated +2 .* permanent /);
+
+  const words = ['dead-letter', 'discard', queue, '--cause', 'permanent'];
+  expect(await runOps(words, env)).toMatchObject({ code: 2, stderr: expect.stringMatching(/--reason/) });
+  const reasoned = [...words, '--reason', 'a test', '--actor', 'olga'];
+  const asked = await runOps(reasoned, env);
+  expect(asked).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/Discard for good all 2 dead letters .*--yes/),
+  });
+  expect(await ops('discard', queue, '--cause', 'another', '--reason', 'a test')).toMatchObject({
+    json: { discarded: 0, left: 2 },
+  });
+
+  expect(await runOps([...reasoned, '--limit', '1', '--yes'], env)).toMatchObject({
+    stdout: 'discarded   1\nstill dead  1\n',
+  });
+  expect(await ops('redrive', queue, second, '--actor', 'pavel', '--reason', 'mended')).toMatchObject({ code: 0 });
+  expect(await ops('audit', '--limit', '2')).toMatchObject({
+    json: {
+      actions: [
+        { action: 'redrive', actor: 'pavel', reason: 'mended', letter: { message_id: second } },
+        { action: 'discard', actor: 'olga', reason: 'a test', letter: { message_id: first, body: '{"broken":true}' } },
+      ],
+    },
+  });
+  const audit = await runOps(['dead-letter', 'audit', '--limit', '1'], env);
+  expect(audit.stdout).toMatch(new RegExp(`pavel +redrive +quota.payment-created +${second} +mended`));
 }, 60_000);
 
 test('a message that is not there is refused', async () => {
@@ -92,4 +119,11 @@ test('a message that is not there is refused', async () => {
     stderr: `${queue} has no dead letter ${messageId}.\n`,
   });
   expect(await ops('redrive', queue, messageId)).toMatchObject({ code: 1, stdout: '' });
+}, 60_000);
+
+test('a broker that is away, or does not know the password, is named with its complaint', async () => {
+  const [nobody, refused] = await Promise.all(refusals);
+  expect(nobody).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/ECONNREFUSED.*127\.0\.0\.1:1/) });
+  expect(refused).toMatchObject({ code: 3, stderr: expect.stringMatching(/ACCESS_REFUSED/) });
+  expect(refused?.stderr).not.toContain('not-the-password');
 }, 60_000);

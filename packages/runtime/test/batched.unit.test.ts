@@ -104,7 +104,7 @@ test('beyond so many that wait, a question is refused at once, and taken again w
 });
 
 test('a question is given up in time, and never asked when its turn comes later', async () => {
-  const { calls, ask } = manual({ timeoutMs: 20, maxWaiting: 2 });
+  const { calls, ask } = manual({ timeoutMs: 200, maxWaiting: 2 });
   const asked = ask('a').catch((error: unknown) => error);
   await turn();
   const late = ask('b').catch((error: unknown) => error);

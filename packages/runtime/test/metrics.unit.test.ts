@@ -1,3 +1,5 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { expect, test } from '@jest/globals';
 
 import { createMetrics } from '../src/metrics.ts';
@@ -23,4 +25,23 @@ test('a process shows its event loop lag and memory', async () => {
   const { text } = await createMetrics({ service: 'shop' }).render();
   expect(text).toContain('nodejs_eventloop_lag_seconds');
   expect(text).toContain('process_resident_memory_bytes');
+});
+
+test('a process says which release it is and how much memory it may have', async () => {
+  const { text } = await createMetrics({ service: 'shop' }).render();
+  expect(text).toMatch(/^quittance_build_info\{version="\d+\.\d+\.\d+",node="v\d+\.\d+\.\d+",service="shop"\} 1$/m);
+  const limit = Number(/^process_memory_limit_bytes\{service="shop"\} (\S+)$/m.exec(text)?.[1]);
+  expect(limit).toBeGreaterThan(process.memoryUsage.rss());
+  // Without a limit the kernel names a number that no machine has.
+  expect(limit).toBeLessThanOrEqual(totalmem());
+});
+
+test('all packages have one version, so that it names the release', () => {
+  const root = new URL('../../../', import.meta.url);
+  const versionOf = (file: string) =>
+    (JSON.parse(readFileSync(new URL(file, root), 'utf8')) as { version: string }).version;
+  const folders = ['packages', 'services'].flatMap((room) =>
+    readdirSync(new URL(room, root)).map((name) => `${room}/${name}/package.json`),
+  );
+  expect(new Set(['package.json', ...folders].map(versionOf))).toEqual(new Set([versionOf('package.json')]));
 });

@@ -24,6 +24,32 @@ describe('waiting for a backend', () => {
     );
   });
 
+  test('a refusal ends it at once, in the words of the backend', async () => {
+    let checks = 0;
+    const check = () => {
+      checks += 1;
+      throw new Error('password authentication failed for user "quota"');
+    };
+    const waiting = waitFor({ ...common, check, isRefusal: () => true, timeoutMs: 30_000 });
+    await expect(waiting).rejects.toThrow('PostgreSQL refuses this process: password authentication failed');
+    expect(checks).toBe(1);
+  });
+
+  test('what is waited for is told once, not at each try', async () => {
+    const lines: string[] = [];
+    const logger = createLogger({ service: 'test', level: 'info' }, { write: (line: string) => void lines.push(line) });
+    let checks = 0;
+    const check = () => {
+      checks += 1;
+      if (checks < 4) throw new Error('not yet');
+    };
+    await waitFor({ ...common, logger, check, timeoutMs: 30_000 });
+    expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
+      'waiting for a backend',
+      'backend is there',
+    ]);
+  });
+
   test('a check that hangs does not hang the wait', async () => {
     const waiting = waitFor({ ...common, check: () => new Promise(() => undefined), timeoutMs: 20 });
     await expect(waiting).rejects.toThrow('PostgreSQL is not available (waited 20 ms): no answer');

@@ -42,7 +42,7 @@ function callManagement(managementUrl: string, method: string, path: string, bod
   const { username, password, hostname, port } = new URL(managementUrl);
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ hostname, port, path, method, agent: false, timeout: 10_000 },
+      ...{ hostname, port, path, method, agent: false, timeout: 30_000 },
       auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
       headers: { 'content-type': 'application/json' },
     };
@@ -57,7 +57,7 @@ function callManagement(managementUrl: string, method: string, path: string, bod
         else resolve(text ? (JSON.parse(text) as unknown) : null);
       });
     });
-    call.on('error', reject).on('timeout', () => call.destroy(new Error(`${method} ${path} took over 10 s`)));
+    call.on('error', reject).on('timeout', () => call.destroy(new Error(`${method} ${path} took over 30 s`)));
     call.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }

@@ -6,6 +6,7 @@ import { startConsumers } from '@quittance/messaging/consumer.ts';
 import type { Handler } from '@quittance/messaging/handler.ts';
 import { messagingMigrations } from '@quittance/messaging/migrations.ts';
 import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createTurns } from '@quittance/messaging/turns.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';
@@ -16,6 +17,9 @@ export type Neighbours = {
   say<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
   stop(): Promise<void>;
 };
+
+/** So many messages are said at a time. */
+const SPEAKERS = 4;
 
 /**
  * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
@@ -32,7 +36,11 @@ export async function startNeighbours({
   const common = { logger: testLogger, metrics: testMetrics };
   const schema = 'neighbours';
   const database = await testDatabase({ schema, migrations: [messagingMigrations] });
-  const pool = createPool({ ...common, url: database.url, schema, max: 4, applicationName: schema });
+  const pools = { ...common, url: database.url, schema, applicationName: schema };
+  const pool = createPool({ ...pools, max: 4 });
+  // A pool refuses whoever has waited for two seconds. However much a test says at once, none of it waits for a connection.
+  const speaking = createPool({ ...pools, max: SPEAKERS });
+  const turns = createTurns(SPEAKERS);
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
   const outbox = createOutbox({ ...common, pool, broker });
   const consumers = Object.entries(hears).map(([service, handlers]) =>
@@ -40,12 +48,12 @@ export async function startNeighbours({
   );
   return {
     say: (message, payload, messageId = randomUUID()) =>
-      transaction(pool, (tx) => outbox.send(tx, message, payload, { messageId })),
+      turns(() => transaction(speaking, (tx) => outbox.send(tx, message, payload, { messageId }))),
     async stop() {
       await Promise.all(consumers.map((consumer) => consumer.close()));
       await outbox.close();
       await broker.close();
-      await pool.end();
+      await Promise.all([pool.end(), speaking.end()]);
       await database.drop();
     },
   };

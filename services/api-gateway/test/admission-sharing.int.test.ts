@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createAdmission, type Admission } from '../src/admission.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -14,11 +16,12 @@ const keyOf = (merchantId: string) => sha256(`key of ${merchantId}`);
 let database: TestDatabase;
 let pools: Pool[];
 let replicas: Admission[];
+const metrics = createMetrics({ service: 'test', processMetrics: false });
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   const pool = () => createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
   pools = [pool(), pool()];
-  replicas = pools.map((each) => createAdmission(each));
+  replicas = pools.map((each) => createAdmission(each, metrics));
   for (const merchantId of merchants) {
     const hashes = { keyHash: keyOf(merchantId), secretHash: sha256(`secret of ${merchantId}`) };
     await insertMerchant(pools[0]!, { merchantId, name: 'Shop', ...hashes });
@@ -73,4 +76,28 @@ test('counters without a merchant are shared in the same way', async () => {
     const counts = answers.filter((_, n) => n % 3 === position).map(({ count }) => count);
     expect(counts.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, n) => n + 1));
   }
+});
+
+test('what is over a limit is shown by limit, and every limit from the start', async () => {
+  const refusals = async () => {
+    const samples = (await samplesOf(metrics)).filter(({ name }) => name === 'rate_limit_refusals_total');
+    return Object.fromEntries(samples.map(({ labels, value }) => [String(labels['limit']), value]));
+  };
+  const before = await refusals();
+  expect(Object.keys(before).sort()).toEqual(
+    Object.values(rateLimits)
+      .map(({ scope }) => scope)
+      .sort(),
+  );
+  const key = keyOf(merchants[39]!);
+  await Promise.all([
+    ...Array.from({ length: 8 }, () => replicas[0]!.count('a secret’s hash', rateLimits.keyRotation)),
+    ...Array.from({ length: 7 }, () => replicas[0]!.caller(key, rateLimits.manualRetry)),
+    replicas[0]!.caller(key, null),
+  ]);
+  expect(await refusals()).toEqual({
+    ...before,
+    key_rotation: before['key_rotation']! + 3,
+    manual_retry: before['manual_retry']! + 2,
+  });
 });

@@ -82,7 +82,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     expect(await disagreements()).toHaveLength(1);
     second.spoil(null);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
-  }, 30_000);
+  }, 60_000);
 
   test('waits and raises an incident while the second one has the height but not the transfer', async () => {
     const wallet = await watchedWallet(world);
@@ -94,7 +94,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     await untilHeard(world, wallet, ['seen']);
     second.spoil(null);
     await untilHeard(world, wallet, ['seen', 'confirmed']);
-  }, 30_000);
+  }, 60_000);
 
   test('makes no incident of a second one that is only a little late', async () => {
     const wallet = await watchedWallet(world);

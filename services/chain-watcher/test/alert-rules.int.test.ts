@@ -6,7 +6,7 @@ import { INCIDENT_KINDS } from '../src/store/incidents.ts';
 import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
 import { startWorld, type World } from './world.ts';
 
-const rules = readAlertRules(new URL('../../../infra/prometheus/chain-watcher.rules.yaml', import.meta.url));
+const rules = readAlertRules(new URL('../../../infra/observability/alerts/chain-watcher.rules.yaml', import.meta.url));
 
 let world: World;
 let second: MisbehavingNode;
@@ -28,7 +28,7 @@ beforeAll(async () => {
       throw new Error('no look is over yet');
     return found;
   });
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   await world.close();

@@ -20,4 +20,4 @@ test('a watcher whose first endpoint is stuck hears of a transfer through the se
     await world.close();
     await stuck.close();
   }
-}, 40_000);
+}, 60_000);

@@ -36,7 +36,7 @@ describe('replicas in processes of their own', () => {
       rpc_urls: ['http://127.0.0.1:9/a-secret-key'],
     };
     replicas = await replicasOf(world, [local, unreachable]);
-  }, 30_000);
+  }, 60_000);
   afterAll(async () => {
     await replicas.close();
     await world.close();
@@ -47,7 +47,7 @@ describe('replicas in processes of their own', () => {
     await eventually(async () => expect(await first.leads('local')).toBe(true));
     await expectService(world);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  }, 30_000);
+  }, 60_000);
 
   test('one leads; when it is killed with work under way, the other goes on and says nothing twice', async () => {
     second = await replicas.start();
@@ -145,5 +145,5 @@ describe('a leader that loses its right', () => {
     await expectService(world);
     await frozen.close();
     await proxy.close();
-  }, 30_000);
+  }, 60_000);
 });

@@ -80,7 +80,7 @@ describe('a node that is not to be trusted', () => {
     async (_, misbehave) => {
       await expectNothingLost(misbehave);
     },
-    30_000,
+    60_000,
   );
 
   test('that returns the events of a failed transaction is not believed', async () => {

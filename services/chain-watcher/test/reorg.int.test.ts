@@ -6,7 +6,7 @@ import type { RunningWatcher } from './watcher.ts';
 import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 // A leader looks only now and then whether its halted network may go on.
-jest.setTimeout(30_000);
+jest.setTimeout(60_000);
 
 const openIncidents = async ({ pool }: World) =>
   (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by raised_at')).rows;

@@ -106,7 +106,7 @@ describe('a transfer that is asked about', () => {
     } finally {
       await strict.close();
     }
-  }, 30_000);
+  }, 60_000);
 
   test('is absent once a reorganisation has taken it away', async () => {
     const hash = await finalTransfer();

@@ -32,7 +32,8 @@ test('without the database everything is 503, and the same key succeeds once it 
   payments.faults.database.cut();
   const unavailable = { status: 503, json: { detail: 'Service temporarily unavailable' } };
   expect(await create(payments, merchantId, order)).toMatchObject(unavailable);
-  expect(await one.cancel()).toMatchObject(unavailable);
+  const cancel = `/merchants/${one.merchantId}/payments/${one.payment.payment_id}/cancel`;
+  expect(await payments.call('POST', cancel)).toMatchObject(unavailable);
   for (const path of ['payments', 'limits', 'gate']) {
     expect(await payments.call('GET', `/merchants/${one.merchantId}/${path}`)).toMatchObject(unavailable);
   }

@@ -9,8 +9,8 @@ export type Witness = {
   merchants?: readonly string[];
   /** Every 201 that a creation answered, replays included. */
   answered?: readonly { merchantId: string; idempotencyKey: string; body: string }[];
-  /** Messages that have left the outbox since, as those that hear them got them. */
-  heard?: readonly SaidMessage[];
+  /** Messages that have left the outbox since, as those that hear them got them; null where nobody kept them: then they are not judged. */
+  heard?: readonly SaidMessage[] | null;
   /** Payments that were PAID at an earlier look. */
   wasPaid?: readonly string[];
   /** True where no limit was ever lowered and no package was begun, so that no count can be above its limit. */
@@ -150,6 +150,7 @@ type Payload = Partial<Row> & { expected_amount?: string };
 
 /** I7, I10: of each payment it was said once that it was created, once that it closed, and once that it was paid. */
 async function findMessages(db: Queryable, { merchants, heard = [] }: Witness): Promise<string[]> {
+  if (heard === null) return [];
   const { rows: waiting } = await db.query<SaidMessage>(
     `select message_id::text, name, body from outbox o where name in ('PaymentCreated', 'PaymentClosed', 'PaymentPaid') and ${inScope('o')}`,
     [merchants ?? null],

@@ -6,7 +6,9 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment-views.ts';
+import { createTurns } from '@quittance/messaging/turns.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { applyPolicy, noteWebhook } from '../src/store/gate.ts';
 import { type Answer, network, type PaymentsUnderTest } from './service.ts';
 
@@ -30,16 +32,21 @@ export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {})
   ...change,
 });
 
+/** Fewer than the pool has connections: who waits for one for two seconds is refused. */
+const turns = createTurns(4);
+
 /** A merchant that may create: its policy and endpoint are known to payments and to their owners alike. */
 export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {
   const merchantId = newId('mer');
   const policy = policyOf(merchantId, change);
   payments.peers.policies.set(merchantId, policy);
   payments.peers.endpoints.add(merchantId);
-  await transaction(payments.db, async (tx) => {
-    await applyPolicy(tx, policy);
-    await noteWebhook(tx, merchantId);
-  });
+  await turns(() =>
+    transaction(payments.db, async (tx) => {
+      await applyPolicy(tx, policy);
+      await noteWebhook(tx, merchantId);
+    }),
+  );
   return merchantId;
 }
 
@@ -63,10 +70,19 @@ export function create(
   });
 }
 
+/** A busy machine may be too slow for the deadlines of the service. Who is told 503 asks again, as the contract says. */
+const inTime = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
+  eventually(async () => {
+    const answer = await ask();
+    if (answer.status === 503) throw new Error(answer.text);
+    return answer;
+  });
+
 /** A new payment of a new merchant, and the calls that a test makes about it. */
 export async function newPayment(payments: PaymentsUnderTest, order: Partial<Order> = {}, merchant?: string) {
   const merchantId = merchant ?? (await newMerchant(payments));
-  const answer = await create(payments, merchantId, order);
+  const wanted = { key: newKey(), wallet: newWallet(), ...order };
+  const answer = await inTime(() => create(payments, merchantId, wanted));
   if (answer.status !== 201) throw new Error(`creation answered ${answer.status}: ${answer.text}`);
   const payment: Payment = answer.json;
   const path = `/merchants/${merchantId}/payments/${payment.payment_id}`;
@@ -74,7 +90,7 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
     merchantId,
     payment,
     details: () => readDetails(payments, merchantId, payment.payment_id),
-    cancel: () => payments.call<Payment>('POST', `${path}/cancel`),
+    cancel: () => inTime(() => payments.call<Payment>('POST', `${path}/cancel`)),
     /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
       const message = transferFor(merchantId, payment, transfer);
@@ -97,7 +113,7 @@ async function readDetails(
   paymentId: string,
 ): Promise<PaymentDetails> {
   const json: DetailsRequest = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
-  const answer = await payments.call<DetailsAnswer>('POST', '/payment-details', json);
+  const answer = await inTime(() => payments.call<DetailsAnswer>('POST', '/payment-details', json));
   return answer.json.found[0]!.payment;
 }
 

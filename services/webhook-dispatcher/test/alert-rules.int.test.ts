@@ -6,7 +6,9 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
-const rules = readAlertRules(new URL('../../../infra/prometheus/webhook-dispatcher.rules.yaml', import.meta.url));
+const rules = readAlertRules(
+  new URL('../../../infra/observability/alerts/webhook-dispatcher.rules.yaml', import.meta.url),
+);
 
 let world: World;
 let samples: Sample[];

@@ -96,7 +96,7 @@ describe('claiming', () => {
     adding = false;
     await Promise.all(claimers);
     expect(claimed.toSorted()).toEqual(added.toSorted());
-  }, 30_000);
+  }, 60_000);
 
   test('a lease that lapsed is an interruption, not an attempt', async () => {
     const eventId = await addEvent(await addMerchant());

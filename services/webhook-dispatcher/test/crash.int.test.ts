@@ -34,7 +34,7 @@ test('the event of a dispatcher killed in mid-attempt arrives once its lease has
     leased.event_id,
   ]);
   expect(rows).toEqual([{ interruptions: 1, cycle: 1 }]);
-}, 30_000);
+}, 60_000);
 
 test.each([
   ['delivery-claimed', 'before the POST', 1],
@@ -57,7 +57,7 @@ test.each([
     expect(bodies).toHaveLength(posts);
     expect(new Set(bodies).size).toBe(1);
   },
-  30_000,
+  60_000,
 );
 
 test('SIGTERM waits for the attempt in flight and writes down how it ended', async () => {
@@ -106,4 +106,4 @@ test('two dispatchers deliver each event once', async () => {
 test('a dispatcher with another encryption key refuses to start', async () => {
   const key = Buffer.alloc(32, 1).toString('base64');
   await expect(world.start({ WEBHOOK_ENCRYPTION_KEY: key })).rejects.toThrow('WEBHOOK_ENCRYPTION_KEY');
-}, 30_000);
+}, 60_000);

@@ -39,8 +39,8 @@ const succeed = (claimed: readonly Claimed[]) =>
 async function laneOf(merchantId: string) {
   const { rows } = await world.pool.query<Record<string, unknown>>(
     `select failures, closed_times, recovering_cap, error_category,
-            round(extract(epoch from closed_until - now()))::int as closed_for,
-            round(extract(epoch from next_due_at - now()))::int as due_in
+            ceil(extract(epoch from closed_until - now()))::int as closed_for,
+            ceil(extract(epoch from next_due_at - now()))::int as due_in
        from lane where merchant_id = $1`,
     [merchantId],
   );

@@ -81,4 +81,4 @@ test('merchants whose events wait longest are named, twenty at most, and no more
   await world.pool.query('update lane set failures = 0, failing_since = null');
   await becomes(({ failing }) => expect(failing).toEqual(noneFailing));
   await loop.close();
-}, 30_000);
+}, 60_000);

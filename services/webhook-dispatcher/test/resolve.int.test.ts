@@ -49,5 +49,5 @@ test.each(['failing.io', 'refused.io', 'silent.io'])(
     expect(failure).toMatchObject({ category: 'dns_error' });
     expect(failure).not.toBeInstanceOf(NameNotFound);
   },
-  10_000,
+  60_000,
 );

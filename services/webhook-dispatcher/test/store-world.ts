@@ -75,7 +75,7 @@ export async function startStoreWorld({ connections = 10 } = {}) {
     async stateOf(eventId: string) {
       const { rows } = await pool.query<Record<string, unknown>>(
         `select status, attempts, interruptions, error_category, lease_id is not null as leased,
-                round(extract(epoch from next_attempt_at - now()))::int as due_in
+                ceil(extract(epoch from next_attempt_at - now()))::int as due_in
            from delivery where event_id = $1`,
         [eventId],
       );

@@ -83,7 +83,7 @@ test('with no gateway the answer is the interface’s 503, and a reload brings a
   expect(await answer.json()).toEqual({ detail: 'Service temporarily unavailable' });
   await nginx.reload(configuration([alive]));
   await untilStatus(200);
-}, 15_000);
+}, 60_000);
 
 test('a configuration that nginx refuses changes nothing', async () => {
   await expect(nginx.reload('nonsense;')).rejects.toThrow('nginx refuses its configuration');

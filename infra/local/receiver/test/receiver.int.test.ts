@@ -28,7 +28,7 @@ beforeAll(async () => {
     ports: { tls, control },
     authority,
   });
-}, 30_000);
+}, 60_000);
 
 afterAll(async () => {
   await receiver.stop();

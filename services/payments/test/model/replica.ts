@@ -113,7 +113,7 @@ async function take(pool: Pool, handler: Handler, message: unknown): Promise<str
   handler.message.parse(message);
   try {
     await transaction(pool, (tx) =>
-      handler.handle([{ message, messageId, requestId: messageId }], { tx, logger: testLogger }),
+      handler.handle([{ message, messageId, requestId: messageId, traceparent: null }], { tx, logger: testLogger }),
     );
     return 'taken';
   } catch (error) {
