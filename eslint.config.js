@@ -51,7 +51,7 @@ function importRule({ files, ignores = [], allowed, onlyThose = false }) {
 const services = mayImport.find(({ files }) => files[0] === 'services/*/src/**');
 
 export default ts.config(
-  { ignores: ['**/node_modules/', '**/generated/', '.local/', 'coverage/', '**/assets/*.js'] },
+  { ignores: ['**/node_modules/', '**/generated/', '.local/', 'coverage/', '**/assets/*.js', '**/in-page/*.js'] },
   js.configs.recommended,
   ...ts.configs.strictTypeChecked,
   {

@@ -24,9 +24,12 @@ const commands = {
   pay: [['infra/local/commands/pay.ts']],
   ops: [['packages/ops/src/main.ts']],
   asyncapi: [['packages/messaging/asyncapi/write.ts']],
+  manifests: [['infra/kubernetes/write.ts']],
   test: [jest],
+  'test:rabbitmq4': [['infra/local/commands/test-rabbitmq4.ts']],
   bench: [['tests/benchmarks/main.ts']],
   faults: [['tests/faults/main.ts']],
+  screenshots: [['tests/browser/screenshots.ts']],
   lint: [lint],
   format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
   check: [

@@ -11,7 +11,7 @@ import { busy, startScans, stretches, type Scans, type Stretch } from './support
 import { cpuUsOf } from './support/cpu.ts';
 import { withCpu } from './support/measure.ts';
 import { interleave, type Contender, type Round } from './support/rounds.ts';
-import type { ServiceDatabase } from './support/service-database.ts';
+import type { ServiceDatabase } from '../support/service-database.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 import { startWatcherProcess } from './support/watcher-process.ts';
 

@@ -4,9 +4,9 @@ import { addVirtualHost, startBackends, type Backends } from './support/backends
 import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
 import { withCpu, type CpuCounters } from './support/measure.ts';
 import { postmasterOf, withCpuOfSessions } from './support/postgres.ts';
-import type { LoneService } from './support/lone-service.ts';
+import type { LoneService } from '../support/lone-service.ts';
 import { interleave, type Measurement, type Round } from './support/rounds.ts';
-import { serviceDatabase, type ServiceDatabase } from './support/service-database.ts';
+import { serviceDatabase, type ServiceDatabase } from '../support/service-database.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 import { fillBacklog } from './support/webhook-backlog.ts';
 import { rooms, startClaims, type ClaimStretch, type RoomName } from './support/webhook-claims.ts';

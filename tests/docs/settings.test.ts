@@ -1,62 +1,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { readFrameConfig } from '@quittance/runtime/service-settings.ts';
-import { ConfigurationError } from '@quittance/runtime/settings.ts';
-import { readConfig as readGatewayConfig } from '../../services/api-gateway/src/config.ts';
-import { readConfig as readWatcherConfig } from '../../services/chain-watcher/src/config.ts';
-import { readConfig as readPaymentsConfig } from '../../services/payments/src/config.ts';
-import { readConfig as readQuotaConfig } from '../../services/quota/src/config.ts';
-import { readConfig as readDispatcherConfig } from '../../services/webhook-dispatcher/src/config.ts';
+import { readSettings, samples, settingsOf } from '../support/service-settings.ts';
 
 type Row = { name: string; defaultText: string; required: boolean };
 
 const tables = readTables(readFileSync(join(repositoryRoot, 'docs', 'settings.md'), 'utf8'));
 
-/** Every setting that is required, and those that make a configuration look at another one. */
-const samples: Record<string, string> = {
-  PORT: '8081',
-  DATABASE_URL: 'postgres://127.0.0.1/quittance',
-  AMQP_URL: 'amqp://127.0.0.1/',
-  INTERNAL_TOKEN: 'an internal token of at least 32 characters',
-  NETWORKS_FILE: join(repositoryRoot, 'infra', 'networks.json'),
-  PUBLIC_BASE_URL: 'https://pay.example',
-  PAYMENTS_URL: 'http://payments',
-  QUOTA_URL: 'http://quota',
-  CHAIN_WATCHER_URL: 'http://chain-watcher',
-  WEBHOOK_DISPATCHER_URL: 'http://webhook-dispatcher',
-  WEBHOOK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
-  WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:8443',
-  FAULT_POINT: 'a-place',
-};
-
 describe('docs/settings.md', () => {
-  describe.each([
-    ['api-gateway', readGatewayConfig],
-    ['payments', readPaymentsConfig],
-    ['chain-watcher', readWatcherConfig],
-    ['webhook-dispatcher', readDispatcherConfig],
-    ['quota', readQuotaConfig],
-  ])('of %s', (service, readConfig) => {
-    const read = (env: NodeJS.ProcessEnv) => ({ frame: readFrameConfig(env), service: readConfig(env) });
+  describe.each(serviceNames)('of %s', (service) => {
+    const read = (env: NodeJS.ProcessEnv) => readSettings(service, env);
     const rows = [...table('Every service'), ...table(service)];
 
     test('has every setting that the process reads, and no other', () => {
-      const asked = new Set<string>();
-      read(
-        new Proxy(samples, {
-          get: (env, name: string) => {
-            asked.add(name);
-            return env[name];
-          },
-        }),
-      );
-      expect(namesOf(rows)).toEqual([...asked].sort());
+      expect(namesOf(rows)).toEqual(settingsOf(service).known);
     });
 
     test('calls those required without which the process does not start', () => {
-      expect(namesOf(rows.filter(({ required }) => required))).toEqual(missingIn(() => read({})));
+      expect(namesOf(rows.filter(({ required }) => required))).toEqual(settingsOf(service).required);
     });
 
     test('gives the defaults that are in force', () => {
@@ -113,17 +76,6 @@ function table(heading: string): Row[] {
 }
 
 const namesOf = (rows: readonly Row[]): string[] => rows.map(({ name }) => name).sort();
-
-function missingIn(read: () => unknown): string[] {
-  try {
-    read();
-  } catch (error) {
-    if (!(error instanceof ConfigurationError)) throw error;
-    const missing = error.problems.map((problem) => /^([A-Z_]+): is required$/.exec(problem)?.[1] ?? problem);
-    return [...new Set(missing)].sort();
-  }
-  return [];
-}
 
 function sourcesBelow(...directory: string[]): string[] {
   const names = readdirSync(join(repositoryRoot, ...directory), { recursive: true, encoding: 'utf8' });

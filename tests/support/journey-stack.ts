@@ -54,10 +54,10 @@ export function ownEnvironment(): NodeJS.ProcessEnv {
 /** A base above which every port of the plan is free at this moment. */
 export async function freePortBase(replicas: number): Promise<number> {
   const attempts = 50;
-  // Two of jest's workers that look at the same moment must not find the same ports.
+  // Workers of jest that look at the same moment must not find the same ports.
   const worker = Number(process.env['JEST_WORKER_ID'] ?? 0);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const base = 20_000 + 200 * Math.floor(Math.random() * 60) + 100 * (worker % 2);
+    const base = 20_000 + 800 * Math.floor(Math.random() * 15) + 100 * (worker % 8);
     const { replicas: services, balancers, ...single } = portPlan(base, replicas);
     const ports = [...Object.values(single), ...Object.values(balancers), ...Object.values(services).flat()];
     const isFree = await Promise.all(ports.map((port) => requireFreePort(port, 'a test'))).then(

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { complaintOf } from './child.ts';
@@ -12,6 +12,13 @@ export type PackageTree = {
   /** The name of the unpacked tree below the tools directory. */
   name: string;
   packages: string[];
+  /** `all` for programs whose libraries need libraries that a small machine lacks too; `direct` are those of `packages` alone. */
+  libraries?: 'direct' | 'all';
+  /**
+   * The name of another release of Debian than the machine's. Every library comes along, the C library too; `adapt` must see to it
+   * that the programs take these (see another-release.ts).
+   */
+  release?: string;
   /** Makes the tree work where it lies; called once, before anybody can see it. */
   adapt?: (root: string) => Promise<void>;
 };
@@ -64,13 +71,15 @@ export async function libraryPath(root: string): Promise<string> {
 /** With the machine's package lists, and when those are missing or out of date, with fresh ones of our own. */
 async function download(work: string, tree: PackageTree): Promise<void> {
   try {
-    await downloadWith([], work, tree);
-    return;
+    if (tree.release === undefined) {
+      await downloadWith([], work, tree);
+      return;
+    }
   } catch {
     // A machine whose lists were never fetched, or name a version that the server no longer has.
   }
   try {
-    const lists = await privateLists(work);
+    const lists = [...(await privateLists(work)), ...(await sourcesOf(work, tree.release))];
     await run('apt-get', [...lists, 'update'], { maxBuffer });
     await downloadWith(lists, work, tree);
   } catch (error) {
@@ -82,21 +91,48 @@ async function download(work: string, tree: PackageTree): Promise<void> {
   }
 }
 
-async function downloadWith(options: string[], work: string, { packages }: PackageTree): Promise<void> {
-  const known = await run('apt-cache', [...options, 'depends', '--no-recommends', ...packages], {
-    maxBuffer,
-  });
-  const installed = await installedPackages();
-  const libraries = [...known.stdout.matchAll(/^ +Depends: (lib[a-z0-9.+-]+)$/gm)].map(([, library = '']) => library);
-  const wanted = new Set([
-    ...packages,
-    ...libraries.filter((library) => !isModule(library) && !installed.has(library)),
-  ]);
+async function downloadWith(options: string[], work: string, tree: PackageTree): Promise<void> {
+  const wanted = new Set([...tree.packages, ...(await missingLibraries(options, tree))]);
   // As root apt would drop to a user of its own, who may not write here.
   await run('apt-get', [...options, '-o', 'APT::Sandbox::User=root', 'download', ...wanted], {
     cwd: work,
     maxBuffer,
   });
+}
+
+async function missingLibraries(
+  options: string[],
+  { packages, libraries, release }: PackageTree,
+): Promise<Set<string>> {
+  const reach = libraries === 'all' ? ['--recurse'] : [];
+  const known = await run('apt-cache', [...options, 'depends', ...reach, '--no-recommends', ...packages], {
+    maxBuffer,
+  });
+  const needs = librariesByPackage(known.stdout);
+  // Those of another release do not fit together with this one's.
+  const installed = release === undefined ? await installedPackages() : new Set<string>();
+  const missing = new Set<string>();
+  const waiting = [...packages];
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    for (const library of needs.get(name) ?? []) {
+      if (isModule(library) || installed.has(library) || missing.has(library)) continue;
+      missing.add(library);
+      waiting.push(library);
+    }
+  }
+  return missing;
+}
+
+/** `apt-cache depends` writes a package at the margin, and below it what it needs. */
+function librariesByPackage(listing: string): Map<string, string[]> {
+  const needs = new Map<string, string[]>();
+  let current: string[] = [];
+  for (const line of listing.split('\n')) {
+    if (/^[a-z0-9]/.test(line)) needs.set(line, (current = needs.get(line) ?? []));
+    const library = /^ +Depends: (lib[a-z0-9.+-]+)$/.exec(line)?.[1];
+    if (library !== undefined) current.push(library);
+  }
+  return needs;
 }
 
 /** A plug-in of nginx is called lib… too, and would bring libraries of its own. */
@@ -116,6 +152,20 @@ async function privateLists(work: string): Promise<string[]> {
   return [
     ...['-o', `Dir::State::Lists=${join(state, 'lists')}`, '-o', `Dir::Cache=${state}`],
     ...['-o', `Dir::Cache::Archives=${join(state, 'archives')}`, '-o', 'APT::Sandbox::User=root'],
+  ];
+}
+
+/** Lists another release in place of the machine's own, with nothing of it installed yet. Debian's keyring must know its keys. */
+async function sourcesOf(work: string, release: string | undefined): Promise<string[]> {
+  if (release === undefined) return [];
+  const sources = join(work, 'apt', 'sources.list');
+  const status = join(work, 'apt', 'status');
+  const keyring = '/usr/share/keyrings/debian-archive-keyring.gpg';
+  await writeFile(sources, `deb [signed-by=${keyring}] http://deb.debian.org/debian ${release} main\n`);
+  await writeFile(status, '');
+  return [
+    ...['-o', `Dir::Etc::sourcelist=${sources}`, '-o', 'Dir::Etc::sourceparts=-'],
+    ...['-o', `Dir::State::status=${status}`, '-o', 'Acquire::Languages=none'],
   ];
 }
 

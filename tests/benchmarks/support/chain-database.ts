@@ -1,6 +1,6 @@
 import { withDatabase } from '../../support/database.ts';
 import { NETWORK } from './chain-networks.ts';
-import { serviceDatabase, type ServiceDatabase } from './service-database.ts';
+import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { WATCHED_WALLETS, walletAddressSql } from './synthetic-wallets.ts';
 
 /** A database of chain-watcher's, with all wallets watched long since and for long. */

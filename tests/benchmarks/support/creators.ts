@@ -10,12 +10,12 @@ import { seedGates, seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant
 import { databaseClock, waitUntilHeard } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
-import { INTERNAL_TOKEN } from './lone-service.ts';
+import { INTERNAL_TOKEN } from '../../support/lone-service.ts';
 import { NETWORK, startPaymentsProcess } from './payments-process.ts';
 import { measurePgbench } from './pgbench.ts';
 import { postmasterOf, requireDurable, walPosition, withCpuOfSessions } from './postgres.ts';
 import type { Measurement } from './rounds.ts';
-import { serviceDatabase, type ServiceDatabase } from './service-database.ts';
+import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { benchmarkStack } from './stack.ts';
 
 /** Something that creates payments. */

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startLoneService, type LoneService } from './lone-service.ts';
+import { startLoneService, type LoneService } from '../../support/lone-service.ts';
 
 export const NETWORK = 'local';
 

@@ -3,9 +3,9 @@ import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { addVirtualHost, startBackends } from './backends.ts';
 import { fillDatabase } from './filled-database.ts';
-import type { LoneService } from './lone-service.ts';
+import type { LoneService } from '../../support/lone-service.ts';
 import { startPaymentsProcess } from './payments-process.ts';
-import { serviceDatabase } from './service-database.ts';
+import { serviceDatabase } from '../../support/service-database.ts';
 
 export type SizedPayments = {
   /** How many payments the database began with. */

@@ -2,7 +2,7 @@ import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import { withDatabase } from '../../support/database.ts';
 import { LARGEST } from './filled-database.ts';
 import type { LoadRequest } from './load.ts';
-import { INTERNAL_TOKEN } from './lone-service.ts';
+import { INTERNAL_TOKEN } from '../../support/lone-service.ts';
 import { NETWORK } from './payments-process.ts';
 
 /** So many different ones that no page of the database is asked for much more often than the others. */

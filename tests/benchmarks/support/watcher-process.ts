@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startLoneService, type LoneService } from './lone-service.ts';
+import { startLoneService, type LoneService } from '../../support/lone-service.ts';
 import { networksFile } from './chain-networks.ts';
 
 /** The service alone, scanning the synthetic chain of one node. */

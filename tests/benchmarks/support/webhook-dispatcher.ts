@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { startLoneService, type LoneService } from './lone-service.ts';
+import { startLoneService, type LoneService } from '../../support/lone-service.ts';
 import { ENCRYPTION_KEY } from './webhook-merchants.ts';
 
 /** The service as it runs in production, but that every host leads to the receiver. */

@@ -1,36 +1,39 @@
-import { beforeAll, describe, expect } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { send, type HttpAnswer } from '../../support/http.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { openBrowser, type TestBrowser } from '../../browser/support/browser.ts';
+import { watchPage, type StatusAnswer } from '../../browser/support/watched-page.ts';
+import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, tokenOf } from '../support/paying.ts';
-import { runOnPage } from '../support/page-script.ts';
+import { tokenOf, untilStatus } from '../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
-/** The hosted checkout page, and the script it is served with, run here with a clock of its own. */
+const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };
+
+/** The hosted checkout page in a real browser, whose clock is moved here. More about it is in tests/browser. */
 export function checkoutSection(contract: Contract): void {
   describe('the checkout page', () => {
     let merchant: Merchant;
     let payment: Payment;
-    let page: HttpAnswer;
-    let script: HttpAnswer;
-
-    const scriptPathOf = (html: string) => /<script src="([^"]+)"/.exec(html)?.[1];
+    let browser: TestBrowser;
 
     beforeAll(async () => {
+      browser = await openBrowser();
       merchant = await openMerchant(contract.stack);
       payment = await merchant.created({ amount: '81.50', description: '<script>alert(1)</script> & "Zoë"' });
-      page = await send('GET', payment.payment_url);
-      script = await send('GET', contract.stack.edge_url + scriptPathOf(page.text)!);
-    });
-    const open = (status = 'PENDING') => runOnPage(script.text, { status, token: tokenOf(payment) });
+    }, 60_000);
+    afterEach(() => browser.leaveAll());
+    afterAll(() => browser.close());
+    const open = () => watchPage(browser, payment.payment_url);
 
     rule(
       ['payment.payment_url', 'payment.link', 'payment.description', 'auth.2'],
       'shows the payment to whoever has the link, as text, and nothing of the merchant or its keys',
       async () => {
-        expect(page).toMatchObject({
+        const answer = await send('GET', payment.payment_url);
+        expect(answer).toMatchObject({
           status: 200,
           headers: {
             'content-type': 'text/html; charset=utf-8',
@@ -39,112 +42,117 @@ export function checkoutSection(contract: Contract): void {
             'referrer-policy': 'no-referrer',
           },
         });
-        expect(page.text).toContain('data-status="PENDING"');
-        for (const shown of ['81.50 USDT', merchant.wallet, payment.network, '&lt;script&gt;alert(1)&lt;/script&gt;']) {
-          expect(page.text).toContain(shown);
-        }
+        const script = await send('GET', contract.stack.edge_url + /<script src="([^"]+)"/.exec(answer.text)![1]!);
+        expect(script).toMatchObject({ status: 200, headers: { 'content-type': expect.stringMatching(/javascript/) } });
         for (const hidden of ['<script>alert', payment.payment_id, merchant.merchantId, 'qk_', 'X-API-Key']) {
-          expect(page.text + script.text).not.toContain(hidden);
+          expect(answer.text + script.text).not.toContain(hidden);
         }
+        const { page } = await open();
+        expect(await page.locator('main').getAttribute('data-status')).toBe('PENDING');
+        expect(await page.locator('.amount').innerText()).toBe('81.50 USDT');
+        expect(await page.locator('.recipient').textContent()).toBe(merchant.wallet);
+        expect(await page.locator('.description').innerText()).toBe('<script>alert(1)</script> & "Zoë"');
         expect(await send('GET', `${contract.stack.edge_url}/pay/${newPublicToken()}`)).toMatchObject({ status: 404 });
       },
     );
 
-    rule(
-      'limits.app.rule7',
-      'asks for the public status every 3.8 to 4 seconds while the payment is unfinished',
-      async () => {
-        expect(script).toMatchObject({ status: 200, headers: { 'content-type': expect.stringMatching(/javascript/) } });
-        for (const status of ['PENDING', 'CHECKING']) {
-          const shown = open(status);
-          const askedAt: number[] = [];
-          for (let polls = 0; polls < 30; polls += 1) {
-            await shown.pass(shown.nextTimer()!);
-            askedAt.push(shown.now());
-            await shown.asked.at(-1)!.answer(200, { status });
-          }
-          expect(shown.asked.map(({ path }) => path)).toEqual(
-            shown.asked.map(() => `/api/v1/payments/${tokenOf(payment)}`),
-          );
-          const gaps = askedAt.map((at, index) => at - (askedAt[index - 1] ?? 0));
-          for (const gap of gaps) {
-            expect(gap).toBeGreaterThanOrEqual(3_800);
-            expect(gap).toBeLessThanOrEqual(4_000);
-          }
-          expect(shown.asked).toHaveLength(30);
-          expect(shown.reloads()).toBe(0);
-        }
-      },
-    );
+    rule('limits.app.rule7', 'asks for the public status every 3.8 to 4 seconds while it is PENDING', async () => {
+      const shown = await open();
+      shown.answers = PENDING;
+      for (let polls = 0, last = await shown.now(); polls < 40; polls += 1) {
+        await shown.passUntil(last + 3_790);
+        expect(await shown.asked()).toHaveLength(polls);
+        await shown.passUntil(last + 4_000);
+        const { path, at } = (await shown.asked())[polls]!;
+        expect(path).toBe(`/api/v1/payments/${tokenOf(payment)}`);
+        if (polls > 0) expect(at - last).toBeGreaterThanOrEqual(3_800);
+        expect(at - last).toBeLessThanOrEqual(4_001);
+        last = at;
+      }
+      expect(await shown.pagesAsked()).toEqual([]);
+    });
 
     rule('limits.app.rule7', 'never has two questions open, and asks again only after the answer', async () => {
-      const shown = open();
-      await shown.pass(60_000);
-      await shown.goOnline();
-      expect(shown.asked).toHaveLength(1);
-      await shown.asked[0]!.answer(200, { status: 'PENDING' });
-      await shown.pass(4_000);
-      expect(shown.asked).toHaveLength(2);
+      const shown = await open();
+      const answer = Promise.withResolvers<{ status: number; body: object }>();
+      shown.answers = answer.promise;
+      await shown.page.clock.runFor(9_000);
+      await shown.page.evaluate('dispatchEvent(new Event("online"))');
+      await shown.page.clock.runFor(4_000);
+      expect(await shown.asked()).toHaveLength(1);
+      shown.answers = PENDING;
+      answer.resolve({ status: 200, body: { status: 'PENDING' } });
+      await shown.settled();
+      await shown.pass(4_001);
+      expect(await shown.asked()).toHaveLength(2);
+      expect(await shown.mostOpen()).toBe(1);
     });
 
     rule('limits.app.rule7', 'pauses while nobody looks, and asks at once when looked at or online again', async () => {
-      const shown = open();
+      const shown = await open();
+      shown.answers = PENDING;
       await shown.hide(true);
       await shown.pass(120_000);
-      expect(shown.asked).toHaveLength(0);
+      expect(await shown.asked()).toHaveLength(0);
       await shown.hide(false);
-      expect([shown.now(), shown.asked.length]).toEqual([120_000, 1]);
-      await shown.asked[0]!.answer(200, { status: 'PENDING' });
+      expect(await shown.asked()).toHaveLength(1);
       await shown.pass(1_000);
-      await shown.goOnline();
-      expect([shown.now(), shown.asked.length]).toEqual([121_000, 2]);
-      await shown.asked[1]!.answer(200, { status: 'PENDING' });
-      await shown.pass(4_000);
-      expect(shown.asked).toHaveLength(3);
+      await shown.context.setOffline(true);
+      await shown.context.setOffline(false);
+      await shown.settled();
+      expect(await shown.asked()).toHaveLength(2);
+      await shown.pass(4_001);
+      expect(await shown.asked()).toHaveLength(3);
     });
 
     rule(
       'limits.app.rule7',
       'waits longer after each failure, at most thirty seconds, and as long as a 429 says',
       async () => {
-        const shown = open();
+        const shown = await open();
+        const oneMore = async () => {
+          const before = (await shown.asked()).length;
+          for (let seconds = 0; (await shown.asked()).length === before && seconds < 40; seconds += 1)
+            await shown.pass(1_000);
+          return (await shown.asked())[before]!.at;
+        };
+        /** From a question that is answered like this to the next one. The answer comes at a full second. */
+        const waitAfter = async (answers: StatusAnswer) => {
+          shown.answers = answers;
+          const askedAt = await oneMore();
+          return (await oneMore()) - askedAt;
+        };
         const waits: number[] = [];
-        for (let failures = 0; failures < 8; failures += 1) {
-          await shown.pass(shown.nextTimer()!);
-          const { answer, fail } = shown.asked.at(-1)!;
-          await (failures % 2 === 0 ? fail() : answer(503, { detail: 'Service temporarily unavailable' }));
-          waits.push(shown.nextTimer()!);
+        for (let pairs = 0; pairs < 2; pairs += 1) {
+          waits.push(await waitAfter('network failure'));
+          waits.push(await waitAfter({ status: 503, body: { detail: 'Service temporarily unavailable' } }));
         }
-        expect(waits).toEqual(waits.toSorted((one, other) => one - other));
         expect(waits[0]).toBeGreaterThan(4_000);
-        expect(waits.at(-1)).toBe(30_000);
-        await shown.pass(30_000);
-        await shown.asked.at(-1)!.answer(429, { detail: 'Rate limit exceeded' }, { 'retry-after': '17' });
-        expect(shown.nextTimer()).toBe(17_000);
-        await shown.pass(17_000);
-        await shown.asked.at(-1)!.answer(200, { status: 'PENDING' });
-        expect(shown.nextTimer()).toBeLessThanOrEqual(4_000);
+        expect(waits[1]).toBeGreaterThan(waits[0]!);
+        expect(Math.max(...waits)).toBeLessThanOrEqual(31_000);
+        const limited = { status: 429, body: { detail: 'Rate limit exceeded' }, headers: { 'retry-after': '17' } };
+        const limitedFor = await waitAfter(limited);
+        expect(Math.round(limitedFor / 1_000)).toBeGreaterThanOrEqual(17);
+        expect(limitedFor).toBeLessThanOrEqual(18_001);
       },
+      60_000,
     );
 
     rule(
       ['limits.app.rule7', 'states.payment.polled'],
-      'reloads when the status has changed, and asks no more once the payment is over',
+      'shows the new status when it has changed, and asks no more once the payment is over',
       async () => {
-        const shown = open();
-        await shown.pass(4_000);
-        await shown.asked[0]!.answer(200, { status: 'CHECKING' });
-        expect(shown.reloads()).toBe(1);
-        for (const status of ['PAID', 'EXPIRED', 'CANCELLED']) {
-          const over = open(status);
-          await over.goOnline();
-          await over.pass(600_000);
-          expect([status, over.asked.length, over.nextTimer()]).toEqual([status, 0, null]);
-        }
-        const paid = await createAndPay(contract.stack, merchant, { amount: '82' });
-        const paidPage = await send('GET', paid.payment_url);
-        expect(paidPage.text).toContain('data-status="PAID"');
-        expect(scriptPathOf(paidPage.text)).toBeUndefined();
+        const own = await merchant.created({ amount: '82' });
+        const shown = await watchPage(browser, own.payment_url);
+        await payOnChain(contract.stack.chain, own.merchant_wallet, own.amount);
+        await untilStatus(contract.stack, own, 'PAID');
+        await shown.pass(4_001);
+        expect(await shown.page.locator('main').getAttribute('data-status')).toBe('PAID');
+        const asked = await shown.asked();
+        await shown.pass(600_000);
+        await shown.hide(true);
+        await shown.hide(false);
+        expect(await shown.asked()).toEqual(asked);
       },
       60_000,
     );

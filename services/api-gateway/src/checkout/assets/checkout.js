@@ -59,28 +59,28 @@
       wait = isFailure ? Math.min(POLL_MAX_MS * 2 ** failures, WAIT_MAX_MS) : 0;
     }
     isBusy = false;
-    note(failures >= FAILURES_TOLD ? texts.offline : '');
+    note(texts.offline, failures >= FAILURES_TOLD);
     pollIn(Math.max(wait, quietUntil - performance.now()));
   }
 
   async function ask() {
     const { state, status } = main.dataset;
     if (state !== 'unavailable') {
-      const response = await request(`/api/v1/payments/${token}`);
-      if (!response.ok) throw new Error(`status ${response.status}`);
-      const current = (await response.json()).status;
+      const answer = await request(`/api/v1/payments/${token}`);
+      if (answer.status !== 200) throw new Error(`status ${answer.status}`);
+      const current = JSON.parse(answer.text).status;
       if (current === status && current !== 'CHECKING' && !isTimeOver() && !hasLostTime()) return;
     }
     await showCurrent();
   }
 
-  /** @throws when there is no answer in time, or when we are told to ask less. */
+  /** @throws when there is no whole answer in time, or when we are told to ask less. */
   async function request(path) {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), REQUEST_TIMEOUT_MS);
     try {
       const response = await fetch(path, { cache: 'no-store', signal: controller.signal });
-      if (response.status !== 429) return response;
+      if (response.status !== 429) return { status: response.status, text: await response.text() };
       // An edge that counts by address says no time, and answers with a page.
       const seconds = Number(response.headers.get('retry-after'));
       quietUntil = performance.now() + (seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : WAIT_MAX_MS);
@@ -95,11 +95,11 @@
   /** Asks for the page as it is now and shows what has changed. */
   async function showCurrent() {
     const [ticks, date] = [performance.now(), Date.now()];
-    const response = await request(location.pathname + location.search);
-    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const { status, text } = await request(location.pathname + location.search);
+    const page = new DOMParser().parseFromString(text, 'text/html');
     const next = page.querySelector('main[data-state]');
     // What stands between us and the server has pages of its own.
-    if (next === null || response.status >= 500) throw new Error(`no page, status ${response.status}`);
+    if (next === null || status >= 500) throw new Error(`no page, status ${status}`);
     // Another question may have been answered meanwhile.
     if (ticks < asked.ticks) return;
     asked = { ticks, date };
@@ -124,6 +124,7 @@
     main = next;
     document.title = title;
     secondsShown = Infinity;
+    note(texts.copyFailed, false);
     prepare();
     scrollTo(0, 0);
     if (hadFocus) main.querySelector('h1').focus();
@@ -148,9 +149,10 @@
   }
 
   /** Something that is so, for as long as it is so. */
-  function note(text) {
+  function note(text, isSo) {
     const element = document.querySelector('.note');
-    if (element.textContent !== text) element.textContent = text;
+    // What is over takes away its own words only.
+    if ((element.textContent === text) !== isSo) element.textContent = isSo ? text : '';
   }
 
   /** Something that has happened, for those who cannot see it. Said again it is heard again. */
@@ -206,7 +208,7 @@
   async function copy(button, label) {
     const { copy: text } = button.dataset;
     const isCopied = (await copyByClipboard(text)) || copyBySelection(text);
-    note(isCopied ? '' : texts.copyFailed);
+    note(texts.copyFailed, !isCopied);
     if (!isCopied) return;
     announce(texts.copied);
     button.textContent = texts.copied;
@@ -235,7 +237,7 @@
 
   document.addEventListener('visibilitychange', () => void poll());
   addEventListener('online', () => void poll());
-  addEventListener('offline', () => isOpen() && note(texts.offline));
+  addEventListener('offline', () => isOpen() && note(texts.offline, true));
   addEventListener('pageshow', ({ persisted }) => void (persisted && poll()));
   prepare();
   tick();

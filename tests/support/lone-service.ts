@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { freePort } from '@quittance/local-stack/backends/ports.ts';
 import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts';
 
-export const INTERNAL_TOKEN = 'a token that is only used by this benchmark';
+export const INTERNAL_TOKEN = 'a token that is only used while this runs';
 
 export type LoneService = { pid: number; origin: string; stop(): Promise<void> };
 

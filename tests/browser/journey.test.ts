@@ -1,0 +1,91 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Page, Response } from 'playwright-core';
+import { withDatabase } from '../support/database.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { LocalChain } from '../support/local-chain.ts';
+import { Shop } from '../support/shop.ts';
+import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { scan } from './support/look.ts';
+
+jest.setTimeout(120_000);
+
+const WEIGHT_MAX_BYTES = 30 * 1024;
+
+describe('a customer with a browser', () => {
+  let stack: JourneyStack;
+  let chain: LocalChain;
+  let browser: TestBrowser;
+  let shop: Shop;
+
+  beforeAll(async () => {
+    [stack, browser] = await Promise.all([journeyStack(), openBrowser()]);
+    chain = new LocalChain(stack.file.chain.rpc_url);
+    shop = await Shop.open(stack);
+  }, 180_000);
+  afterEach(() => browser.leaveAll());
+  afterAll(async () => {
+    await browser.close();
+    await stack.close();
+  }, 60_000);
+
+  const stateOf = (page: Page) => page.locator('main').getAttribute('data-state');
+  const shows = (page: Page, state: string) =>
+    eventually(async () => expect(await stateOf(page)).toBe(state), { timeoutMs: 60_000, intervalMs: 100 });
+
+  test('sees the payment wait, the transfer seen, and the payment paid, on one page that is never left', async () => {
+    const { body: payment } = await shop.create('10.50');
+    const { page } = await browser.visit();
+    const answers: Response[] = [];
+    page.on('response', (answer) => void answers.push(answer));
+    await page.goto(payment.payment_url);
+    await page.evaluate('window.isSamePage = true');
+    expect(await stateOf(page)).toBe('waiting');
+    expect(await scan(page.locator('svg.qr'))).toBe(shop.wallet);
+    expect(await weightOf(answers)).toBeLessThanOrEqual(WEIGHT_MAX_BYTES);
+
+    const { transactionHash } = await chain.withMiningStopped(async () => {
+      const transfer = await shop.pay('10.5');
+      await shows(page, 'seen');
+      expect(await page.locator('.progress').innerText()).toMatch(/\d/);
+      return transfer;
+    });
+    await shows(page, 'paid');
+    expect(await page.locator('.transaction').innerText()).toBe(transactionHash.slice(2));
+    expect(await page.evaluate('window.isSamePage')).toBe(true);
+  });
+
+  test('is told when the merchant cancels', async () => {
+    const { body: payment } = await shop.create('11');
+    const { page } = await browser.visit({ device: 'desktop' });
+    await page.goto(payment.payment_url);
+    await shop.call('POST', `/payments/${payment.payment_id}/cancel`);
+    await shows(page, 'cancelled');
+  });
+
+  test('is told that the time is over, and then the verdict', async () => {
+    const { body: payment } = await shop.create('12');
+    const { page } = await browser.visit();
+    await chain.withMiningStopped(async () => {
+      await endIn(stack, payment.payment_id, 3);
+      await page.goto(payment.payment_url);
+      // No block tells yet that nothing was paid in time.
+      await shows(page, 'over');
+    });
+    await shows(page, 'expired');
+  });
+});
+
+/** Ends a payment's window so many seconds from now; the service then finds by itself that it has expired. */
+async function endIn(stack: JourneyStack, paymentId: string, seconds: number): Promise<void> {
+  const sql = `update payments.payment set expires_at = now() + make_interval(secs => $2), expiry_check_at = now() + make_interval(secs => $2) where payment_id = $1`;
+  await withDatabase(stack.file.postgres_url, (db) => db.query(sql, [paymentId, seconds]));
+}
+
+/** Bytes of page, script and stylesheet as the edge sends them, the QR code included. */
+async function weightOf(answers: readonly Response[]): Promise<number> {
+  const files = answers.filter((answer) => /\/(pay|assets)\//.test(new URL(answer.url()).pathname));
+  expect(files.map((answer) => answer.headers()['content-encoding'])).toEqual(['gzip', 'gzip', 'gzip']);
+  const sizes = await Promise.all(files.map(async (answer) => (await answer.request().sizes()).responseBodySize));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}

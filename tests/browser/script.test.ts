@@ -1,0 +1,330 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { openBrowser, type TestBrowser } from './support/browser.ts';
+import { checkout, states } from './support/checkouts.ts';
+import { openStage, type Stage } from './support/stage.ts';
+import { watchPage, type StatusAnswer, type WatchedPage } from './support/watched-page.ts';
+
+jest.setTimeout(60_000);
+
+let stage: Stage;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([openStage(), openBrowser()]);
+}, 120_000);
+afterEach(async () => {
+  stage.payments.fail(false);
+  await browser.leaveAll();
+});
+afterAll(async () => {
+  await browser.close();
+  await stage.close();
+}, 60_000);
+
+const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };
+const HOUR_MS = 3_600_000;
+
+const stateOf = ({ page }: WatchedPage) => page.locator('main').getAttribute('data-state');
+/** Seconds that the countdown shows. */
+const countdownOf = async ({ page }: WatchedPage) => {
+  const [minutes, seconds] = (await page.locator('.countdown').innerText()).split(':').map(Number);
+  return minutes! * 60 + seconds!;
+};
+const noteOf = ({ page }: WatchedPage) => page.locator('.note').innerText();
+
+/** Gaps between as many questions as `polls`, on the page's clock. */
+async function gaps(shown: WatchedPage, polls: number): Promise<number[]> {
+  const first = (await shown.asked()).length;
+  for (let poll = 0, last = await shown.now(); poll < polls; poll += 1) {
+    await shown.passUntil(last + 4_000);
+    last = (await shown.asked()).at(-1)?.at ?? last;
+  }
+  const asked = (await shown.asked()).slice(first).map(({ at }) => at);
+  return asked.slice(1).map((at, position) => at - asked[position]!);
+}
+
+describe('polling', () => {
+  test.each(['waiting', 'over', 'seen'] as const)('goes on every 3.8 to 4 seconds while it is %s', async (state) => {
+    const shown = await watchPage(browser, stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })));
+    shown.answers = { status: 200, body: { status: state === 'seen' ? 'CHECKING' : 'PENDING' } };
+    const found = await gaps(shown, state === 'waiting' ? 100 : 30);
+    expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
+    expect(Math.min(...found)).toBeGreaterThanOrEqual(3_800);
+    expect(Math.max(...found)).toBeLessThanOrEqual(4_001);
+    // They are spread, so that the pages of one shop do not ask at the same moment for ever.
+    expect(new Set(found.map((gap) => Math.floor(gap / 50))).size).toBeGreaterThan(2);
+    expect(await shown.mostOpen()).toBe(1);
+  });
+
+  test('takes no less than 3.8 seconds on a real clock either', async () => {
+    const { page } = await browser.visit();
+    let questions = 0;
+    page.on('requestfinished', (request) => void (questions += Number(request.url().includes('/api/'))));
+    await page.goto(stage.show(checkout('waiting')));
+    await eventually(() => expect(questions).toBeGreaterThanOrEqual(3), { timeoutMs: 45_000, intervalMs: 100 });
+    const asked = await page.evaluate<number[]>(
+      `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/')).map(({ startTime }) => startTime)`,
+    );
+    const found = asked.slice(1).map((at, position) => at - asked[position]!);
+    expect(found.length).toBeGreaterThanOrEqual(2);
+    expect(Math.min(...found)).toBeGreaterThanOrEqual(3_790);
+  });
+
+  test.each(states.filter((state) => !['waiting', 'over', 'seen'].includes(state)))(
+    'never begins where it is %s',
+    async (state) => {
+      const shown = await watchPage(browser, stage.show(checkout(state)));
+      await shown.pass(HOUR_MS);
+      await shown.hide(true);
+      await shown.hide(false);
+      expect(await shown.page.evaluate('recorder.asked')).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['without Retry-After', { status: 429, body: { detail: 'Rate limit exceeded' } }, 30_000],
+    [
+      'with a page of the edge',
+      { status: 429, body: '<html><h1>429 Too Many Requests</h1></html>', headers: { 'content-type': 'text/html' } },
+      30_000,
+    ],
+    ['with Retry-After: 7', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
+    ['with Retry-After: 45', { status: 429, headers: { 'retry-after': '45' } }, 45_000],
+    ['with a Retry-After that is no number', { status: 429, headers: { 'retry-after': 'soon' } }, 30_000],
+  ] satisfies [string, StatusAnswer, number][])(
+    'a 429 %s keeps it quiet that long, whatever happens',
+    async (_how, answer, waitMs) => {
+      const shown = await watchPage(browser, stage.show(checkout('waiting')));
+      shown.answers = answer;
+      await shown.pass(4_001);
+      expect(await shown.asked()).toHaveLength(1);
+      const askedAt = await shown.now();
+      shown.answers = PENDING;
+      await shown.passUntil(askedAt + waitMs / 2);
+      await shown.hide(true);
+      await shown.hide(false);
+      await shown.page.evaluate('dispatchEvent(new Event("online"))');
+      await shown.passUntil(askedAt + waitMs - 250);
+      expect(await shown.asked()).toHaveLength(1);
+      await shown.passUntil(askedAt + waitMs + 250);
+      expect(await shown.asked()).toHaveLength(2);
+      expect(await noteOf(shown)).toBe('');
+    },
+  );
+
+  test('gives up a question that nobody answers, and asks again', async () => {
+    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    shown.answers = new Promise(() => undefined);
+    await shown.page.clock.runFor(4_001);
+    expect(await shown.asked()).toHaveLength(1);
+    shown.answers = PENDING;
+    await shown.page.clock.runFor(10_000);
+    await shown.settled();
+    await shown.pass(30_000);
+    expect((await shown.asked()).length).toBeGreaterThan(1);
+    expect(await shown.mostOpen()).toBe(1);
+  });
+
+  test('tells of a lost connection, and no longer once it is back', async () => {
+    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    shown.answers = PENDING;
+    await shown.context.setOffline(true);
+    await shown.pass(1_000);
+    expect(await noteOf(shown)).toContain('No connection');
+    await shown.pass(60_000);
+    const before = (await shown.asked()).length;
+    await shown.context.setOffline(false);
+    await eventually(async () => {
+      await shown.settled();
+      expect((await shown.asked()).length).toBe(before + 1);
+      expect(await noteOf(shown)).toBe('');
+    });
+    expect(await countdownOf(shown)).toBeCloseTo(23.75 * 60 - 61, -1);
+  });
+
+  test('brings back a page that could not be shown, when it can be', async () => {
+    const url = stage.show(checkout('waiting'));
+    stage.payments.fail(true);
+    const shown = await watchPage(browser, url);
+    expect(await stateOf(shown)).toBe('unavailable');
+    await shown.pass(60_000);
+    expect((await shown.pagesAsked()).length).toBeGreaterThan(1);
+    stage.payments.fail(false);
+    await shown.pass(30_500);
+    expect(await stateOf(shown)).toBe('waiting');
+    expect(await shown.page.locator('.copy').first().isVisible()).toBe(true);
+  });
+});
+
+describe('what is new', () => {
+  test('takes the place of what was, without a new load, told once to those who cannot see', async () => {
+    const url = stage.show(checkout('waiting'));
+    const shown = await watchPage(browser, url);
+    const { page } = shown;
+    await page.evaluate(writeDownAnnouncements);
+    const announced = () => page.evaluate<string[]>('window.announced');
+    await page.locator('[data-copy]').last().focus();
+
+    stage.change(url, checkout('seen', { confirmations: { seen: 1, required: 19 } }));
+    await shown.pass(4_001);
+    await shown.pass(1_000);
+    expect(await stateOf(shown)).toBe('seen');
+    expect(await page.title()).toContain('Payment found');
+    expect(await announced()).toEqual([expect.stringContaining('Payment found')]);
+    expect(await page.evaluate('document.activeElement.localName')).toBe('h1');
+    expect(await page.locator('svg.qr, [data-copy], .countdown').count()).toBe(0);
+
+    stage.change(url, checkout('seen', { confirmations: { seen: 12, required: 19 } }));
+    await page.locator('footer summary').focus();
+    await shown.pass(4_001);
+    expect(await page.locator('.progress').innerText()).toContain('12 of 19');
+    expect(await announced()).toHaveLength(1);
+
+    stage.change(url, checkout('paid'));
+    await shown.pass(4_001);
+    await shown.pass(1_000);
+    expect(await stateOf(shown)).toBe('paid');
+    expect(await announced()).toEqual([expect.anything(), expect.stringContaining('Paid')]);
+    expect(await page.evaluate('document.activeElement.localName')).toBe('summary');
+    expect(await page.evaluate('window.announced.length')).toBe(2);
+    const asked = await shown.asked();
+    await shown.pass(HOUR_MS);
+    expect(await shown.asked()).toEqual(asked);
+  });
+
+  test('is shown in the language, and with the code, that were chosen', async () => {
+    const url = stage.show(checkout('seen'));
+    const shown = await watchPage(browser, `${url}?lang=de&qr=link`);
+    stage.change(url, checkout('waiting'));
+    await shown.pass(4_001);
+    expect(await stateOf(shown)).toBe('waiting');
+    expect(await shown.page.locator('html').getAttribute('lang')).toBe('de');
+    expect(await shown.page.locator('h1').innerText()).not.toBe('Waiting for your payment');
+    expect(await shown.page.locator('a.wallet-link').count()).toBe(1);
+  });
+
+  test('shows how far a transfer has come as soon as that is known', async () => {
+    const url = stage.show({ ...checkout('seen'), confirmations: null });
+    const shown = await watchPage(browser, url);
+    stage.change(url, checkout('seen', { confirmations: { seen: 3, required: 19 } }));
+    await shown.pass(4_001);
+    expect(await shown.page.locator('.progress').innerText()).toContain('3 of 19');
+  });
+
+  test('invites to pay again when a transfer that was seen is gone', async () => {
+    const url = stage.show(checkout('seen'));
+    const shown = await watchPage(browser, url);
+    stage.change(url, checkout('waiting', { minutesLeft: 5 }));
+    await shown.pass(4_001);
+    expect(await stateOf(shown)).toBe('waiting');
+    expect(await countdownOf(shown)).toBeGreaterThan(290);
+    const before = await countdownOf(shown);
+    await shown.pass(3_000);
+    expect(before - (await countdownOf(shown))).toBe(3);
+  });
+});
+
+describe('the countdown', () => {
+  test.each([
+    ['is right', 0],
+    ['is three hours ahead', 3 * HOUR_MS],
+    ['is three hours behind', -3 * HOUR_MS],
+  ])('is that of the server where the clock of the device %s', async (_how, skewMs) => {
+    const url = stage.show(checkout('waiting', { minutesLeft: 2 }));
+    const shown = await watchPage(browser, url, { deviceTime: Date.now() + skewMs });
+    shown.answers = PENDING;
+    await shown.live(60);
+    expect([59, 60]).toContain(await countdownOf(shown));
+    expect(await stateOf(shown)).toBe('waiting');
+    stage.change(url, checkout('over'));
+    await shown.live(59);
+    expect(await stateOf(shown)).toBe('waiting');
+    await shown.pass(1_500);
+    expect(await stateOf(shown)).toBe('over');
+    expect(await shown.page.locator('svg.qr, [data-copy], .countdown').count()).toBe(0);
+    expect((await shown.asked()).length).toBeGreaterThan(28);
+  });
+
+  test.each([3 * HOUR_MS, -3 * HOUR_MS])(
+    'goes on as before when the clock of the device jumps by %d ms',
+    async (jumpMs) => {
+      const url = stage.show(checkout('waiting', { minutesLeft: 10 }));
+      const shown = await watchPage(browser, url);
+      shown.answers = PENDING;
+      await shown.live(60);
+      const before = await shown.page.evaluate<number>('Date.now()');
+      await shown.page.clock.setSystemTime(before + jumpMs);
+      stage.change(url, checkout('waiting', { minutesLeft: 9 }));
+      await shown.live(30);
+      expect(await stateOf(shown)).toBe('waiting');
+      // Asked for anew within four seconds: nine minutes then, some thirty seconds less now.
+      expect(Math.abs((await countdownOf(shown)) - 9 * 60 + 28)).toBeLessThanOrEqual(2);
+      const pages = (await shown.pagesAsked()).length;
+      await shown.live(60);
+      expect(pages).toBeLessThanOrEqual(1);
+      expect((await shown.pagesAsked()).length).toBe(pages);
+    },
+  );
+
+  test.each(['en', 'fa'])('is written by the script as the server writes it in %s', async (code) => {
+    for (const minutesLeft of [0.5, 9, 65]) {
+      const url = `${stage.show(checkout('waiting', { minutesLeft }))}?lang=${code}`;
+      const { page } = await browser.visit({ javaScriptEnabled: false });
+      await page.goto(url);
+      const [written, counted] = [page, (await watchPage(browser, url)).page].map((shown) =>
+        shown.locator('.countdown'),
+      );
+      const form = (text: string) => text.replace(/(?<=\d|[۰-۹])[\d۰-۹]/g, '_');
+      expect(form(await counted!.innerText())).toBe(form(await written!.innerText()));
+    }
+  });
+
+  test('ends without a storm where the server still has a moment left', async () => {
+    const url = stage.show(checkout('waiting', { minutesLeft: 0.1 }));
+    const shown = await watchPage(browser, url);
+    shown.answers = PENDING;
+    stage.change(url, checkout('waiting', { minutesLeft: 0.0001 }));
+    await shown.live(6);
+    const before = (await shown.pagesAsked()).length;
+    await shown.live(10);
+    expect((await shown.pagesAsked()).length - before).toBeLessThanOrEqual(11);
+    stage.change(url, checkout('over'));
+    await shown.pass(4_001);
+    expect(await stateOf(shown)).toBe('over');
+  });
+
+  test('shows its end with the next question when that failed at the moment itself', async () => {
+    const url = stage.show(checkout('waiting', { minutesLeft: 0.1 }));
+    const shown = await watchPage(browser, url);
+    shown.answers = PENDING;
+    await shown.page.route('**/pay/*', (route) => route.abort());
+    await shown.live(7);
+    expect([await stateOf(shown), await countdownOf(shown)]).toEqual(['waiting', 0]);
+    await shown.page.unroute('**/pay/*');
+    stage.change(url, checkout('over'));
+    // Two failures in a row are followed by a longer wait.
+    await shown.live(20);
+    expect(await stateOf(shown)).toBe('over');
+  });
+
+  test('tells those who cannot see it when five minutes and one are left, and no second more', async () => {
+    const shown = await watchPage(browser, stage.show(checkout('waiting', { minutesLeft: 6 })));
+    shown.answers = PENDING;
+    await shown.page.evaluate(writeDownAnnouncements);
+    for (let half = 0; half < 11; half += 1) await shown.pass(30_000);
+    expect(await shown.page.evaluate('window.announced')).toEqual([
+      expect.stringMatching(/(5:00|4:59)$/),
+      expect.stringMatching(/(1:00|0:59)$/),
+    ]);
+  });
+});
+
+/** Evaluated in the page: keeps every text that its live region is given. Gone after a new load. */
+const writeDownAnnouncements = `
+  window.announced = [];
+  new MutationObserver(() => {
+    const { textContent } = document.querySelector('.announcement');
+    if (textContent !== '') window.announced.push(textContent);
+  }).observe(document.querySelector('.announcement'), { childList: true, characterData: true, subtree: true });
+`;

@@ -1,0 +1,178 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { newPublicToken } from '@quittance/contracts/ids.ts';
+import type { Page } from 'playwright-core';
+import { openBrowser, type Device, type TestBrowser } from './support/browser.ts';
+import { checkout, states, TRANSACTION, TRON_WALLET, type State } from './support/checkouts.ts';
+import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
+import { openStage, type Stage } from './support/stage.ts';
+
+/** What each state says, and whether it still invites to pay. */
+const headings: Record<State, string> = {
+  waiting: 'Waiting for your payment',
+  over: 'The time is over',
+  seen: 'Payment found',
+  paid: 'Paid',
+  expired: 'This payment has expired',
+  cancelled: 'This payment was cancelled',
+};
+
+jest.setTimeout(60_000);
+
+let stage: Stage;
+let browser: TestBrowser;
+
+beforeAll(async () => {
+  [stage, browser] = await Promise.all([openStage(), openBrowser()]);
+}, 120_000);
+afterEach(async () => {
+  stage.payments.fail(false);
+  await browser.leaveAll();
+});
+afterAll(async () => {
+  await browser.close();
+  await stage.close();
+}, 60_000);
+
+const expected = /status of (404|503)/;
+
+/** 1280 pixels of a desktop browser at 400 % are 320 for the page. */
+const zoomed = { viewport: { width: 320, height: 200 } };
+
+async function expectWellMade(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await accessibilityProblems(page)]).toEqual([colorScheme, []]);
+  }
+  expect(await layoutProblems(page)).toEqual([]);
+}
+
+async function expectLaidOut(url: string): Promise<void> {
+  for (const options of [{ device: 'smallPhone' as Device }, { device: 'desktop' as Device, ...zoomed }]) {
+    const page = await browser.look({ expected, ...options });
+    await page.goto(url);
+    expect(await layoutProblems(page)).toEqual([]);
+  }
+}
+
+describe.each(states)('a payment that is %s', (state) => {
+  test.each(['phone', 'desktop'] as const)('is shown on a %s', async (device) => {
+    const page = await browser.look({ device, expected });
+    const answer = await page.goto(stage.show(checkout(state)));
+    expect(answer?.status()).toBe(200);
+    expect(await page.locator('main').getAttribute('data-state')).toBe(state);
+    expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(headings[state]);
+    expect(await page.locator('.amount').innerText()).toBe('1249.50 USDT');
+    expect(await page.locator('.recipient').textContent()).toBe(TRON_WALLET);
+    expect(await page.locator('.description').innerText()).toBe('Order 4711: two cups of coffee');
+    expect(await page.getByText('USDT on Tron').first().isVisible()).toBe(true);
+    const invites = ['svg.qr', '[data-copy]', '[role=timer]', '.warning'];
+    for (const invitation of invites) {
+      expect([invitation, await page.locator(invitation).first().isVisible()]).toEqual([
+        invitation,
+        state === 'waiting',
+      ]);
+    }
+    await expectWellMade(page);
+  });
+
+  test('fits on the smallest phone, and on a desktop at 400 %', () => expectLaidOut(stage.show(checkout(state))));
+});
+
+test('how far a transfer has come is told in words and as a bar, and that the chain has the last word', async () => {
+  const page = await browser.look({ device: 'phone', expected });
+  await page.goto(stage.show(checkout('seen')));
+  expect(await page.locator('.progress').innerText()).toContain('7 of 19');
+  const bar = page.getByRole('progressbar');
+  expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['7', '19']);
+  await page.goto(stage.show(checkout('seen', { confirmations: { seen: 19, required: 19 } })));
+  expect((await page.locator('.progress p').allInnerTexts()).length).toBe(2);
+  await expectWellMade(page);
+});
+
+test('a paid payment links to its transaction, and sends nothing of the checkout link there', async () => {
+  const page = await browser.look({ device: 'phone', expected });
+  await page.goto(stage.show(checkout('paid')));
+  expect(await page.locator('.transaction').textContent()).toBe(TRANSACTION);
+  const link = page.locator('a.explorer');
+  expect(await link.getAttribute('href')).toBe(`https://tronscan.org/#/transaction/${TRANSACTION}`);
+  expect((await link.getAttribute('rel'))?.split(' ')).toEqual(expect.arrayContaining(['noreferrer']));
+});
+
+test.each([
+  ['not found', 404, () => `${stage.origin}/pay/${newPublicToken()}`],
+  ['no token at all', 404, () => `${stage.origin}/pay/nonsense`],
+  ['payments away', 503, () => stage.show(checkout('waiting'))],
+])('%s is a page with words, too', async (_what, status, urlOf) => {
+  stage.payments.fail(status === 503);
+  const page = await browser.look({ device: 'phone', expected });
+  const url = urlOf();
+  expect((await page.goto(url))?.status()).toBe(status);
+  expect(await page.locator('h1').innerText()).not.toBe('');
+  expect(await page.locator('svg.qr, .recipient, .amount').count()).toBe(0);
+  await expectWellMade(page);
+  await expectLaidOut(url);
+});
+
+test.each(['light', 'dark'] as const)('a scanner reads the address off the code when it is %s', async (colorScheme) => {
+  for (const device of ['smallPhone', 'desktop'] as const) {
+    const page = await browser.look({ device, expected });
+    await page.emulateMedia({ colorScheme });
+    await page.goto(stage.show(checkout('waiting')));
+    expect(await scan(page.locator('svg.qr'))).toBe(TRON_WALLET);
+  }
+});
+
+test('the code holds the wallet link by choice, in the colours of the night too', async () => {
+  const page = await browser.look({ device: 'phone', expected });
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.goto(
+    stage.show(
+      checkout('waiting', { network: 'ethereum', merchant_wallet: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }),
+    ),
+  );
+  expect(await page.locator('a.wallet-link').count()).toBe(0);
+  await page.locator('a[href*="qr=link"]').click();
+  const link =
+    'ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed&uint256=1249500000';
+  expect(await scan(page.locator('svg.qr'))).toBe(link);
+  expect(await page.locator('a.wallet-link').getAttribute('href')).toBe(link);
+  await expectWellMade(page);
+});
+
+test('the keyboard reaches everything that can be used, from top to bottom, and shows where it is', async () => {
+  const { page } = await browser.visit({ device: 'phone' });
+  await page.goto(`${stage.show(checkout('waiting'))}?qr=link`);
+  const usable = page.locator('a:visible, button:visible, summary:visible');
+  const wanted = await usable.allInnerTexts();
+  const reached: { text: string; bottom: number; outline: string }[] = [];
+  while (reached.length < wanted.length) {
+    await page.keyboard.press('Tab');
+    reached.push(await page.evaluate(focusedElement));
+  }
+  expect(reached.map(({ text }) => text)).toEqual(wanted);
+  expect(new Set(reached.map(({ outline }) => outline))).toEqual(new Set(['solid 3px']));
+  const bottoms = reached.map(({ bottom }) => bottom);
+  expect(bottoms).toEqual(bottoms.toSorted((one, other) => one - other));
+  expect(wanted.length).toBeGreaterThan(5);
+});
+
+test('nothing moves for somebody who asked for that', async () => {
+  const url = stage.show(checkout('waiting'));
+  for (const [reducedMotion, isMoving] of [
+    ['no-preference', true],
+    ['reduce', false],
+  ] as const) {
+    const page = await browser.look({ reducedMotion });
+    await page.goto(url);
+    const moving = await page.evaluate<number>('document.getAnimations().length');
+    expect([reducedMotion, moving > 0]).toEqual([reducedMotion, isMoving]);
+  }
+});
+
+/** Evaluated in the page. */
+const focusedElement = `(() => {
+  const element = document.activeElement;
+  const { outlineStyle, outlineWidth } = getComputedStyle(element);
+  const bottom = Math.round(element.getBoundingClientRect().bottom + scrollY);
+  return { text: element.innerText, bottom, outline: outlineStyle + ' ' + outlineWidth };
+})()`;

@@ -1,0 +1,44 @@
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
+
+/** What `main[data-state]` may say of a payment. */
+export const states = ['waiting', 'over', 'seen', 'paid', 'expired', 'cancelled'] as const;
+export type State = (typeof states)[number];
+
+export const TRON_WALLET = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+export const EVM_WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
+export const TRANSACTION = 'a4c1f0a2d7b94e60918f2f6c1e5d8b3a7c0e9f4b2d6a8c1e3f5b7d9a0c2e4f61';
+
+const MINUTE_MS = 60_000;
+
+type Changes = Partial<PublicPayment> &
+  Partial<Pick<CheckoutPayment, 'confirmations'>> & {
+    /** Until the payment expires, on the server's clock. */
+    minutesLeft?: number;
+  };
+
+/** What payments tells of a payment whose page is in that state, now. */
+export function checkout(state: State, { minutesLeft, confirmations, ...payment }: Changes = {}): CheckoutPayment {
+  const now = Date.now();
+  const left = minutesLeft ?? (state === 'over' || state === 'expired' ? -1 : 23.75);
+  return {
+    payment: {
+      status: statusOf[state],
+      amount: '1249.50',
+      currency: 'USDT',
+      network: 'tron',
+      merchant_wallet: TRON_WALLET,
+      description: 'Order 4711: two cups of coffee',
+      expires_at: new Date(now + left * MINUTE_MS).toISOString(),
+      ...(state === 'paid' && { transaction_id: TRANSACTION }),
+      ...payment,
+    },
+    confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
+    server_time: new Date(now).toISOString(),
+  };
+}
+
+const statusOf = {
+  ...{ waiting: 'PENDING', over: 'PENDING', seen: 'CHECKING' },
+  ...{ paid: 'PAID', expired: 'EXPIRED', cancelled: 'CANCELLED' },
+} as const satisfies Record<State, PublicPayment['status']>;

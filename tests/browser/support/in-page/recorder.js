@@ -1,0 +1,54 @@
+/**
+ * Runs in the page before its own script: writes down each question with the time on the page's clock, and hands its answer over with the
+ * body already read, so that a test can tell when the script has done everything that follows from it.
+ */
+(() => {
+  const ask = window.fetch.bind(window);
+  const recorder = { asked: [], open: 0, mostStatusesOpen: 0, hidden: false };
+  let statusesOpen = 0;
+
+  // The moved clock leaves the page's own beginning out, from which the countdown goes.
+  const loadedAt = performance.now();
+  performance.getEntriesByType = (type) => (type === 'navigation' ? [{ requestStart: loadedAt }] : []);
+
+  window.fetch = async (path, options) => {
+    const isStatus = String(path).startsWith('/api/');
+    recorder.asked.push({ path: String(path), at: performance.now() });
+    recorder.open += 1;
+    if (isStatus) recorder.mostStatusesOpen = Math.max(recorder.mostStatusesOpen, (statusesOpen += 1));
+    try {
+      const response = await ask(path, options);
+      const body = await response.text();
+      return Object.assign(response, { text: async () => body, json: async () => JSON.parse(body) });
+    } finally {
+      recorder.open -= 1;
+      if (isStatus) statusesOpen -= 1;
+    }
+  };
+
+  const turn = () =>
+    new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      port1.onmessage = resolve;
+      port2.postMessage(null);
+    });
+
+  /** Resolves with the time when no question is open and everything that the last answer led to is done. */
+  recorder.settled = async () => {
+    for (let quietTurns = 0; quietTurns < 10; quietTurns += 1) {
+      await turn();
+      if (recorder.open > 0) quietTurns = 0;
+    }
+    return performance.now();
+  };
+
+  /** What a browser does when another tab is looked at, or this one again. */
+  recorder.hide = (hidden) => {
+    recorder.hidden = hidden;
+    document.dispatchEvent(new Event('visibilitychange'));
+  };
+  Object.defineProperty(document, 'hidden', { get: () => recorder.hidden });
+  Object.defineProperty(document, 'visibilityState', { get: () => (recorder.hidden ? 'hidden' : 'visible') });
+
+  window.recorder = recorder;
+})();

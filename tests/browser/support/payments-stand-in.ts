@@ -1,0 +1,64 @@
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import type {
+  CheckoutPayment,
+  PublicPaymentsAnswer,
+  PublicPaymentsRequest,
+} from '@quittance/contracts/payment-views.ts';
+
+export type PaymentsStandIn = {
+  url: string;
+  /** Another payment. @returns its public token. */
+  add(checkout: CheckoutPayment): string;
+  /** What the gateway is told of it from now on. */
+  change(token: string, checkout: CheckoutPayment): void;
+  /** Answers 503 from now on, or no longer: as a service does whose database is away. */
+  fail(isFailing: boolean): void;
+  close(): Promise<void>;
+};
+
+/** Stands where payments stands, on a socket of its own, and knows the payments that a test tells it: in any state, at any time. */
+export async function startPaymentsStandIn(): Promise<PaymentsStandIn> {
+  const known = new Map<string, CheckoutPayment>();
+  let isFailing = false;
+  const server = createServer((request, response) => {
+    void bodyOf<PublicPaymentsRequest>(request).then((question) => {
+      const isAsked = request.method === 'POST' && request.url === '/internal/v1/public-payments';
+      const status = isFailing ? 503 : isAsked ? 200 : 404;
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(status === 200 ? answerTo(question) : { detail: 'nothing here' }));
+    });
+  });
+  const answerTo = ({ tokens_sha256: hashes }: PublicPaymentsRequest): PublicPaymentsAnswer => ({
+    found: hashes.flatMap((hash) => {
+      const checkout = known.get(hash);
+      return checkout === undefined ? [] : [{ token_sha256: hash, ...checkout }];
+    }),
+  });
+  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    add: (checkout) => {
+      const token = newPublicToken();
+      known.set(hashOf(token), checkout);
+      return token;
+    },
+    change: (token, checkout) => void known.set(hashOf(token), checkout),
+    fail: (now) => void (isFailing = now),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const hashOf = (token: string): string => sha256(token).toString('hex');
+
+async function bodyOf<T>(request: IncomingMessage): Promise<T> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return JSON.parse(Buffer.concat(chunks).toString() || '{}') as T;
+}
