@@ -30,6 +30,7 @@ export class ServiceProcess {
   readonly #options: ServiceProcessOptions;
   readonly #title: string;
   readonly #logFile: string;
+  #env: NodeJS.ProcessEnv;
   #child: Child | null = null;
   /** From being ready once until it is told to stop: then a process that dies is started again. */
   #isKept = false;
@@ -38,6 +39,7 @@ export class ServiceProcess {
     this.name = options.name;
     this.url = `http://127.0.0.1:${options.port}`;
     this.#options = options;
+    this.#env = options.env;
     this.#title = `${options.name}-${options.replica}`;
     this.#logFile = join(options.logDirectory, `${this.#title}.log`);
   }
@@ -54,13 +56,25 @@ export class ServiceProcess {
     const child = await this.#spawn();
     await this.#untilReady(child);
     this.#isKept = true;
-    void child.exited.then((reason) => this.#replace(reason));
+    void child.exited.then((reason) => this.#replace(child, reason));
   }
 
   /** Ends it cleanly and for good. */
   async stop(): Promise<void> {
     this.#isKept = false;
     await this.#child?.stop();
+  }
+
+  /**
+   * Ends it cleanly and starts it again, with other settings if they are given: what a rolling restart does to one replica.
+   * @returns how the old process ended. @throws StackError when the new one does not become ready.
+   */
+  async restart(settings: NodeJS.ProcessEnv = {}): Promise<string> {
+    const ended = this.#child?.exited;
+    await this.stop();
+    this.#env = { ...this.#env, ...settings };
+    await this.start();
+    return (await ended) ?? `${this.#title} was not running`;
   }
 
   /** Ends it as a fault would (SIGKILL). It is started again like anything that dies. */
@@ -74,7 +88,7 @@ export class ServiceProcess {
       command: process.execPath,
       args: [this.#entryFile],
       cwd: repositoryRoot,
-      env: this.#options.env,
+      env: this.#env,
       logFile: this.#logFile,
       graceMs,
     });
@@ -83,11 +97,12 @@ export class ServiceProcess {
     return child;
   }
 
-  async #replace(reason: string): Promise<void> {
+  async #replace(died: Child, reason: string): Promise<void> {
     await delay(restartDelayMs);
-    if (!this.#isKept) return;
+    // A restart may have put another one in its place meanwhile.
+    if (!this.#isKept || this.#child !== died) return;
     const child = await this.#spawn();
-    void child.exited.then((next) => this.#replace(next));
+    void child.exited.then((next) => this.#replace(child, next));
     this.#options.onChange(`${reason}; it was started again (pid ${child.pid}). See ${this.#logFile}`);
   }
 

@@ -4,6 +4,7 @@ import type { Express, NextFunction, Request, Response } from 'express';
 
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { tracer } from '@quittance/runtime/tracing.ts';
 
 import { readBody } from './body.ts';
 import { HttpError, RequestAborted } from './errors.ts';
@@ -12,11 +13,13 @@ import { probes } from './probes.ts';
 import { observeRequests } from './observe-requests.ts';
 import { closeUnreadBody, sendReply } from './reply.ts';
 import type { Route, RouteRequest } from './route.ts';
+import { traceRequests } from './trace-requests.ts';
 
 /**
  * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
  * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
+ * @param internalTokenPrevious accepted as well, while the token is being replaced.
  * @param ready throws while the service cannot do its work; bounded to one second.
  * @param mapError gives errors of the service's libraries an answer, for example a lost database a 503.
  */
@@ -26,6 +29,7 @@ export function createApp({
   metrics,
   routes,
   internalToken,
+  internalTokenPrevious = null,
   ready,
   mapError = () => null,
 }: {
@@ -34,6 +38,7 @@ export function createApp({
   metrics: Metrics;
   routes: readonly Route[];
   internalToken?: string;
+  internalTokenPrevious?: string | null;
   ready: () => Promise<void>;
   mapError?: (error: unknown) => HttpError | null | undefined;
 }): Express {
@@ -47,7 +52,9 @@ export function createApp({
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
   app.use(refuseDoubtful);
-  if (internalToken !== undefined) app.use('/internal', requireToken(internalToken));
+  if (internalToken !== undefined) app.use('/internal', requireToken([internalToken, internalTokenPrevious]));
+  const tracing = tracer();
+  if (tracing !== null) app.use(traceRequests(tracing));
 
   const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
   const exposed = all.find(({ path }) => path.startsWith('/internal/'));
@@ -155,12 +162,13 @@ function refuseDoubtful(request: Request, response: Response, next: NextFunction
 }
 
 /** A header sent twice arrives joined by a comma, and so fails. */
-function requireToken(internalToken: string) {
-  const expected = Buffer.from(internalToken);
+function requireToken(tokens: readonly (string | null)[]) {
+  const accepted = tokens.filter((token) => token !== null).map((token) => Buffer.from(token));
   return (request: Request, _response: Response, next: NextFunction) => {
     const given = Buffer.from(String(request.headers['x-internal-token'] ?? ''));
-    // Only the length of the token, which is no secret, can be told from the time this takes.
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    // Only the length of a token, which is no secret, can be told from the time this takes: every one of them is looked at.
+    const matches = accepted.map((token) => given.length === token.length && timingSafeEqual(given, token));
+    if (!matches.includes(true)) {
       throw new HttpError(401, 'Missing or invalid internal token');
     }
     next();

@@ -7,6 +7,7 @@ import { currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
+import { startCall } from './call-span.ts';
 import { HttpError } from './errors.ts';
 import type { Method } from './route.ts';
 
@@ -90,14 +91,17 @@ export function createServiceClient({
 
   async function call(request: ServiceRequest, url: URL): Promise<ServiceResponse> {
     const end = durations.startTimer({ client: name, method: request.method });
+    const span = startCall(name, request.method, url);
     try {
-      const response = await send(http, request, url, timeoutMs);
+      const response = await send(http, request, url, { timeoutMs, traceparent: span?.traceparent });
       end({ status: String(response.status) });
+      span?.answered(response.status);
       if (response.status < 500) return response;
       throw new ServiceUnavailable(name, { cause: new ErrorAnswer(response.status) });
     } catch (error) {
       if (error instanceof ServiceUnavailable) throw error;
       end({ status: 'error' });
+      span?.failed(error);
       throw new ServiceUnavailable(name, { cause: error });
     }
   }
@@ -143,14 +147,23 @@ function createHttp(internalToken: string, timeoutMs: number): { http: Got; clos
   };
 }
 
-async function send(http: Got, request: ServiceRequest, url: URL, timeoutMs: number): Promise<ServiceResponse> {
+async function send(
+  http: Got,
+  request: ServiceRequest,
+  url: URL,
+  { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
+): Promise<ServiceResponse> {
   const { method, json, idempotent = ['GET', 'PUT', 'DELETE'].includes(method) } = request;
   const requestId = currentRequestId();
   const tooLarge = new AbortController();
   const pending = http(url, {
     method,
     ...(json === undefined ? {} : { json }),
-    headers: { ...request.headers, ...(requestId === undefined ? {} : { 'x-request-id': requestId }) },
+    headers: {
+      ...request.headers,
+      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    },
     signal: AbortSignal.any([tooLarge.signal, AbortSignal.timeout(timeoutMs)]),
     retry: {
       limit: 1,

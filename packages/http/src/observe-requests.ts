@@ -4,9 +4,10 @@ import type { NextFunction, Request, Response } from 'express';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { inSpan, type Span } from '@quittance/runtime/tracing.ts';
 
-/** Asked every few seconds by machines; not worth a line at the usual level. */
-const quietRoutes = ['/livez', '/readyz', '/metrics'];
+/** Asked every few seconds by machines; not worth a line at the usual level, nor a trace. */
+export const quietRoutes = ['/livez', '/readyz', '/metrics'];
 
 /**
  * Gives every request its id, and after it one log line and its metrics. Both name the route's pattern and never the path,
@@ -36,7 +37,9 @@ export function observeRequests({ logger, metrics }: { logger: Logger; metrics: 
       durations.observe({ method, route, status: String(status) }, seconds);
       const level = quietRoutes.includes(route) ? 'debug' : 'info';
       withRequestId(requestId, () => {
-        logger[level]({ method, route, status, duration_ms: Math.round(seconds * 10_000) / 10 }, 'request');
+        inSpan(response.locals.span as Span | undefined, () => {
+          logger[level]({ method, route, status, duration_ms: Math.round(seconds * 10_000) / 10 }, 'request');
+        });
       });
     });
     withRequestId(requestId, next);

@@ -118,7 +118,11 @@ function component(message: MessageDefinition<unknown>, description: Description
     headers: {
       type: 'object',
       required: ['version', 'merchant_id'],
-      properties: { version: { type: 'integer', const: message.version }, merchant_id: { type: 'string' } },
+      properties: {
+        version: { type: 'integer', const: message.version },
+        merchant_id: { type: 'string' },
+        traceparent: { type: 'string', description: 'W3C trace context, where traces are kept.' },
+      },
     },
     payload: { ...message.schema, properties: Object.fromEntries(properties) },
     examples: [{ payload: examples[message.name as keyof typeof examples] }],

@@ -1,14 +1,22 @@
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { isLoginRefused } from '@quittance/postgres/errors.ts';
+import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { connectBroker, type Broker } from './broker.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
+
+/** Longer than a database needs to come up or to fail over; then the supervisor starts the process again. */
+const DATABASE_TIMEOUT_MS = 60_000;
 
 /**
  * What every service that sends messages stands on: its database, the broker, and the outbox between them.
  * Returns at once, whether or not they can be reached yet; each is closed when the process stops, the outbox first.
  * @param schema the service's own, the only one its role can touch.
+ * @returns them, and `reachable`, which settles once the service can begin: when the database answers, and the broker, if it is there,
+ *   lets us in. A broker that cannot be reached keeps nobody waiting: what needs it waits by itself. Throws after 60 s without a
+ *   database, and at once when one of the two refuses the login, which a wrong configuration must not survive.
  */
 export function connectBackends({
   name,
@@ -24,7 +32,7 @@ export function connectBackends({
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
-}): { pool: Pool; broker: Broker; outbox: Outbox } {
+}): { pool: Pool; broker: Broker; outbox: Outbox; reachable: () => Promise<void> } {
   const { databaseUrl: url, databasePoolSize: max } = config;
   const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
   lifecycle.onStop('database', () => pool.end());
@@ -32,5 +40,11 @@ export function connectBackends({
   lifecycle.onStop('broker', () => broker.close());
   const outbox = createOutbox({ pool, broker, logger, metrics });
   lifecycle.onStop('outbox', () => outbox.close());
-  return { pool, broker, outbox };
+  const reachable = async (): Promise<void> => {
+    const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
+    await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });
+    const refusal = await broker.firstRefusal();
+    if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
+  };
+  return { pool, broker, outbox, reachable };
 }

@@ -16,6 +16,8 @@ export type Broker = {
   onCanPublish(hook: () => void): void;
   /** The connection on which messages are taken. */
   consuming: KeptConnection;
+  /** Waits for the first attempt to connect. @returns why RabbitMQ does not let us in, null when it does or cannot be reached. */
+  firstRefusal(): Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -64,6 +66,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
     canPublish: () => publisher.ready(),
     onCanPublish: (hook) => void hooks.push(hook),
     consuming,
+    firstRefusal: async () => (await publishing.firstRefusal) ?? (await consuming.firstRefusal),
     async close() {
       await publisher.close();
       await Promise.all([publishing.close(), consuming.close()]);

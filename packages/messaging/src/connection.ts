@@ -12,6 +12,8 @@ export type KeptConnection = {
   state(): ConnectionState;
   /** The live connection, waiting for it if need be. @throws when the signal aborts first. */
   connected(signal: AbortSignal): Promise<ChannelModel>;
+  /** Settles once the first attempt has come to something: with why RabbitMQ does not let us in if that is what it said, else null. */
+  firstRefusal: Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -44,7 +46,11 @@ export function keepConnection(options: KeeperOptions): KeptConnection {
   const logger = options.logger.child({ connection: options.name, broker: address });
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
-  const holder = createHolder(options.onState);
+  const { promise: firstRefusal, resolve: reportFirst } = Promise.withResolvers<string | null>();
+  const holder = createHolder((state) => {
+    if (state !== 'connecting') reportFirst(null);
+    options.onState(state);
+  });
 
   async function run(): Promise<void> {
     let failures = 0;
@@ -56,7 +62,11 @@ export function keepConnection(options: KeeperOptions): KeptConnection {
       holder.become('connecting', null);
       const retryMs = Math.round(backoffMs(failures, RECONNECT));
       failures += 1;
-      logger.warn({ error: reason, retry_ms: retryMs }, 'No connection to RabbitMQ');
+      const refusal = refusalOf(reason);
+      reportFirst(refusal);
+      if (refusal === null) logger.warn({ error: reason, retry_ms: retryMs }, 'No connection to RabbitMQ');
+      else
+        logger.error({ error: reason, retry_ms: retryMs }, 'RabbitMQ refuses the user, its password or what it may do');
       await pause(retryMs, stopping.signal);
     }
   }
@@ -65,6 +75,7 @@ export function keepConnection(options: KeeperOptions): KeptConnection {
   return {
     state: () => holder.state(),
     connected: (signal) => holder.connected(signal),
+    firstRefusal,
     async close() {
       if (isStopping()) return;
       stopping.abort();
@@ -140,6 +151,12 @@ function createHolder(onState: (state: ConnectionState) => void): Holder {
       return current;
     },
   };
+}
+
+/** amqplib tells what the server said as text only. 403 is for a user, a password or a missing permission. */
+function refusalOf(reason: unknown): string | null {
+  if (!(reason instanceof Error)) return null;
+  return /\b403 \(ACCESS.REFUSED\)/.test(reason.message) ? reason.message : null;
 }
 
 /** Nagle's algorithm must be off: left on, it holds small messages back for tens of milliseconds. amqplib leaves it on. */

@@ -9,6 +9,7 @@ import { closeChannel, keepChannel } from './channel.ts';
 import { type DeliveryTiming, defaultTiming } from './effect.ts';
 import type { Handler } from './handler.ts';
 import { startInboxCleaning } from './inbox.ts';
+import { startQueueGauges } from './queue-gauges.ts';
 import { createSettler } from './settle.ts';
 import { type Taking, createTaking } from './taking.ts';
 import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from './topology.ts';
@@ -43,15 +44,18 @@ export function startConsumers(options: ConsumerOptions): Consumers {
   for (const { queue } of unheard) logger.error({ queue }, 'This queue has no handler and will only grow');
   const consumers = bound.map(({ handler, binding }) => startConsumer(options, handler, binding));
   const cleaning = startInboxCleaning(options);
+  const gauges = startQueueGauges({ ...options, queues: bound.map(({ binding }) => binding.queue) });
   return {
     async close() {
-      await Promise.all([...consumers.map((consumer) => consumer.close()), cleaning.close()]);
+      await Promise.all([...consumers.map((consumer) => consumer.close()), cleaning.close(), gauges.close()]);
     },
   };
 }
 
 /** How many messages a handler of single ones works on at once. */
 const PREFETCH = 32;
+/** Messages tell their time in whole seconds. */
+const AGE_BUCKETS = [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 21_600, 86_400];
 const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
 
 /** One handler on its own channel, so that trouble with one queue does not touch the others. */
@@ -65,11 +69,18 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
   let consumerTag = '';
   const taking = createTaking({
     pool,
+    queue,
     handler,
     timing: { ...defaultTiming, ...options.timing },
     stopping: stopping.signal,
     logger: options.logger,
     settle: createSettler({ broker, queue, handler, logger, metrics }),
+    ages: metrics.histogram(
+      'messaging_message_age_seconds',
+      'Age of a message when a process takes it, since it was written into the outbox',
+      ['handler'],
+      AGE_BUCKETS,
+    ),
     duration: metrics.histogram('messaging_handler_duration_seconds', 'One try of a handler, with its transaction', [
       'handler',
     ]),

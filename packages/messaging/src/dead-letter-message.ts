@@ -70,7 +70,7 @@ function toOutgoing(
   notes: Record<string, string>,
 ): Outgoing {
   const { messageId, correlationId, type, contentType, timestamp } = propertiesOf(message);
-  const { version, merchant_id, first_seen = now } = headersOf(message);
+  const { version, merchant_id, traceparent, first_seen = now } = headersOf(message);
   return {
     exchange,
     routingKey,
@@ -81,7 +81,7 @@ function toOutgoing(
       type: textOr(type, ''),
       contentType: textOr(contentType, ''),
       ...(typeof timestamp === 'number' ? { timestamp } : {}),
-      headers: { version, merchant_id, first_seen, ...notes },
+      headers: { version, merchant_id, ...(typeof traceparent === 'string' && { traceparent }), first_seen, ...notes },
       persistent: true,
       mandatory: true,
     },

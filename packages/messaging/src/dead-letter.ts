@@ -1,8 +1,17 @@
 import type { Channel, GetMessage } from 'amqplib';
-import { propertiesOf } from './amqp-message.ts';
 import { pause } from './backoff.ts';
 import type { Broker } from './broker.ts';
 import { closeChannel } from './channel.ts';
+import {
+  ACTIONS_QUEUE,
+  MOST_ACTIONS,
+  type DeadLetterAction,
+  type DeadLetterAuthor,
+  type DeadLetterChoice,
+  declareActionsQueue,
+  isChosen,
+  toAction,
+} from './dead-letter-actions.ts';
 import { type DeadLetter, readDeadLetter, toRedriven } from './dead-letter-message.ts';
 import { bindings, deadQueueOf } from './topology.ts';
 
@@ -11,9 +20,12 @@ const CONNECT_LIMIT_MS = 10_000;
 /** The most that is looked through at once; messages that are looked at are kept from everybody else meanwhile. */
 const SCAN_LIMIT = 10_000;
 
+/** Somebody else may have taken some meanwhile. */
+const BACK_LIMIT_MS = 2_000;
+
 /** @returns every queue with the number of its dead letters. */
 export async function countDeadLetters(broker: Broker): Promise<{ queue: string; dead: number }[]> {
-  return await withChannel(broker, async (channel) => {
+  return await withChannel(broker, async ({ channel }) => {
     const counts = [];
     for (const { queue } of bindings) {
       counts.push({ queue, dead: (await channel.checkQueue(deadQueueOf(queue))).messageCount });
@@ -23,20 +35,28 @@ export async function countDeadLetters(broker: Broker): Promise<{ queue: string;
 }
 
 /**
- * Looks at dead letters, oldest first, and leaves them where they are.
+ * Looks at dead letters and leaves them where they are. Looks through the first 10 000 of a queue.
  * @param options.queue the queue they come from; all when absent.
  * @param options.limit most letters returned (default 100).
+ * @returns those of one queue after the other, each queue's oldest first.
  * @throws Error when the queue is not in the topology, or RabbitMQ can't be reached within 10 s.
  */
 export async function listDeadLetters(
   broker: Broker,
-  { queue, limit = 100 }: { queue?: string; limit?: number } = {},
+  { queue, limit = 100, ...choice }: DeadLetterChoice & { queue?: string; limit?: number } = {},
 ): Promise<DeadLetter[]> {
-  return await withChannel(broker, async (channel) => {
+  return await withChannel(broker, async (look) => {
     const letters: DeadLetter[] = [];
     for (const source of queue === undefined ? bindings.map((row) => row.queue) : [known(queue)]) {
-      for await (const letter of taken(channel, source, limit - letters.length))
-        letters.push(readDeadLetter(letter, source));
+      const found: DeadLetter[] = [];
+      if (letters.length === limit) break;
+      for await (const message of taken(look, deadQueueOf(source), SCAN_LIMIT)) {
+        const letter = readDeadLetter(message, source);
+        if (isChosen(letter, choice)) found.push(letter);
+        if (letters.length + found.length === limit) break;
+      }
+      // RabbitMQ 4.0 gives back what was looked at in another order than 3.10 does.
+      letters.push(...found.sort((a, b) => (a.first_seen ?? '').localeCompare(b.first_seen ?? '')));
     }
     return letters;
   });
@@ -47,66 +67,119 @@ export async function findDeadLetter(
   broker: Broker,
   { queue, messageId }: { queue: string; messageId: string },
 ): Promise<DeadLetter | null> {
-  return await withChannel(broker, async (channel) => {
-    for await (const letter of taken(channel, known(queue), SCAN_LIMIT)) {
-      if (propertiesOf(letter).messageId === messageId) return readDeadLetter(letter, queue);
+  const [letter] = await listDeadLetters(broker, { queue, messageId, limit: 1 });
+  return letter ?? null;
+}
+
+/** What is done, to which, by whom. */
+type Deed = DeadLetterChoice & {
+  queue: string;
+  /** Most letters it is done to (default 1000). A letter that dies again meanwhile is not taken twice. */
+  limit?: number;
+  author: DeadLetterAuthor;
+};
+
+/**
+ * Sends dead letters back to the queue they come from, with all their tries before them, and to no other hearer of the
+ * message. A letter leaves the dead queue only once RabbitMQ has confirmed the copy and the record of it; a crash in between leaves
+ * both, and the inbox absorbs the second.
+ * @returns how many were sent.
+ * @throws Error when RabbitMQ does not take a copy; those before it are sent.
+ */
+export async function redriveDeadLetters(broker: Broker, deed: Deed): Promise<{ redriven: number }> {
+  return { redriven: await act(broker, 'redrive', deed) };
+}
+
+/**
+ * Takes dead letters out of their queue for good. Their effect never happens; the record of it keeps their bodies for 90 days.
+ * @returns how many were discarded.
+ * @throws Error when RabbitMQ does not take a record; those before it are discarded.
+ */
+export async function discardDeadLetters(broker: Broker, deed: Deed): Promise<{ discarded: number }> {
+  return { discarded: await act(broker, 'discard', deed) };
+}
+
+async function act(broker: Broker, action: DeadLetterAction['action'], deed: Deed): Promise<number> {
+  const { queue, limit = 1_000, author, ...choice } = deed;
+  const deadQueue = deadQueueOf(known(queue));
+  return await withChannel(broker, async (look) => {
+    await declareActionsQueue(look.channel);
+    const done = new Set<string>();
+    for await (const message of taken(look, deadQueue, SCAN_LIMIT)) {
+      const letter = readDeadLetter(message, queue);
+      if (done.has(letter.message_id) || !isChosen(letter, choice)) continue;
+      const record = toAction(letter, action, author);
+      const outcomes = await broker.publish(action === 'redrive' ? [record, toRedriven(message, queue)] : [record]);
+      if (outcomes.some((outcome) => outcome !== 'confirmed'))
+        throw new Error(`RabbitMQ did not take ${letter.message_id}; ${done.size} were done before it`);
+      look.channel.ack(message);
+      look.ready.set(deadQueue, (look.ready.get(deadQueue) ?? 0) - 1);
+      done.add(letter.message_id);
+      if (done.size === limit || choice.messageId !== undefined) break;
     }
-    return null;
+    return done.size;
   });
 }
 
 /**
- * Sends dead letters back to the queue they come from, with all their tries before them, and to no other hearer of the
- * message. A letter leaves the dead queue only once RabbitMQ has confirmed the copy; a crash in between leaves both, and
- * the inbox absorbs the second.
- * @param options.messageId only this one.
- * @param options.limit most letters sent (default 1000). A letter that dies again meanwhile is not sent twice.
- * @returns how many were sent.
- * @throws Error when RabbitMQ does not take a copy; those before it are sent.
+ * What was done to dead letters, newest first.
+ * @param options.limit most entries returned (default 100); all that are kept are looked through.
  */
-export async function redriveDeadLetters(
+export async function listDeadLetterActions(
   broker: Broker,
-  { queue, messageId, limit = 1_000 }: { queue: string; messageId?: string; limit?: number },
-): Promise<{ redriven: number }> {
-  return await withChannel(broker, async (channel) => {
-    const redriven = new Set<string>();
-    for await (const letter of taken(channel, known(queue), SCAN_LIMIT)) {
-      const id = String(propertiesOf(letter).messageId);
-      if (redriven.has(id) || (messageId !== undefined && id !== messageId)) continue;
-      const [outcome] = await broker.publish([toRedriven(letter, queue)]);
-      if (outcome !== 'confirmed')
-        throw new Error(`RabbitMQ did not take ${id}; ${redriven.size} were redriven before it`);
-      channel.ack(letter);
-      redriven.add(id);
-      if (redriven.size === limit || messageId !== undefined) break;
+  { queue, limit = 100 }: { queue?: string; limit?: number } = {},
+): Promise<DeadLetterAction[]> {
+  return await withChannel(broker, async (look) => {
+    await declareActionsQueue(look.channel);
+    const entries: DeadLetterAction[] = [];
+    for await (const message of taken(look, ACTIONS_QUEUE, MOST_ACTIONS)) {
+      const entry = JSON.parse(message.content.toString('utf8')) as DeadLetterAction;
+      if (queue === undefined || entry.letter.queue === queue) entries.push(entry);
     }
-    return { redriven: redriven.size };
+    return entries.reverse().slice(0, limit);
   });
 }
 
-/** Hands out dead letters without settling them; what is not acknowledged in the end goes back to its place. */
-async function* taken(channel: Channel, queue: string, limit: number): AsyncGenerator<GetMessage> {
+/** One command at the broker. */
+type Look = {
+  channel: Channel;
+  /** How many messages each queue that was looked at has to have in the end. */
+  ready: Map<string, number>;
+};
+
+/** Hands out messages of a queue without settling them; what is not acknowledged in the end goes back to its place. */
+async function* taken({ channel, ready }: Look, queue: string, limit: number): AsyncGenerator<GetMessage> {
+  if (!ready.has(queue)) ready.set(queue, (await channel.checkQueue(queue)).messageCount);
   for (let count = 0; count < limit; count += 1) {
-    const letter = await channel.get(deadQueueOf(queue), { noAck: false });
-    if (letter === false) return;
-    yield letter;
+    const message = await channel.get(queue, { noAck: false });
+    if (message === false) return;
+    yield message;
   }
 }
 
-async function withChannel<T>(broker: Broker, use: (channel: Channel) => Promise<T>): Promise<T> {
+async function withChannel<T>(broker: Broker, use: (look: Look) => Promise<T>): Promise<T> {
   const deadline = AbortSignal.timeout(CONNECT_LIMIT_MS);
   while (!broker.ready() && !deadline.aborted) await pause(20, deadline);
   if (!broker.ready()) throw new Error(`RabbitMQ was not reached within ${CONNECT_LIMIT_MS} ms`);
   const connection = await broker.consuming.connected(deadline);
   const channel = await connection.createChannel();
   channel.on('error', () => undefined);
+  const look: Look = { channel, ready: new Map() };
   try {
-    const result = await use(channel);
-    // Closing the channel would put them back too, but some time later: the next look would find fewer letters.
+    const result = await use(look);
     channel.nackAll(true);
+    await untilBack(look);
     return result;
   } finally {
     await closeChannel(channel);
+  }
+}
+
+/** RabbitMQ does not answer a nack. The next look, which may be the next command, would find fewer letters than there are. */
+async function untilBack({ channel, ready }: Look): Promise<void> {
+  const giveUp = AbortSignal.timeout(BACK_LIMIT_MS);
+  for (const [queue, count] of ready) {
+    while (!giveUp.aborted && (await channel.checkQueue(queue)).messageCount < count) await pause(20, giveUp);
   }
 }
 

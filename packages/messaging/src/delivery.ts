@@ -1,17 +1,21 @@
 import type { ConsumeMessage } from 'amqplib';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
+import { readTraceparent } from '@quittance/runtime/tracing.ts';
 import { headersOf, propertiesOf } from './amqp-message.ts';
 import type { Handler, Heard } from './handler.ts';
 import { isMessageId } from './message-id.ts';
 
 /** Why a message was given up. `gave_up`: the delivery limit. */
-export type DeadReason = 'invalid_message' | 'permanent_error' | 'gave_up';
+export const DEAD_REASONS = ['invalid_message', 'permanent_error', 'gave_up'] as const;
+export type DeadReason = (typeof DEAD_REASONS)[number];
 
 /** What a delivery came to. `left`: the process is stopping; unsettled, the message goes back to its queue. */
 export type Result =
   | { result: 'done' | 'duplicate' | 'left' }
   | { result: 'failed'; error: unknown }
   | { result: 'dead'; reason: DeadReason; error: unknown };
+
+export const RESULTS = ['done', 'duplicate', 'left', 'failed', 'dead'] as const satisfies Result['result'][];
 
 /** The request that caused the message; a message that names none is the beginning of its own story. */
 export function requestIdOf(delivery: ConsumeMessage): string {
@@ -28,7 +32,18 @@ export function hear(delivery: ConsumeMessage, { message }: Handler): Heard {
     throw new InvalidMessage(`${message.name}: version ${String(version)} is not one of 1 to ${message.version}`);
   }
   const value = message.parse(parseJson(delivery.content, message.name));
-  return { message: value, messageId, requestId: requestIdOf(delivery) };
+  return {
+    message: value,
+    messageId,
+    requestId: requestIdOf(delivery),
+    traceparent: readTraceparent(headersOf(delivery)['traceparent']),
+  };
+}
+
+/** When it was said; a message that does not tell was said just now. */
+export function saidAt(delivery: ConsumeMessage): Date {
+  const { timestamp } = propertiesOf(delivery);
+  return typeof timestamp === 'number' ? new Date(timestamp * 1000) : new Date();
 }
 
 function parseJson(content: Buffer, name: string): unknown {

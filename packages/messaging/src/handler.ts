@@ -9,6 +9,8 @@ export type Heard = {
   messageId: string;
   /** The request that caused the message, so that one search in the logs shows the whole way. */
   requestId: string;
+  /** W3C traceparent of what its effect belongs to: the span of its taking, or what it came with. Null where nothing is traced. */
+  traceparent: string | null;
 };
 
 /** What every handler may use. All that it writes through `tx` commits together with the inbox rows, or not at all. */
@@ -47,7 +49,9 @@ export function on<T>(
     message,
     batchSize: 1,
     async handle(heard, context) {
-      for (const { message: value, ...ids } of heard) await handle(value as T, { ...context, ...ids });
+      for (const { message: value, messageId, requestId } of heard) {
+        await handle(value as T, { ...context, messageId, requestId });
+      }
     },
   };
 }
@@ -58,11 +62,15 @@ export function on<T>(
  * @param handle as for `on`, with at most 200 messages in the order in which they came. When it throws, its messages are given
  *   to it one by one, so that only the one at fault is tried again or becomes a dead letter.
  *   Write rows in an order of their own, not in that of the messages: another process may be writing the same ones.
+ *   `traceparents` has what each message's effect belongs to, in the order of the messages.
  */
 export function onBatch<T>(
   message: MessageDefinition<T>,
   name: string,
-  handle: (messages: readonly T[], context: BatchContext) => Promise<void>,
+  handle: (
+    messages: readonly T[],
+    context: BatchContext & { traceparents: readonly (string | null)[] },
+  ) => Promise<void>,
 ): Handler {
   return {
     name,
@@ -71,7 +79,7 @@ export function onBatch<T>(
     handle: (heard, context) =>
       handle(
         heard.map(({ message: value }) => value as T),
-        context,
+        { ...context, traceparents: heard.map(({ traceparent }) => traceparent) },
       ),
   };
 }

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { MigrationSource } from '@quittance/postgres/migrate.ts';
 
 /**
- * The tables this package needs in the schema of every service: `outbox` and `inbox`.
+ * The tables this package needs in the schema of every service: `outbox`, `inbox` and `sent_message`.
  * The ledger keeps them apart from the service's own.
  */
 export const messagingMigrations = {

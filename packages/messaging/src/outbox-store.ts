@@ -9,6 +9,8 @@ export type OutboxRow = {
   /** Exact JSON text. */
   body: string;
   request_id: string;
+  /** W3C traceparent of what it was said in; null where nothing is traced. */
+  traceparent: string | null;
   created_at: Date;
 };
 
@@ -17,10 +19,10 @@ export type NewOutboxRow = Omit<OutboxRow, 'created_at'>;
 /** Writing a message id that still waits here changes nothing: it is the same message. */
 export async function insertMessage(tx: Queryable, row: NewOutboxRow): Promise<void> {
   await tx.query(
-    `insert into outbox (message_id, name, version, merchant_id, body, request_id)
-     values ($1, $2, $3, $4, $5, $6)
+    `insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (message_id) do nothing`,
-    [row.message_id, row.name, row.version, row.merchant_id, row.body, row.request_id],
+    [row.message_id, row.name, row.version, row.merchant_id, row.body, row.request_id, row.traceparent],
   );
 }
 
@@ -37,10 +39,10 @@ export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[
     const column = (name: keyof NewOutboxRow) => part.map((row) => row[name]);
     await tx.query(
       `with present as materialized (select clock_timestamp() as time)
-       insert into outbox (message_id, name, version, merchant_id, body, request_id, created_at)
-       select message_id, name, version, merchant_id, body, request_id, time + position * interval '1 microsecond'
-       from present, unnest($1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[])
-         with ordinality as said(message_id, name, version, merchant_id, body, request_id, position)
+       insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent, created_at)
+       select message_id, name, version, merchant_id, body, request_id, traceparent, time + position * interval '1 microsecond'
+       from present, unnest($1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
+         with ordinality as said(message_id, name, version, merchant_id, body, request_id, traceparent, position)
        order by position
        on conflict (message_id) do nothing`,
       [
@@ -50,6 +52,7 @@ export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[
         column('merchant_id'),
         column('body'),
         column('request_id'),
+        column('traceparent'),
       ],
     );
   }
@@ -76,17 +79,12 @@ export async function claimMessages(
      ), claimed as (
        update outbox set claimed_by = $1, claimed_until = now() + make_interval(secs => $2)
        from due where outbox.message_id = due.message_id
-       returning outbox.message_id, name, version, merchant_id, body, request_id, created_at
+       returning outbox.message_id, name, version, merchant_id, body, request_id, traceparent, created_at
      )
      select * from claimed order by created_at, message_id`,
     [claim.relayId, claim.leaseSeconds, claim.limit, claim.writtenWithin],
   );
   return rows;
-}
-
-/** Forgets messages that RabbitMQ has confirmed. Whoever holds them by now, they are sent. */
-export async function deleteMessages(pool: Pool, messageIds: readonly string[]): Promise<void> {
-  await pool.query('delete from outbox where message_id = any($1::uuid[])', [messageIds]);
 }
 
 /** Gives rows back before their lease ends; not those that another relay has taken since. */

@@ -3,6 +3,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { type Logger, currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { currentSpan } from '@quittance/runtime/tracing.ts';
 import type { Broker } from './broker.ts';
 import { newMessageId } from './message-id.ts';
 import { insertMessage, insertMessages, type NewOutboxRow } from './outbox-store.ts';
@@ -22,11 +23,14 @@ export type Outbox = {
     payload: T,
     options?: { messageId?: string },
   ): Promise<void>;
-  /** As `send`, for many messages at once. They lie in the outbox in this order, as if each had been sent after the one before. */
+  /**
+   * As `send`, for many messages at once. They lie in the outbox in this order, as if each had been sent after the one before.
+   * @param said.traceparent of what the message is said in, where that is not the span of the work under way.
+   */
   sendAll<T extends { merchant_id: string }>(
     tx: Transaction,
     message: MessageDefinition<T>,
-    said: readonly { payload: T; messageId?: string }[],
+    said: readonly ({ payload: T } & ComposeOptions)[],
   ): Promise<void>;
   /**
    * As `send`, for a statement that writes the row itself, together with what it tells of; whoever runs it calls `wake` once it is
@@ -35,13 +39,15 @@ export type Outbox = {
   compose<T extends { merchant_id: string }>(
     message: MessageDefinition<T>,
     payload: T,
-    options?: { messageId?: string },
+    options?: ComposeOptions,
   ): NewOutboxRow;
   /** Has the relay look now instead of at its next poll. */
   wake(): void;
   /** Finishes the batch in flight (about 20 s at worst) and stops. */
   close(): Promise<void>;
 };
+
+type ComposeOptions = { messageId?: string; traceparent?: string | undefined };
 
 /**
  * Starts the relay too; every replica has one, and they share the rows.
@@ -56,7 +62,7 @@ export function createOutbox(options: {
   pollMs?: number;
 }): Outbox {
   const relay = startRelay({ ...options, pollMs: options.pollMs ?? 1_000 });
-  const compose: Outbox['compose'] = (message, payload, { messageId = newMessageId() } = {}) => {
+  const compose: Outbox['compose'] = (message, payload, { messageId = newMessageId(), traceparent } = {}) => {
     message.parse(payload);
     return {
       message_id: messageId,
@@ -66,6 +72,7 @@ export function createOutbox(options: {
       body: JSON.stringify(payload),
       // A message that no request caused starts a story of its own.
       request_id: currentRequestId() ?? messageId,
+      traceparent: traceparent ?? currentSpan()?.traceparent ?? null,
     };
   };
   return {

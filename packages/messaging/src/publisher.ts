@@ -18,7 +18,8 @@ export type Outgoing = {
  * What became of it. Only `confirmed` means that RabbitMQ has it safe; the others count as not sent.
  * `returned`: no queue wanted it. `failed`: refused, or no answer; it may have arrived all the same.
  */
-export type Outcome = 'confirmed' | 'returned' | 'failed';
+export type Outcome = (typeof OUTCOMES)[number];
+const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
 
 export type Publisher = {
   /** Whether publishing has a chance right now. */
@@ -48,6 +49,7 @@ export function createPublisher(options: {
     [],
   );
   const published = metrics.counter('messaging_published_total', 'Messages published, by outcome', ['outcome']);
+  for (const outcome of OUTCOMES) published.inc({ outcome }, 0);
   /** Ids of messages that came back; RabbitMQ returns a message before it confirms it. */
   let returned = new Set<string>();
   const stopping = new AbortController();

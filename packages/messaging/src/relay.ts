@@ -5,13 +5,15 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Broker } from './broker.ts';
-import { type OutboxRow, claimMessages, deleteMessages, outboxBacklog, releaseMessages } from './outbox-store.ts';
+import { type OutboxRow, claimMessages, outboxBacklog, releaseMessages } from './outbox-store.ts';
 import type { Outgoing } from './publisher.ts';
+import { moveToSent, startSentCleaning } from './sent-messages.ts';
+import { type Sending, startSending } from './spans.ts';
 import { EXCHANGE } from './topology.ts';
 
 /** One round trip to the database and one wait for confirms per this many messages; larger ones gain nothing measurable. */
 const BATCH_SIZE = 500;
-/** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + delete (7 s). A dead relay's rows wait this long. */
+/** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + putting away (7 s). A dead relay's rows wait this long. */
 const LEASE_SECONDS = 30;
 /** Between two looks at everything, only what was written this recently is looked for. */
 const RECENT_SECONDS = 2;
@@ -19,8 +21,8 @@ const RECENT_SECONDS = 2;
 const BACKLOG_INTERVAL_MS = 5_000;
 
 /**
- * Sends what lies in the outbox: claim a batch, publish it, await the confirms, delete it. No transaction is open while
- * RabbitMQ is asked. A crash between confirm and delete sends a message twice; the inbox of the receiver absorbs that.
+ * Sends what lies in the outbox: claim a batch, publish it, await the confirms, put it away. No transaction is open while
+ * RabbitMQ is asked. A crash between the last two sends a message twice; the inbox of the receiver absorbs that.
  * Messages leave in the order they were written as a rule, not as a promise.
  */
 export function startRelay(options: {
@@ -58,11 +60,13 @@ export function startRelay(options: {
       if (!broker.canPublish()) return { more: false };
       const rows = await claim();
       if (rows.length === 0) return { more: false };
-      const outcomes = await broker.publish(rows.map(toOutgoing));
+      const sendings = rows.map(startSending);
+      const outcomes = await broker.publish(rows.map((row, index) => toOutgoing(row, sendings[index])));
       faultPoint('outbox-published');
+      sendings.forEach((sending, index) => sending?.end(outcomes[index]));
       const confirmed = rows.filter((_, index) => outcomes[index] === 'confirmed').map((row) => row.message_id);
       const unsent = rows.filter((_, index) => outcomes[index] !== 'confirmed').map((row) => row.message_id);
-      await deleteMessages(pool, confirmed);
+      await moveToSent(pool, confirmed);
       if (unsent.length === 0) return { more: rows.length === BATCH_SIZE };
       logger.warn(
         { unsent: unsent.length, message_id: unsent[0] },
@@ -75,10 +79,11 @@ export function startRelay(options: {
   broker.onCanPublish(() => relay.wake());
 
   const backlog = startBacklogGauges({ pool, logger, metrics });
+  const cleaning = startSentCleaning({ pool, logger, metrics });
   return {
     wake: () => relay.wake(),
     async close() {
-      await Promise.all([relay.close(), backlog.close()]);
+      await Promise.all([relay.close(), backlog.close(), cleaning.close()]);
     },
   };
 }
@@ -101,7 +106,8 @@ function startBacklogGauges({ pool, logger, metrics }: { pool: Pool; logger: Log
   });
 }
 
-function toOutgoing(row: OutboxRow): Outgoing {
+function toOutgoing(row: OutboxRow, sending: Sending | undefined): Outgoing {
+  const traceparent = sending?.traceparent ?? row.traceparent;
   return {
     exchange: EXCHANGE,
     routingKey: row.name,
@@ -110,7 +116,7 @@ function toOutgoing(row: OutboxRow): Outgoing {
       messageId: row.message_id,
       correlationId: row.request_id,
       type: row.name,
-      headers: { version: row.version, merchant_id: row.merchant_id },
+      headers: { version: row.version, merchant_id: row.merchant_id, ...(traceparent !== null && { traceparent }) },
       contentType: 'application/json',
       // Seconds, as AMQP has it.
       timestamp: Math.floor(row.created_at.getTime() / 1000),

@@ -4,7 +4,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { propertiesOf } from './amqp-message.ts';
 import type { Broker } from './broker.ts';
 import { toDeadLetter } from './dead-letter-message.ts';
-import type { Result } from './delivery.ts';
+import { DEAD_REASONS, RESULTS, type Result } from './delivery.ts';
 import type { Handler } from './handler.ts';
 
 /** Tells RabbitMQ what became of a delivery. Never throws. */
@@ -18,11 +18,14 @@ export function createSettler(options: {
   metrics: Metrics;
 }): Settler {
   const { broker, queue, handler, logger, metrics } = options;
-  const consumed = metrics.counter('messaging_consumed_total', 'Deliveries, by what they came to', [
+  const consumed = metrics.counter('messaging_consumed_total', 'Messages taken from queues, by what they came to', [
     'handler',
     'result',
   ]);
   const dead = metrics.counter('messaging_dead_lettered_total', 'Messages given up', ['handler', 'reason']);
+  // Shown from the start: a first dead letter that makes its series appear would be no increase to an alert.
+  for (const result of RESULTS) consumed.inc({ handler: handler.name, result }, 0);
+  for (const reason of DEAD_REASONS) dead.inc({ handler: handler.name, reason }, 0);
 
   /** Only once the dead queue has the message may its own queue forget it. */
   async function bury(channel: Channel, delivery: ConsumeMessage, outcome: Result & { result: 'dead' }): Promise<void> {

@@ -5,11 +5,13 @@ import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/error
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { propertiesOf } from './amqp-message.ts';
 import { backoffMs, pause } from './backoff.ts';
 import { type Result, failuresBefore, hear, requestIdOf } from './delivery.ts';
 import { type Effect, type EffectContext, holding, takeEffect } from './effect.ts';
 import { type Heard, PermanentError } from './handler.ts';
 import type { Settler } from './settle.ts';
+import { type Traced, endProcessing, inProcessing, traced } from './spans.ts';
 import { DELIVERY_LIMIT } from './topology.ts';
 import { type Turns, createGathering, createTurns } from './turns.ts';
 
@@ -22,20 +24,26 @@ export type Taking = {
 };
 
 export type TakingContext = EffectContext & {
+  queue: string;
   settle: Settler;
+  /** How old messages are when they are taken, by handler. */
+  ages: ReturnType<Metrics['histogram']>;
   /** Messages that took effect together, by handler. */
   batchSizes: ReturnType<Metrics['histogram']>;
 };
 
 type Arrived = { channel: Channel; delivery: ConsumeMessage };
 /** `arrivedAtMs` is of performance.now(). */
-type Arrival = Arrived & { heard: Heard; arrivedAtMs: number };
+type Arrival = Arrived & Traced & { heard: Heard; arrivedAtMs: number };
 
 /** So many messages of broken batches are tried at a time, because the pool's connections are everybody's. */
 const ALONE_AT_ONCE = 4;
 
 export function createTaking(context: TakingContext): Taking {
   const { handler, stopping } = context;
+  for (const histogram of [context.ages, context.duration, context.batchSizes]) {
+    histogram.zero({ handler: handler.name });
+  }
   const begun = new Set<Promise<void>>();
   const begin = (work: Promise<void>): void => {
     const tracked = work.finally(() => begun.delete(tracked));
@@ -46,8 +54,11 @@ export function createTaking(context: TakingContext): Taking {
   const gather = createGathering<Arrival>({
     max: handler.batchSize,
     begin,
-    take: async (batch) => {
-      const apart = await withRequestId(requestIdOfBatch(batch), () => takeTogether(batch, turns, context));
+    take: async (arrived) => {
+      const batch = arrived.map((one) => traced(one, context, arrived.length));
+      const apart = await withRequestId(requestIdOfBatch(batch), () =>
+        inProcessing(batch, () => takeTogether(batch, turns, context)),
+      );
       for (const work of apart) begin(work());
     },
   });
@@ -55,6 +66,7 @@ export function createTaking(context: TakingContext): Taking {
   return {
     take(channel, delivery) {
       if (stopping.aborted) return;
+      observeAge(delivery, context);
       const arrived = { channel, delivery };
       let arrival: Arrival;
       try {
@@ -83,7 +95,7 @@ async function takeTogether(
   turns: Turns,
   context: TakingContext,
 ): Promise<(() => Promise<void>)[]> {
-  const { handler, settle, stopping, logger, batchSizes } = context;
+  const { handler, stopping, logger, batchSizes } = context;
   const sinceMs = Math.min(...batch.map(({ arrivedAtMs }) => arrivedAtMs));
   const isHeld = (error: unknown): boolean => !leavesConnectionUsable(error) && !(error instanceof PermanentError);
   let effects: [Arrival, Effect][];
@@ -93,6 +105,7 @@ async function takeTogether(
     // A lone message has had its try, unless it is one to be held.
     const isTried = batch.length === 1 && !isUnavailable(error);
     if (isTried) return batch.map((one) => () => settleFailure(one, error, context));
+    for (const one of batch) endProcessing(one, stopping.aborted ? { result: 'left' } : { result: 'failed', error });
     if (!stopping.aborted) {
       const about = { handler: handler.name, request_ids: batch.map(({ heard }) => heard.requestId) };
       logger.warn({ error, ...about }, 'A batch could not be taken; taking its messages one by one');
@@ -101,15 +114,16 @@ async function takeTogether(
   }
   faultPoint('message-committed');
   batchSizes.observe({ handler: handler.name }, batch.length);
-  for (const [{ channel, delivery }, result] of effects) await settle(channel, delivery, { result });
+  for (const [arrival, result] of effects) await settle(arrival, { result }, context);
   return [];
 }
 
 /** Takes one message. Between its tries others have their turn. */
-async function takeAlone(arrival: Arrival, turns: Turns, context: TakingContext): Promise<void> {
-  const { heard, arrivedAtMs: sinceMs } = arrival;
+async function takeAlone(arrived: Arrival, turns: Turns, context: TakingContext): Promise<void> {
+  const { arrivedAtMs: sinceMs } = arrived;
   const isHeld = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
-  await withRequestId(heard.requestId, async () => {
+  const arrival = traced(arrived, context, 1);
+  const take = async (): Promise<void> => {
     let effects: [Arrival, Effect][];
     try {
       effects = await holding({ sinceMs, isHeld }, context, () => turns(() => takeEffect([arrival], context)));
@@ -117,15 +131,21 @@ async function takeAlone(arrival: Arrival, turns: Turns, context: TakingContext)
       return settleFailure(arrival, error, context);
     }
     faultPoint('message-committed');
-    for (const [{ channel, delivery }, result] of effects) await context.settle(channel, delivery, { result });
-  });
+    for (const [, result] of effects) await settle(arrival, { result }, context);
+  };
+  await withRequestId(arrival.heard.requestId, () => inProcessing([arrival], take));
 }
 
 /** For a message whose effect could not be taken; pauses before it gives it back. */
-async function settleFailure({ channel, delivery }: Arrived, error: unknown, context: TakingContext): Promise<void> {
-  await withRequestId(requestIdOf(delivery), async () =>
-    context.settle(channel, delivery, await judge(delivery, error, context)),
-  );
+async function settleFailure(arrived: Arrived & Traced, error: unknown, context: TakingContext): Promise<void> {
+  const { delivery } = arrived;
+  const give = async () => settle(arrived, await judge(delivery, error, context), context);
+  await withRequestId(requestIdOf(delivery), () => inProcessing([arrived], give));
+}
+
+async function settle(arrived: Arrived & Traced, outcome: Result, context: TakingContext): Promise<void> {
+  await context.settle(arrived.channel, arrived.delivery, outcome);
+  endProcessing(arrived, outcome);
 }
 
 async function judge(delivery: ConsumeMessage, error: unknown, { stopping, timing }: TakingContext): Promise<Result> {
@@ -137,6 +157,13 @@ async function judge(delivery: ConsumeMessage, error: unknown, { stopping, timin
   if (failures >= DELIVERY_LIMIT) return { result: 'dead', reason: 'gave_up', error };
   await pause(backoffMs(failures, timing.failed), stopping);
   return { result: 'failed', error };
+}
+
+function observeAge(delivery: ConsumeMessage, { ages, handler }: TakingContext): void {
+  const { timestamp } = propertiesOf(delivery);
+  // Somebody else's message may have none. The clock that wrote it is the database's, and may be ahead of ours.
+  if (typeof timestamp === 'number')
+    ages.observe({ handler: handler.name }, Math.max(0, Date.now() / 1000 - timestamp));
 }
 
 /** A batch of several has an id of its own, and nobody's that it might be taken for. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { currentRequestId, withRequestId } from './logger.ts';
+import { currentSpan, forSeveral, inSpan, type Span } from './tracing.ts';
 import { OutOfTime, within } from './within.ts';
 
 /** A question, and how many asked it in this batch. */
@@ -14,7 +15,12 @@ export class Overloaded extends Error {
   }
 }
 
-type Waiting<Question> = { question: Question; requestId: string | undefined; isGivenUp: boolean };
+type Waiting<Question> = {
+  question: Question;
+  requestId: string | undefined;
+  span: Span | undefined;
+  isGivenUp: boolean;
+};
 
 /**
  * Puts questions that come at the same time into one call. Those that come while `concurrency` calls are under way wait for the
@@ -54,7 +60,7 @@ export function batched<Question, Result, Answer>({
       groups.set(key, group);
       return { group, nth: group.times++ };
     });
-    const results = groups.size === 0 ? [] : await withRequestId(idOf(questions), () => run([...groups.values()]));
+    const results = groups.size === 0 ? [] : await onBehalfOf(questions, () => run([...groups.values()]));
     if (results.length !== groups.size) throw new Error(`${groups.size} questions got ${results.length} answers`);
     return seats.map((seat) =>
       seat === null ? new OutOfTime(timeoutMs) : answerOf(results[seat.group.position] as Result, seat.group, seat.nth),
@@ -76,7 +82,7 @@ export function batched<Question, Result, Answer>({
   return async (question) => {
     if (waiting >= maxWaiting) throw new Overloaded(maxWaiting);
     waiting += 1;
-    const asked = { question, requestId: currentRequestId(), isGivenUp: false };
+    const asked = { question, requestId: currentRequestId(), span: currentSpan(), isGivenUp: false };
     const answer = loader.load(asked).finally(() => (waiting -= 1));
     try {
       return await within(timeoutMs, answer);
@@ -88,9 +94,14 @@ export function batched<Question, Result, Answer>({
   };
 }
 
-/** A call for one request bears its id; one for several is a request of its own, and nobody's it might be taken for. */
-function idOf(questions: readonly Waiting<unknown>[]): string {
-  return (questions.length === 1 ? questions[0]?.requestId : undefined) ?? randomUUID();
+/** A call for one request bears its id and is in its trace; one for several is a request of its own, and nobody's it might be taken for. */
+function onBehalfOf<T>(questions: readonly Waiting<unknown>[], call: () => T): T {
+  const [first, ...others] = questions;
+  if (first !== undefined && others.length === 0) {
+    return withRequestId(first.requestId ?? randomUUID(), () => inSpan(first.span, call));
+  }
+  const traceparents = questions.map(({ span }) => span?.traceparent);
+  return withRequestId(randomUUID(), () => forSeveral(traceparents, call));
 }
 
 /** At most `count` dispatches at a time, each after the events of this turn of the loop, so that they share a batch. */

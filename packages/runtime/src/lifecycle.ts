@@ -24,16 +24,20 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
   let stop: Promise<void> | null = null;
   let clean = true;
   let closing = '';
+  /** Milliseconds that each took, in the order in which they were closed. */
+  const closed: Record<string, number> = {};
 
   async function closeAll(): Promise<void> {
     for (let closer = closers.pop(); closer !== undefined; closer = closers.pop()) {
       closing = closer.name;
+      const startedAt = performance.now();
       try {
         await closer.close();
       } catch (error) {
         clean = false;
         logger.error({ error, closing }, 'closing failed');
       }
+      closed[closer.name] = Math.round(performance.now() - startedAt);
     }
   }
 
@@ -46,9 +50,9 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
     clearTimeout(timer);
     if (outcome === 'late') {
       clean = false;
-      logger.error({ closing, left: closers.map(({ name }) => name) }, 'stopped before everything was closed');
+      logger.error({ closing, closed, left: closers.map(({ name }) => name) }, 'stopped before everything was closed');
     } else {
-      logger.info('stopped');
+      logger.info({ closed }, 'stopped');
     }
     reportStopped({ clean });
   }

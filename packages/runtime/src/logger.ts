@@ -2,13 +2,15 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
 
 import { rfc3339 } from './time.ts';
+import { traceFields } from './tracing.ts';
 
 export type Logger = pino.Logger;
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /**
- * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), the caller's fields, `msg`.
+ * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), `trace_id`, `span_id` and `trace_flags`
+ * (inside a span), the caller's fields, `msg`.
  * Writing is synchronous, so that the last line before a crash is not lost.
  * @param destination where the lines go instead, for tests.
  */
@@ -24,7 +26,7 @@ export function createLogger(
     serializers: { error: pino.stdSerializers.err, err: pino.stdSerializers.err },
     mixin: () => {
       const requestId = currentRequestId();
-      return requestId === undefined ? {} : { request_id: requestId };
+      return requestId === undefined ? { ...traceFields() } : { request_id: requestId, ...traceFields() };
     },
     hooks: { streamWrite: redactSecrets },
   };

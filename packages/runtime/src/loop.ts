@@ -111,6 +111,8 @@ function observeRuns(loop: string, metrics: Metrics): () => (outcome: 'ok' | 'er
   const lastSuccess = metrics.gauge('loop_last_success_timestamp_seconds', 'When a background loop last succeeded', [
     'loop',
   ]);
+  // Shown from the start: an error that makes its series appear would be no increase to an alert.
+  for (const outcome of ['ok', 'error']) runs.zero({ loop, outcome });
   return () => {
     const end = runs.startTimer({ loop });
     return (outcome) => {

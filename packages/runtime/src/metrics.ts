@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { exposeProcess } from './process-metrics.ts';
 
 /** Seconds; fine below 100 ms, where our own latencies lie, and wide enough for a webhook attempt of 15 s. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
@@ -23,7 +24,7 @@ export type Metrics = {
   render(): Promise<{ contentType: string; text: string }>;
 };
 
-/** @param processMetrics default on: memory, CPU, garbage collection, event loop lag. */
+/** @param processMetrics default on: memory, CPU, garbage collection, event loop lag, the release. */
 export function createMetrics({
   service,
   processMetrics = true,
@@ -33,7 +34,7 @@ export function createMetrics({
 }): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
-  if (processMetrics) collectDefaultMetrics({ register: registry });
+  if (processMetrics) exposeProcess(registry);
   const readers: (() => void)[] = [];
 
   /** The caller of one name always means one kind of metric; a clash is a mistake that the first use shows. */

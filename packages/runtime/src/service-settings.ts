@@ -9,6 +9,8 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 1 }: { 
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
   amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'] }),
   internalToken: read.secret('INTERNAL_TOKEN', { minLength: 32 }),
+  /** Accepted as well: the token that comes next, or the one before, while it is being replaced. */
+  internalTokenPrevious: read.optionalSecret('INTERNAL_TOKEN_PREVIOUS', { minLength: 32 }),
 });
 
 /** Where another service is called. */
@@ -29,5 +31,31 @@ export const readFrameConfig = (env: NodeJS.ProcessEnv) =>
     if (faultPoint !== null && read.optionalText('NODE_ENV') === 'production') {
       throw new ConfigurationError(['FAULT_POINT: must not be set in production']);
     }
-    return { logLevel: read.oneOf('LOG_LEVEL', logLevels, { default: 'info' }), faultPoint };
+    return {
+      logLevel: read.oneOf('LOG_LEVEL', logLevels, { default: 'info' }),
+      faultPoint,
+      tracing: tracingSettings(read),
+    };
   });
+
+/** Where traces go, and how many: `ratio` of those that begin in this process, from 0 to 1. */
+export type TracingSettings = { endpoint: string; headers: Record<string, string>; ratio: number };
+
+/** By the names that OpenTelemetry gives them everywhere. @returns null where nothing is traced. */
+function tracingSettings(read: SettingsReader): TracingSettings | null {
+  const endpoint = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', { protocols: ['http:', 'https:'], default: '' });
+  const headers = read.text('OTEL_EXPORTER_OTLP_HEADERS', { default: '', pattern: HEADER_LIST });
+  const ratio = read.text('OTEL_TRACES_SAMPLER_ARG', { default: '0.01', pattern: /^(0(\.\d+)?|1(\.0+)?)$/ });
+  return endpoint === '' ? null : { endpoint, headers: parseHeaders(headers), ratio: Number(ratio) };
+}
+
+/** `name=value` pairs with commas between them; in a value, a comma and a percent sign are %-encoded, and anything else may be. */
+const HEADER_LIST = /^[\w-]+=([ -$&-+\--~]|%[0-7][0-9A-Fa-f])*(,\s*[\w-]+=([ -$&-+\--~]|%[0-7][0-9A-Fa-f])*)*$/;
+
+function parseHeaders(text: string): Record<string, string> {
+  const pairs = text.split(',').flatMap((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    return name === '' ? [] : [[name.trim(), decodeURIComponent(value.join('=')).trim()] as const];
+  });
+  return Object.fromEntries(pairs);
+}

@@ -2,8 +2,9 @@ import { armFaultPoint } from './fault-point.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
-import { readFrameConfig } from './service-settings.ts';
+import { readFrameConfig, type TracingSettings } from './service-settings.ts';
 import { ConfigurationError } from './settings.ts';
+import { startTracing } from './start-tracing.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
 const EXIT_CONFIGURATION = 78;
@@ -23,12 +24,13 @@ export async function startService<C>({
   readConfig: (env: NodeJS.ProcessEnv) => C;
   start: (context: { config: C; logger: Logger; metrics: Metrics; lifecycle: Lifecycle }) => Promise<void>;
 }): Promise<void> {
-  const { config, logger } = configure(name, readConfig);
+  const { config, logger, tracing } = configure(name, readConfig);
   const metrics = createMetrics({ service: name });
   const { lifecycle, stopped } = createLifecycle({ logger });
   void stopped.then(({ clean }) => process.exit(clean ? 0 : 1));
   stopOnSignals(lifecycle);
   try {
+    await startTracing({ settings: tracing, service: name, logger, metrics, lifecycle });
     await start({ config, logger, metrics, lifecycle });
     if (!lifecycle.stopping.aborted) logger.info('started');
   } catch (error) {
@@ -60,7 +62,10 @@ export async function runTask<C>({
 }
 
 /** Reads the frame's settings and the service's together, so that one start shows every problem of both. */
-function configure<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): { config: C; logger: Logger } {
+function configure<C>(
+  name: string,
+  readConfig: (env: NodeJS.ProcessEnv) => C,
+): { config: C; logger: Logger; tracing: TracingSettings | null } {
   const frame = attempt(() => readFrameConfig(process.env));
   const service = attempt(() => readConfig(process.env));
   if ('problems' in frame || 'problems' in service) {
@@ -84,7 +89,7 @@ function configure<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): 
     logger.warn({ fault_point: frame.value.faultPoint }, 'a fault point is armed: this process will kill itself there');
     armFaultPoint(frame.value.faultPoint);
   }
-  return { config: service.value, logger };
+  return { config: service.value, logger, tracing: frame.value.tracing };
 }
 
 function attempt<T>(read: () => T): { value: T } | { problems: readonly string[] } {

@@ -40,6 +40,8 @@ export type SettingsReader = {
   optionalText(name: string): string | null;
   /** Has no default on purpose: a secret that somebody could forget to set is not one. */
   secret(name: string, rule?: { minLength?: number }): string;
+  /** For a secret that is there only while it is being replaced; null when absent. */
+  optionalSecret(name: string, rule?: { minLength?: number }): string | null;
   /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
   url(name: string, rule?: { protocols?: readonly string[]; default?: string }): string;
   /** The setting names a JSON file; `parse` checks what it holds and throws what is wrong with it. */
@@ -88,16 +90,20 @@ function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
         return text;
       }),
     optionalText: (name) => given(name),
-    secret: (name, rule = {}) =>
-      read(name, undefined, '', (text) => {
-        if (text.length < (rule.minLength ?? 1)) throw new Error(`must have at least ${rule.minLength} characters`);
-        return text;
-      }),
+    secret: (name, rule = {}) => read(name, undefined, '', longEnough(rule.minLength)),
+    optionalSecret: (name, rule = {}) => read<string | null>(name, null, null, longEnough(rule.minLength)),
     url: (name, rule = {}) => read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),
     jsonFile: <T>(name: string, parse: (json: unknown) => T) =>
       read<T>(name, undefined, undefined as T, (path) => parse(readJsonFile(path))),
   };
 }
+
+const longEnough =
+  (minLength = 1) =>
+  (text: string): string => {
+    if (text.length < minLength) throw new Error(`must have at least ${minLength} characters`);
+    return text;
+  };
 
 function parseInteger(text: string, { min, max }: { min: number; max: number }): number {
   const value = Number(text);

@@ -3,19 +3,37 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { parse } from 'yaml';
 
 /** One alert of a file of Prometheus rules. */
-export type AlertRule = { alert: string; expr: string; annotations: Record<string, string> };
+export type AlertRule = {
+  alert: string;
+  expr: string;
+  labels?: Record<string, string>;
+  annotations: Record<string, string>;
+};
+/** A name for an expression, so that others can ask for it. */
+export type RecordingRule = { record: string; expr: string };
 /** One line that a service shows at /metrics. */
 export type Sample = { name: string; labels: Record<string, string | number | undefined>; value: number };
 /** What an expression asks for. */
 type Series = { name: string; matchers: string };
 
-/** Which replica a sample comes from: Prometheus says so, not the replica. */
-const OF_PROMETHEUS = 'instance';
+/** Where a sample comes from: Prometheus says so, not the process. */
+const OF_PROMETHEUS = ['instance', 'pod'];
+/**
+ * Of these any text may be asked for: a system that is well has answered nothing with 500 yet, and an alert on it is of use all the same.
+ * The tests of promtool have cases in which it fires.
+ */
+const OPEN_LABELS = ['status'];
 const OPERATORS = ['and', 'or', 'unless', 'bool'];
 const CLAUSE = /\b(by|on)\s*\(([^)]*)\)/g;
 
+/** The alerts of a file, without the rules that only give a name to an expression. */
 export function readAlertRules(file: URL): AlertRule[] {
-  const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: AlertRule[] }[] };
+  return readRules(file).filter((rule): rule is AlertRule => 'alert' in rule);
+}
+
+/** All rules of a file. */
+export function readRules(file: URL): (AlertRule | RecordingRule)[] {
+  const { groups } = parse(readFileSync(file, 'utf8')) as { groups: { rules: (AlertRule | RecordingRule)[] }[] };
   return groups.flatMap((group) => group.rules);
 }
 
@@ -47,30 +65,33 @@ export function seriesOf({ expr }: AlertRule): string[] {
 }
 
 /** The series an alert asks for that are not among the samples. */
-export function missingSeries({ expr }: AlertRule, samples: readonly Sample[]): string[] {
+export function missingSeries({ expr }: { expr: string }, samples: readonly Sample[]): string[] {
   const missing = seriesIn(expr).filter((series) => !samples.some((sample) => isOneOf(sample, series)));
   return missing.map(({ name, matchers }) => (matchers === '' ? name : `${name}{${matchers}}`));
 }
 
 /** The labels that an alert groups by, joins on or names in its sentences, and its series do not have. */
-export function missingLabels({ expr, annotations }: AlertRule, samples: readonly Sample[]): string[] {
+export function missingLabels(
+  { expr, annotations = {} }: { expr: string; annotations?: Record<string, string> },
+  samples: readonly Sample[],
+): string[] {
   const found = seriesIn(expr).map((series) => samples.filter((sample) => isOneOf(sample, series)));
   const has = (label: string) => (ones: Sample[]) => ones.some(({ labels }) => label in labels);
   const grouped = labelsIn(expr, 'by');
   // Both sides are joined by these.
-  const joined = labelsIn(expr, 'on').filter((label) => label !== OF_PROMETHEUS);
+  const joined = labelsIn(expr, 'on').filter((label) => !OF_PROMETHEUS.includes(label));
   // What the sentences name is what is left after grouping.
   const sentences = Object.values(annotations).join();
   const named = [...sentences.matchAll(/\$labels\.(\w+)/g)].map(([, label = '']) => label);
   return [
-    ...grouped.filter((label) => !found.some(has(label))),
+    ...grouped.filter((label) => !OF_PROMETHEUS.includes(label) && !found.some(has(label))),
     ...joined.filter((label) => !found.every(has(label))),
     ...named.filter((label) => !grouped.includes(label)),
   ];
 }
 
 function seriesIn(expr: string): Series[] {
-  const bare = expr.replaceAll(CLAUSE, ' ').replaceAll(/\[\w+\]/g, ' ');
+  const bare = expr.replaceAll(CLAUSE, ' ').replaceAll(/\[[\w:]+\]/g, ' ');
   const names = bare.matchAll(/\b([a-z_:][\w:]*)\b(?:\{([^}]*)\})?(?!\s*\()/gi);
   return [...names].flatMap(([, name = '', matchers = '']) => (OPERATORS.includes(name) ? [] : [{ name, matchers }]));
 }
@@ -80,15 +101,17 @@ function labelsIn(expr: string, clause: 'by' | 'on'): string[] {
   return lists.flatMap((list) => list.split(',').map((label) => label.trim()));
 }
 
-/** Knows the two matchers that rules need: `=` and `=~`. */
+/** Every kind of matcher. What is excluded need not be there. */
 function isOneOf({ name, labels }: Sample, series: Series): boolean {
-  const matchers = [...series.matchers.matchAll(/(\w+)(=~?)"([^"]*)"/g)];
+  const matchers = [...series.matchers.matchAll(/(\w+)(=~|!~|!=|=)"([^"]*)"/g)];
   if (series.matchers !== '' && matchers.length === 0) throw new Error(`what is ${series.matchers}?`);
   return (
     name === series.name &&
     matchers.every(([, label = '', operator, wanted = '']) => {
+      if (OPEN_LABELS.includes(label)) return label in labels;
       const value = String(labels[label] ?? '');
-      return operator === '=~' ? new RegExp(`^(?:${wanted})$`).test(value) : value === wanted;
+      const isMet = operator?.endsWith('~') ? new RegExp(`^(?:${wanted})$`).test(value) : value === wanted;
+      return operator?.startsWith('!') ? !isMet : isMet;
     })
   );
 }

@@ -1,7 +1,8 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { batched } from '@quittance/runtime/batched.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { within } from '@quittance/runtime/within.ts';
-import type { RateLimit } from './rate-limits.ts';
+import { rateLimits, type RateLimit } from './rate-limits.ts';
 import { admitCallers, type CallerRow } from './store/admission.ts';
 import { takeCounts, type Count, type CountRow } from './store/rate-limit-window.ts';
 
@@ -35,7 +36,8 @@ const TIMEOUT_MS = 1_500;
  */
 const sharing = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
 
-export function createAdmission(db: Queryable): Admission {
+export function createAdmission(db: Queryable, metrics: Metrics): Admission {
+  const refused = countRefusals(metrics);
   const caller = batched<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
     ...sharing,
     keyOf: ({ keyHash, limit }) => `${keyHash.toString('latin1')} ${limit?.scope ?? ''}`,
@@ -62,8 +64,25 @@ export function createAdmission(db: Queryable): Admission {
     answerOf: (row, { times }, nth) => countOf(row, times, nth),
   });
   return {
-    caller: (keyHash, limit) => caller({ keyHash, limit }),
-    count: (subject, limit) => count({ subject, limit }),
+    caller: async (keyHash, limit) => {
+      const found = await caller({ keyHash, limit });
+      if (limit !== null && found?.counted) refused(limit, found.counted);
+      return found;
+    },
+    count: async (subject, limit) => {
+      const counted = await count({ subject, limit });
+      refused(limit, counted);
+      return counted;
+    },
+  };
+}
+
+/** Whoever counts more than the limit is answered 429: counted here, where every count comes by. */
+function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => void {
+  const refusals = metrics.counter('rate_limit_refusals_total', 'Requests over an application rate limit', ['limit']);
+  for (const { scope } of Object.values(rateLimits)) refusals.inc({ limit: scope }, 0);
+  return ({ scope, limit }, { count }) => {
+    if (count > limit) refusals.inc({ limit: scope });
   };
 }
 

@@ -33,13 +33,14 @@ export type GatewayParts = {
   owners: Owners;
   networks: readonly Network[];
   internalToken: string;
+  internalTokenPrevious?: string | null;
   logger: Logger;
   metrics: Metrics;
 };
 
 /** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
 export function createGatewayApp(parts: GatewayParts) {
-  const admission = createAdmission(parts.db);
+  const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.owners.payments);
   const isUnavailable = (error: unknown) =>
     error instanceof OutOfTime || error instanceof Overloaded || parts.isUnavailable(error);
@@ -48,6 +49,7 @@ export function createGatewayApp(parts: GatewayParts) {
     logger: parts.logger,
     metrics: parts.metrics,
     internalToken: parts.internalToken,
+    internalTokenPrevious: parts.internalTokenPrevious ?? null,
     ready: parts.ready,
     mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
     routes: [

@@ -1,5 +1,6 @@
 import { listen } from '@quittance/http/listen.ts';
 import { serviceClients } from '@quittance/http/service-clients.ts';
+import { waitingRoom } from '@quittance/http/waiting-room.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
@@ -19,7 +20,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { pool, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    await waitingRoom({ name, config, until: reachable });
     const { internalToken } = config;
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
@@ -40,6 +42,7 @@ await startService({
       owners,
       networks: config.networks,
       internalToken,
+      internalTokenPrevious: config.internalTokenPrevious,
       logger,
       metrics,
     });

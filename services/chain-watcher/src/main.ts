@@ -1,6 +1,7 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
+import { waitingRoom } from '@quittance/http/waiting-room.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -33,7 +34,8 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { databaseUrl: url, networks } = config;
-    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    await waitingRoom({ name, config, until: reachable });
     const leaderPool = createPool({
       url,
       schema,
@@ -77,6 +79,7 @@ await startService({
         ...resumeRoutes({ pool, networks }),
       ],
       internalToken: config.internalToken,
+      internalTokenPrevious: config.internalTokenPrevious,
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
       ready: () => ping(pool),
       mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),

@@ -14,7 +14,11 @@ export function createChainMetrics(metrics: Metrics) {
     watchedWallets: metrics.gauge('chain_watched_wallets', 'Wallets matched against new blocks', network),
     blocksScanned: metrics.counter('chain_blocks_scanned_total', 'Blocks scanned and committed', network),
     backFilledBlocks: metrics.counter('chain_backfilled_blocks_total', 'Blocks read again for late watches', network),
-    transfers: metrics.counter('chain_transfers_total', 'What was said of transfers', ['network', 'phase']),
+    transfers: metrics.counter(
+      'chain_transfers_total',
+      'Transfers told to payments, by phase: seen, confirmed, retracted',
+      ['network', 'phase'],
+    ),
     awaitingAgreement: metrics.gauge(
       'chain_transfers_awaiting_agreement',
       'Large transfers, final but for a second endpoint that shows them',
@@ -40,6 +44,7 @@ export function createChainMetrics(metrics: Metrics) {
 /** Shows at zero what alerts watch for an increase: one from nothing to 1 is none to them, and the first event would be missed. */
 export function beginAtZero(metrics: ChainMetrics, network: string): void {
   for (const kind of INCIDENT_KINDS) metrics.incidents.inc({ network, kind }, 0);
-  metrics.gaps.inc({ network }, 0);
+  for (const phase of ['seen', 'confirmed', 'retracted']) metrics.transfers.inc({ network, phase }, 0);
+  for (const counter of [metrics.gaps, metrics.backFilledBlocks, metrics.rescannedBlocks]) counter.inc({ network }, 0);
   metrics.reorgDepth.zero({ network });
 }

@@ -2,6 +2,7 @@ import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
 import { serviceClients } from '@quittance/http/service-clients.ts';
+import { waitingRoom } from '@quittance/http/waiting-room.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -42,7 +43,8 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
-    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    await waitingRoom({ name, config, until: reachable });
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const owners = createOwners({
@@ -98,6 +100,7 @@ await startService({
       metrics,
       routes,
       internalToken,
+      internalTokenPrevious: config.internalTokenPrevious,
       ready: () => ping(pool),
       mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
     });

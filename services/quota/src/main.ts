@@ -1,6 +1,7 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
+import { waitingRoom } from '@quittance/http/waiting-room.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -24,7 +25,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    await waitingRoom({ name, config, until: reachable });
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
@@ -42,6 +44,7 @@ await startService({
       metrics,
       routes,
       internalToken: config.internalToken,
+      internalTokenPrevious: config.internalTokenPrevious,
       ready: () => ping(pool),
       mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
     });

@@ -1,7 +1,9 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
+import { inSpan } from '@quittance/runtime/tracing.ts';
 import type { AttemptReport } from './attempt-report.ts';
+import { endAttempt, startAttempt } from './attempt-span.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { HostBreakers } from './host-breakers.ts';
 import type { KeyVault } from './keys.ts';
@@ -110,15 +112,12 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
   const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
   return async (delivery, secret) => {
     const startedAt = databaseClock.now();
-    const result = await sender.send({
-      eventId: delivery.event_id,
-      url: delivery.url,
-      keyId: delivery.key_id,
-      secret,
-      body: delivery.body,
-    });
+    const { event_id: eventId, key_id: keyId, url, body } = delivery;
+    const span = startAttempt(delivery);
+    const result = await sender.send({ eventId, url, keyId, secret, body });
     faultPoint('webhook-answered');
-    report.ended(delivery, result);
+    inSpan(span, () => report.ended(delivery, result));
+    endAttempt(span, result);
     breakers.ended(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
     const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random() });

@@ -5,6 +5,8 @@ import type { LocalReceiver } from './local-receiver.ts';
 
 /** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. */
 const DEFAULT_RETRY_DELAYS_SECONDS = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];
+/** 32 bytes in base64. */
+const encryptionKey = /^[A-Za-z0-9+/]{43}=$/;
 const WEEK_SECONDS = 604_800;
 /** IPv4 addresses, or IPv6 ones in brackets, each with a port or without, separated by commas. */
 const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:,(?=.)|$))+$/;
@@ -14,10 +16,9 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     ...commonSettings(read),
     /** 32 bytes, in base64. */
-    webhookEncryptionKey: Buffer.from(
-      read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: /^[A-Za-z0-9+/]{43}=$/ }),
-      'base64',
-    ),
+    webhookEncryptionKey: Buffer.from(read.text('WEBHOOK_ENCRYPTION_KEY', { pattern: encryptionKey }), 'base64'),
+    /** Opens as well: the key that comes next, or the one before, while it is being replaced. */
+    webhookEncryptionKeyPrevious: readPreviousKey(read),
     retryDelaysSeconds: read.integers('WEBHOOK_RETRY_DELAYS_SECONDS', {
       default: DEFAULT_RETRY_DELAYS_SECONDS,
       min: 0,
@@ -27,6 +28,11 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     /** `address:port` each; empty for the machine's own. */
     nameServers: read.text('WEBHOOK_NAME_SERVERS', { default: '', pattern: nameServers }).split(',').filter(Boolean),
   }));
+
+function readPreviousKey(read: SettingsReader): Buffer | null {
+  const text = read.text('WEBHOOK_ENCRYPTION_KEY_PREVIOUS', { default: '', pattern: encryptionKey });
+  return text === '' ? null : Buffer.from(text, 'base64');
+}
 
 /** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */
 function readLocalReceiver(read: SettingsReader): LocalReceiver | null {

@@ -1,19 +1,28 @@
-import { createCipheriv, createDecipheriv, createHash, createSecretKey, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createSecretKey,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto';
 
 /** A signing key as the database holds it. */
 export type SealedSecret = {
   /** 12-byte nonce, ciphertext, 16-byte tag. */
   secret_encrypted: Buffer;
-  /** Which encryption key sealed it, so that a later rotation knows what is left to do. */
+  /** Which encryption key sealed it, so that a rotation knows what is left to do. */
   encryption_key_id: string;
 };
 
-/** Seals and opens signing keys with the one key from the environment. */
+/** Seals signing keys with one key from the environment, and opens what that one sealed, or the one that it replaces. */
 export type KeyVault = {
-  /** Names the encryption key without giving it away: 16 hex characters of its SHA-256. */
+  /** Names the key that seals without giving it away: 16 hex characters of its SHA-256. */
   encryptionKeyId: string;
+  /** Of all keys that open, the one that seals included. */
+  openedKeyIds: readonly string[];
   seal(keyId: string, secret: string): SealedSecret;
-  /** @throws Error when it was sealed with another encryption key, for another key id, or was changed. */
+  /** @throws Error when it was sealed with an encryption key that is not here, for another key id, or was changed. */
   open(keyId: string, sealed: SealedSecret): string;
 };
 
@@ -21,13 +30,19 @@ const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** @param encryptionKey 32 bytes. */
-export function createKeyVault(encryptionKey: Buffer): KeyVault {
-  // Made once: from plain bytes it would be made anew for each secret, which takes longer than opening it.
+/**
+ * @param encryptionKey 32 bytes; seals and opens.
+ * @param previousKey 32 bytes; opens as well, while one key is being replaced by the other.
+ */
+export function createKeyVault(encryptionKey: Buffer, previousKey: Buffer | null = null): KeyVault {
+  const encryptionKeyId = idOf(encryptionKey);
+  // Made once: from plain bytes they would be made anew for each secret, which takes longer than opening it.
   const key = createSecretKey(encryptionKey);
-  const encryptionKeyId = createHash('sha256').update(encryptionKey).digest('hex').slice(0, 16);
+  const keys = new Map<string, KeyObject>([[encryptionKeyId, key]]);
+  if (previousKey !== null) keys.set(idOf(previousKey), createSecretKey(previousKey));
   return {
     encryptionKeyId,
+    openedKeyIds: [...keys.keys()],
     seal(keyId, secret) {
       const nonce = randomBytes(NONCE_BYTES);
       // The key id is authenticated too, so that a sealed secret copied into another row does not open there.
@@ -36,12 +51,12 @@ export function createKeyVault(encryptionKey: Buffer): KeyVault {
       return { secret_encrypted: sealed, encryption_key_id: encryptionKeyId };
     },
     open(keyId, { secret_encrypted: sealed, encryption_key_id: sealedWith }) {
-      if (sealedWith !== encryptionKeyId) {
-        throw new Error(
-          `signing key ${keyId} was encrypted with key ${sealedWith}, this process has ${encryptionKeyId}`,
-        );
+      const opener = keys.get(sealedWith);
+      if (opener === undefined) {
+        const here = [...keys.keys()].join(' and ');
+        throw new Error(`signing key ${keyId} was encrypted with key ${sealedWith}, this process has ${here}`);
       }
-      const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES), {
+      const decipher = createDecipheriv(ALGORITHM, opener, sealed.subarray(0, NONCE_BYTES), {
         authTagLength: TAG_BYTES,
       });
       decipher.setAAD(Buffer.from(keyId)).setAuthTag(sealed.subarray(-TAG_BYTES));
@@ -50,3 +65,5 @@ export function createKeyVault(encryptionKey: Buffer): KeyVault {
     },
   };
 }
+
+const idOf = (encryptionKey: Buffer): string => createHash('sha256').update(encryptionKey).digest('hex').slice(0, 16);

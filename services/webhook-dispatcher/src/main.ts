@@ -1,6 +1,7 @@
 import { createApp } from '@quittance/http/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/listen.ts';
+import { waitingRoom } from '@quittance/http/waiting-room.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -8,7 +9,6 @@ import { ping } from '@quittance/postgres/pool.ts';
 import { systemClock } from '@quittance/runtime/clock.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
-import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { readConfig } from './config.ts';
 import { createConnector, dialPublic } from './dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
@@ -19,6 +19,7 @@ import { startDeliverLoop } from './loops/deliver.ts';
 import { startGiveUpLoop } from './loops/give-up.ts';
 import { startMeasureLoop } from './loops/measure.ts';
 import { startPartitionsLoop } from './loops/partitions.ts';
+import { startResealLoop } from './loops/reseal.ts';
 import { schema } from './migrations.ts';
 import { createPressure } from './pressure.ts';
 import { createQueries } from './queries.ts';
@@ -43,11 +44,13 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { internalToken, retryDelaysSeconds } = config;
-    const { pool, broker, outbox } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const vault = createKeyVault(config.webhookEncryptionKey);
-    await waitFor({ name: 'database', check: () => ping(pool), timeoutMs: 30_000, logger, signal: lifecycle.stopping });
-    if (await hasForeignKeys(pool, vault.encryptionKeyId)) {
-      throw new Error('WEBHOOK_ENCRYPTION_KEY is not the key with which the stored signing keys were encrypted');
+    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    await waitingRoom({ name, config, until: reachable });
+    const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
+    if (await hasForeignKeys(pool, vault.openedKeyIds)) {
+      throw new Error(
+        'stored signing keys were encrypted with another key than WEBHOOK_ENCRYPTION_KEY or its predecessor',
+      );
     }
 
     if (config.localReceiver !== null) logger.warn('webhooks go to the local receiver, none leaves this machine');
@@ -68,6 +71,8 @@ await startService({
       const loop = start({ pool, retryDelaysSeconds, logger, metrics });
       lifecycle.onStop(start.name, () => loop.close());
     }
+    const reseal = startResealLoop({ pool, vault, logger, metrics });
+    lifecycle.onStop('reseal', () => reseal.close());
     const wake = () => deliver.wake();
     const handlers = [paymentPaid(wake), merchantStatusChanged(wake)];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
@@ -86,6 +91,7 @@ await startService({
         ...operatorRoutes({ pool, queries, wake }),
       ],
       internalToken,
+      internalTokenPrevious: config.internalTokenPrevious,
       // The broker is no part of readiness: without it everything here still works, only no new events come in.
       ready: () => ping(pool),
       mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),

@@ -1,7 +1,13 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PermanentError, on, type Handler } from '@quittance/messaging/handler.ts';
+import { currentSpan } from '@quittance/runtime/tracing.ts';
+import { rememberTrace } from '../store/traced-payments.ts';
 import { watchWallet } from '../store/watches.ts';
+
+/** For the confirmations of a transfer that was seen just in time. */
+const TRACED_AFTER_END_MS = 24 * 60 * 60 * 1000;
 
 /**
  * A payment waits for money: watch its wallet from the payment's creation on, however late this message comes.
@@ -17,6 +23,15 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
       merchantId: message.merchant_id,
       watchedFrom: message.created_at,
       watchedUntil: new Date(Date.parse(message.expires_at) + watchGraceSeconds * 1000),
+    });
+    const span = currentSpan();
+    const amountUnits = parseAmount(message.amount);
+    if (span?.isSampled !== true || amountUnits === null) return;
+    await rememberTrace(tx, message.network, {
+      address: recipient.hex,
+      amountUnits,
+      traceparent: span.traceparent,
+      forgetAt: new Date(Date.parse(message.expires_at) + TRACED_AFTER_END_MS),
     });
   });
 }

@@ -3,6 +3,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { observationId, toTransferObserved } from '../observed.ts';
 import type { TransferRow } from '../store/transfers.ts';
 import type { ScanContext } from './session.ts';
+import { traceTransfers } from './trace-transfers.ts';
 
 /** Writes what these rows say into the outbox, in their order, in the transaction that made it true. */
 export async function publishTransfers(
@@ -11,9 +12,11 @@ export async function publishTransfers(
   rows: readonly TransferRow[],
   confirmingTip: number,
 ): Promise<void> {
-  const said = rows.map((row) => ({
+  const spans = await traceTransfers(tx, network, rows);
+  const said = rows.map((row, index) => ({
     payload: toTransferObserved(network, row, confirmingTip),
     messageId: observationId(network.id, row),
+    traceparent: spans[index]?.traceparent,
   }));
   await outbox.sendAll(tx, TransferObserved, said);
 }

@@ -25,7 +25,7 @@ export type CreationResult =
   { outcome: 'created' | 'replayed'; body: Buffer } | { outcome: 'unknown_merchant' } | { outcome: CreationRefusal };
 
 /**
- * Creates the payment, or finds out why not, in one statement: see migrations/0007_create_payment.sql.
+ * Creates the payment, or finds out why not, in one statement: see migrations/0011_creations_in_their_trace.sql.
  * @throws what isUnavailable() recognises when it cannot be decided.
  */
 export async function writeCreation(tx: Transaction, payment: NewPayment): Promise<CreationResult> {
@@ -33,7 +33,8 @@ export async function writeCreation(tx: Transaction, payment: NewPayment): Promi
     name: 'create-payment',
     text: `
       select outcome, body
-        from create_payment($1, $2, $3, $4, $5, $6, $7, $8, $9, make_interval(secs => $10), $11, $12, $13, $14, $15, $16, $17, $18, $19)`,
+        from create_payment($1, $2, $3, $4, $5, $6, $7, $8, $9, make_interval(secs => $10), $11, $12, $13, $14, $15, $16, $17, $18, $19,
+                            $20)`,
     values: [
       payment.payment_id,
       payment.merchant_id,
@@ -54,6 +55,7 @@ export async function writeCreation(tx: Transaction, payment: NewPayment): Promi
       payment.message.version,
       payment.message.body,
       payment.message.request_id,
+      payment.message.traceparent,
     ],
   });
   const [result] = rows;

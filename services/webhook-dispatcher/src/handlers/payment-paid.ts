@@ -12,11 +12,12 @@ import type { NewEvent } from '../store/event.ts';
  * @param wake has the deliver loop look at once, so that the first attempts follow the commit.
  */
 export const paymentPaid = (wake: () => void): Handler =>
-  onBatch(PaymentPaid, 'payment-paid', async (payments, { tx }) => {
-    if (await insertEvents(tx, payments.map(toEvent))) tx.afterCommit(wake);
+  onBatch(PaymentPaid, 'payment-paid', async (payments, { tx, traceparents }) => {
+    const events = payments.map((payment, index) => toEvent(payment, traceparents[index] ?? null));
+    if (await insertEvents(tx, events)) tx.afterCommit(wake);
   });
 
-function toEvent(payment: PaymentPaid): NewEvent {
+function toEvent(payment: PaymentPaid, traceparent: string | null): NewEvent {
   const eventId = newId('evt');
   const event: WebhookEvent = {
     event_id: eventId,
@@ -28,5 +29,5 @@ function toEvent(payment: PaymentPaid): NewEvent {
     description: payment.description,
   };
   const body = Buffer.from(JSON.stringify(event), 'utf8');
-  return { eventId, paymentId: payment.payment_id, merchantId: payment.merchant_id, body };
+  return { eventId, paymentId: payment.payment_id, merchantId: payment.merchant_id, body, traceparent };
 }

@@ -13,6 +13,7 @@ import type { LaneBounds } from '../lanes.ts';
 import type { Pressure } from '../pressure.ts';
 import type { Sender } from '../send.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
+import { withTraces } from '../store/event-trace.ts';
 
 export type DeliverLoop = {
   /** Looks for due deliveries at once. */
@@ -63,11 +64,13 @@ export function startDeliverLoop(
     if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
     const askedMs = performance.now();
     pace.began();
-    const { claimed, more, databaseNow } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
-    report.claimed(claimed);
+    const claim = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
+    const { more, databaseNow } = claim;
+    report.claimed(claim.claimed);
     databaseClock.set(databaseNow);
     pressure.databaseTime(databaseNow);
-    if (claimed.length > 0) faultPoint('delivery-claimed');
+    if (claim.claimed.length > 0) faultPoint('delivery-claimed');
+    const claimed = await withTraces(pool, claim.claimed);
     const isTooLate = performance.now() - askedMs > BEGIN_WITHIN_MS;
     if (!isStopping() && !isTooLate && pressure.pauseReason() === null) await attempts.start(claimed);
     else await releaseDeliveries(pool, claimed, 0);

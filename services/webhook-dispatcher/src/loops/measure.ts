@@ -40,8 +40,11 @@ export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger
 
 function createGauges(metrics: Metrics): (backlog: Backlog) => void {
   const due = metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and may be sent, up to 20,000');
-  const oldest = metrics.gauge('webhook_oldest_due_seconds', 'How long the oldest of these has been due');
-  const overdue = metrics.gauge('webhook_overdue_lanes', 'Merchants with one of these due for more than a minute');
+  const oldest = metrics.gauge(
+    'webhook_oldest_due_seconds',
+    'How long the oldest delivery that may be sent has been due',
+  );
+  const overdue = metrics.gauge('webhook_overdue_lanes', 'Merchants with a delivery due for more than a minute');
   const held = metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting');
   const closed = metrics.gauge('webhook_closed_lanes', 'Merchants whose receiver answers nothing but failures');
   const ofLane = ['merchant_id'] as const;
@@ -50,7 +53,11 @@ function createGauges(metrics: Metrics): (backlog: Backlog) => void {
     'Deliveries due, up to 1,000, of the 20 merchants whose oldest one waits longest',
     ofLane,
   );
-  const laneOldest = metrics.gauge('webhook_lane_oldest_due_seconds', 'How long that one has been due', ofLane);
+  const laneOldest = metrics.gauge(
+    'webhook_lane_oldest_due_seconds',
+    'How long the oldest delivery of one of these 20 merchants has been due',
+    ofLane,
+  );
   return (backlog) => {
     due.set(backlog.due);
     oldest.set(backlog.oldestSeconds);

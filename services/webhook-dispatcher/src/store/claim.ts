@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isRetryable } from '@quittance/postgres/errors.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import type { EventTrace } from './event-trace.ts';
 import { lockLanes, makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
@@ -20,6 +21,8 @@ export type Claimed = {
   key_id: string;
   secret_encrypted: Buffer;
   encryption_key_id: string;
+  /** Of an event whose trace is exported; see event-trace.ts. */
+  trace?: EventTrace;
 };
 
 export type ClaimBounds = {

@@ -79,11 +79,11 @@ async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Prom
   );
 }
 
-/** Whether signing keys in use were sealed with another encryption key than this process has: it could send nothing for them. */
-export async function hasForeignKeys(db: Queryable, encryptionKeyId: string): Promise<boolean> {
+/** Whether signing keys in use were sealed with other encryption keys than this process has: it could send nothing for them. */
+export async function hasForeignKeys(db: Queryable, encryptionKeyIds: readonly string[]): Promise<boolean> {
   const { rows } = await db.query(
-    `select 1 from signing_key where retired_at is null and encryption_key_id <> $1 limit 1`,
-    [encryptionKeyId],
+    `select 1 from signing_key where retired_at is null and encryption_key_id <> all($1) limit 1`,
+    [encryptionKeyIds],
   );
   return rows.length > 0;
 }

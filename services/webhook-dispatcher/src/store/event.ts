@@ -1,8 +1,15 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { insertEventTraces } from './event-trace.ts';
 import { makeLanesDueNow } from './lane.ts';
 
-/** A payment's one event, with the bytes that will be sent. */
-export type NewEvent = { eventId: string; paymentId: string; merchantId: string; body: Buffer };
+/** A payment's one event, with the bytes that will be sent. `traceparent`: W3C, of what it is written in. */
+export type NewEvent = {
+  eventId: string;
+  paymentId: string;
+  merchantId: string;
+  body: Buffer;
+  traceparent?: string | null;
+};
 
 /**
  * Stores events, due at once. A payment that has its event already keeps that one, and of two events of one payment the first stays.
@@ -29,6 +36,7 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
       events.map((event) => event.body),
     ],
   );
+  await insertEventTraces(tx, events);
   await makeLanesDueNow(
     tx,
     rows.map((row) => row.merchant_id),

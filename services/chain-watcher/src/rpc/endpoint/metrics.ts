@@ -8,7 +8,7 @@ export function createEndpointMetrics(metrics: Metrics) {
   return {
     duration: metrics.histogram(
       'chain_rpc_request_duration_seconds',
-      'Duration of HTTP exchanges with nodes; endpoint is the position in the networks file.',
+      'Duration of HTTP exchanges with nodes; endpoint is the position in the networks file',
       [...endpoint, 'outcome'],
     ),
     requests: metrics.counter('chain_rpc_requests_total', 'Calls sent to nodes; a batch counts all it holds', endpoint),

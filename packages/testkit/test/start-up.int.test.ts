@@ -1,0 +1,86 @@
+import { createServer, type AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import * as quota from '../../../services/quota/src/migrations.ts';
+import { testBroker } from '../src/broker.ts';
+import { testDatabase } from '../src/database.ts';
+import { eventually } from '../src/eventually.ts';
+import { faultProxy } from '../src/fault-proxy.ts';
+import { startServiceProcess } from '../src/service-process.ts';
+
+let database: Awaited<ReturnType<typeof testDatabase>>;
+let broker: Awaited<ReturnType<typeof testBroker>>;
+
+beforeAll(async () => {
+  [database, broker] = await Promise.all([testDatabase(quota), testBroker()]);
+}, 60_000);
+afterAll(() => database.drop(), 60_000);
+
+/** A process of a service on quota's database, which is enough for what comes before the first query of its own. */
+const start = (name: ServiceName, settings: Record<string, string>) =>
+  startServiceProcess(new URL(`../../../services/${name}/src/main.ts`, import.meta.url), {
+    DATABASE_URL: database.url,
+    AMQP_URL: broker.url,
+    INTERNAL_TOKEN: 'a token that only the tests of the start know',
+    NETWORKS_FILE: fileURLToPath(new URL('../../../infra/networks.json', import.meta.url)),
+    PUBLIC_BASE_URL: 'https://pay.example',
+    WEBHOOK_ENCRYPTION_KEY: Buffer.alloc(32, 1).toString('base64'),
+    ...Object.fromEntries(neighbours.map((url) => [url, 'http://127.0.0.1:1'])),
+    ...settings,
+  });
+
+const neighbours = ['PAYMENTS_URL', 'QUOTA_URL', 'CHAIN_WATCHER_URL', 'WEBHOOK_DISPATCHER_URL'];
+
+const withPassword = (url: string, password: string): string => Object.assign(new URL(url), { password }).href;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+describe('a service', () => {
+  test('says at once that its database refuses the password, whichever service it is', async () => {
+    const failures = await Promise.all(
+      serviceNames.map((name) =>
+        start(name, { DATABASE_URL: withPassword(database.url, 'wrong') }).then(
+          () => 'it started',
+          (error: unknown) => String(error),
+        ),
+      ),
+    );
+    for (const failure of failures) {
+      expect(failure).toContain('the database refuses this process: password authentication failed');
+    }
+  }, 60_000);
+
+  test('says at once that RabbitMQ refuses the password', async () => {
+    const started = start('quota', { AMQP_URL: withPassword(broker.url, 'wrong') });
+    await expect(started).rejects.toThrow('RabbitMQ refuses this process');
+  }, 60_000);
+
+  test('waits for a database that is not there yet, alive and not ready, and then begins', async () => {
+    const proxy = await faultProxy({ target: database.url });
+    proxy.cut();
+    const port = await freePort();
+    const starting = start('quota', { DATABASE_URL: proxy.url, PORT: String(port) });
+    const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
+    await eventually(async () => expect(await status('/livez')).toBe(200));
+    expect(await status('/readyz')).toBe(503);
+    proxy.restore();
+    const service = await starting;
+    await eventually(async () => expect(await status('/readyz')).toBe(200));
+    expect(service.entries.filter(({ msg }) => msg === 'waiting for a backend')).toHaveLength(1);
+    expect(await service.stop()).toBe(0);
+    await proxy.close();
+  }, 60_000);
+
+  test('begins without a broker that cannot be reached', async () => {
+    const service = await start('quota', { AMQP_URL: 'amqp://127.0.0.1:1' });
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    expect(await service.stop()).toBe(0);
+  }, 60_000);
+});

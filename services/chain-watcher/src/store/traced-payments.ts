@@ -1,0 +1,52 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+
+/** A payment whose trace goes on when its transfer is seen. `amountUnits` are millionths of a USDT. */
+export type TracedPayment = { address: string; amountUnits: bigint; traceparent: string };
+
+/** So many rows of the past go with each new one: more than come, so the table stays as small as what it is about. */
+const FORGET_AT_ONCE = 20;
+
+/** @param payment.forgetAt after which no transfer is expected any more that would pay it. */
+export async function rememberTrace(
+  tx: Transaction,
+  network: string,
+  payment: TracedPayment & { forgetAt: Date },
+): Promise<void> {
+  await tx.query(
+    `insert into traced_payment (network, address, amount_units, traceparent, forget_at)
+     values ($1, decode($2, 'hex'), $3, $4, $5)
+     on conflict (network, address, amount_units) do update
+       set traceparent = excluded.traceparent, heard_at = excluded.heard_at, forget_at = excluded.forget_at`,
+    [network, payment.address.slice(2), payment.amountUnits, payment.traceparent, payment.forgetAt],
+  );
+  await tx.query(
+    `with past as materialized (
+       select network, address, amount_units from traced_payment where forget_at < now() order by forget_at limit $1
+       for update skip locked
+     )
+     delete from traced_payment using past
+     where traced_payment.network = past.network and traced_payment.address = past.address
+       and traced_payment.amount_units = past.amount_units`,
+    [FORGET_AT_ONCE],
+  );
+}
+
+/** @param recipients 40 hex characters each, without 0x. */
+export async function readTraces(
+  db: Queryable,
+  network: string,
+  recipients: readonly string[],
+): Promise<(Omit<TracedPayment, 'address'> & { recipient: string; heardAt: Date })[]> {
+  const { rows } = await db.query<{ recipient: string; amount_units: bigint; traceparent: string; heard_at: Date }>(
+    `select encode(address, 'hex') as recipient, amount_units, traceparent, heard_at from traced_payment
+     where network = $1 and address = any($2)`,
+    [network, recipients.map((recipient) => Buffer.from(recipient, 'hex'))],
+  );
+  return rows.map(({ recipient, amount_units, traceparent, heard_at }) => ({
+    recipient,
+    amountUnits: amount_units,
+    traceparent,
+    heardAt: heard_at,
+  }));
+}

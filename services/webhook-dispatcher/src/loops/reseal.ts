@@ -1,0 +1,51 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { startLoop } from '@quittance/runtime/loop.ts';
+import type { Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { KeyVault } from '../keys.ts';
+import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/reseal.ts';
+
+/** A process that has not got the new encryption key yet may seal with the old one until it is restarted. */
+const INTERVAL_MS = 10_000;
+
+/**
+ * Seals anew what the previous encryption key sealed, while there is one, until nothing is left. Every replica does it; they share
+ * the rows. A key that does not open is damaged: it holds up no other, and the count shows it.
+ */
+export function startResealLoop({
+  pool,
+  vault,
+  logger,
+  metrics,
+}: {
+  pool: Pool;
+  vault: KeyVault;
+  logger: Logger;
+  metrics: Metrics;
+}): Loop {
+  const left = metrics.gauge(
+    'webhook_keys_to_reseal',
+    'Signing keys in use that another encryption key than WEBHOOK_ENCRYPTION_KEY sealed',
+  );
+  const isReplacing = vault.openedKeyIds.length > 1;
+  // Without a previous key the process has only started because there are none.
+  left.set(0);
+  return startLoop({
+    name: 'reseal',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      if (!isReplacing) return { more: false };
+      const { resealed, unopened } = await transaction(pool, (tx) => resealKeys(tx, vault));
+      const count = await countForeignKeys(pool, vault.encryptionKeyId);
+      left.set(count);
+      if (resealed > 0) logger.info({ resealed, left: count }, 'signing keys were sealed with the new encryption key');
+      if (unopened.length > 0)
+        logger.error({ key_ids: unopened }, 'signing keys cannot be opened with the previous one');
+      return { more: resealed === RESEAL_BATCH };
+    },
+  });
+}
