@@ -57,10 +57,17 @@ function trust(proxies: string[] = []): { trusted_peers: string; real_ip_from: s
   };
 }
 
-/** A replica that fails twice is left alone for two seconds; with none left, nginx tries them all again. */
+/**
+ * A replica that fails twice is left alone for two seconds. nginx does not notice when one is back before that, and with none left
+ * it would refuse for as long; so all of them are named once more as backups that are never left alone. In a rolling restart that is
+ * the moment at which the last replica to be restarted ends.
+ */
 function upstreamServers(addresses: string[]): string {
   if (addresses.length === 0) throw new Error('An upstream needs at least one address');
-  return addresses.map((address) => `  server ${plain(address)} max_fails=2 fail_timeout=2s;`).join('\n');
+  const servers = addresses.map((address) => `  server ${plain(address)} max_fails=2 fail_timeout=2s;`);
+  const backups = addresses.map((address) => `  server ${plain(address)} max_fails=0 backup;`);
+  // A lone server is never left alone anyway.
+  return [...servers, ...(addresses.length > 1 ? backups : [])].join('\n');
 }
 
 /** @param directives are ready for nginx; of the values, each is one word of a directive. */

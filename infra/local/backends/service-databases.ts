@@ -53,13 +53,16 @@ export async function prepareSchema(options: {
   schema: string;
   role: string;
   password: string;
+  /** A second login that acts as `role`, for while the password is being replaced. */
+  login?: { role: string; password: string };
 }): Promise<void> {
   const sql = await readFile(new URL('../../postgres/service.sql', import.meta.url), 'utf8');
   await withClient(options.adminUrl, async (client) => {
     await client.query(
       `select set_config('quittance.service_schema', $1, false), set_config('quittance.service_role', $2, false),
-              set_config('quittance.service_password', $3, false)`,
-      [options.schema, options.role, options.password],
+              set_config('quittance.service_password', $3, false), set_config('quittance.service_login', $4, false),
+              set_config('quittance.service_login_password', $5, false)`,
+      [options.schema, options.role, options.password, options.login?.role ?? '', options.login?.password ?? ''],
     );
     await client.query(sql);
   });

@@ -6,6 +6,9 @@ const stored: Record<string, string> = {
   amqp_password: 'p4ssw0rd',
   internal_token: 'an-internal-token-of-at-least-32-characters',
   webhook_encryption_key: Buffer.alloc(32).toString('base64'),
+  // Empty but while something is being replaced.
+  internal_token_previous: '',
+  webhook_encryption_key_previous: '',
 };
 
 /** Everything that the process of a service, or of the operator's pod, finds in its environment, beside what its image brings. */

@@ -1,0 +1,104 @@
+#!/bin/sh
+# Lays out what the image of one service holds: its sources, those of the packages it uses, and their production
+# dependencies. The Dockerfile runs this, and so does the test of the images, which starts every service from the result.
+#
+# Workspace packages stay folders of their own that node_modules links to. `pnpm deploy` would copy them into node_modules,
+# and Node strips types nowhere below a folder of that name.
+#
+#   layout.sh SERVICE SOURCE TARGET
+#
+# SERVICE is a folder of services/, or `setup`: the one-time jobs of docker-compose.yml. SOURCE is a copy of the repository
+# without installed dependencies, in which this installs; TARGET is made anew.
+set -eu
+
+if [ $# -ne 3 ] || [ -z "$1" ]; then
+  echo 'usage: layout.sh SERVICE SOURCE TARGET; for the image: docker build --build-arg SERVICE=payments …' >&2
+  exit 64
+fi
+service=$1 source=$2 target=$3
+cd "$source"
+
+# The pnpm that package.json pins comes onto the PATH, and this starts once more.
+if [ "${LAYOUT_HAS_PNPM:-}" = '' ]; then
+  pnpm=$(node -p 'require("./package.json").packageManager')
+  LAYOUT_HAS_PNPM=yes exec npx --yes --package "$pnpm" -- sh infra/docker/layout.sh "$@"
+fi
+
+if [ "$service" = setup ]; then
+  home=infra/local main=infra/docker/setup/main.ts
+  # Nothing here starts a PostgreSQL or a chain of its own, whose programs are optional dependencies.
+  set -- --no-optional --filter-prod '@quittance/local-stack...'
+elif [ -f "services/$service/src/main.ts" ]; then
+  home=services/$service main=services/$service/src/main.ts
+  # Every image can also be asked for `ops`, the operator's command line.
+  set -- --filter-prod "@quittance/$service..." --filter-prod '@quittance/ops...'
+else
+  echo "layout.sh: there is no service \"$service\"" >&2
+  exit 64
+fi
+
+# Exactly what the lockfile says. Of what a service needs, nothing has a script of its own to be run; the Node that the
+# checkout installs for itself has one, and would be downloaded for nothing.
+install() {
+  CI=true pnpm install --frozen-lockfile --ignore-scripts "$@"
+}
+
+# Prisma's generator is needed now and never again. It needs no engine; naming this Node keeps it from downloading one.
+if [ -f "$home/prisma/schema.prisma" ]; then
+  install --filter "@quittance/$service"
+  (
+    cd "$home"
+    export CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1
+    PRISMA_SCHEMA_ENGINE_BINARY=$(command -v node) node node_modules/prisma/build/index.js generate
+  )
+  rm -rf node_modules "$home/node_modules"
+fi
+# Files of their own: were they links into the store, what is done to them below would be done to the store.
+install --prod --package-import-method copy "$@"
+
+rm -rf "$target"
+mkdir -p "$target"
+# The service, `ops`, and every package that one of them links to.
+projects=$(
+  for path in "$home" packages/ops "$home"/node_modules/@quittance/* packages/*/node_modules/@quittance/*; do
+    [ ! -d "$path/node_modules" ] || (cd "$path" && pwd -P)
+  done | sort -u
+)
+for project in $projects; do
+  path=${project#"$(pwd -P)/"}
+  mkdir -p "$target/$path"
+  for part in package.json src migrations generated node_modules; do
+    [ ! -e "$path/$part" ] || mv "$path/$part" "$target/$path/"
+  done
+done
+mkdir -p "$target/infra/docker" "$target/node_modules"
+mv node_modules/.pnpm "$target/node_modules/"
+cp -p infra/networks.json "$target/infra/"
+cp -p infra/docker/healthcheck.ts "$target/infra/docker/"
+case $service in
+  api-gateway)
+    mkdir -p "$target/docs"
+    cp -p docs/openapi.yaml "$target/docs/"
+    ;;
+  setup)
+    cp -R -p infra/docker/setup "$target/infra/docker/"
+    cp -R -p infra/nginx infra/postgres "$target/infra/"
+    cp -R -p infra/local/backends infra/local/stack infra/local/token "$target/infra/local/"
+    mkdir "$target/volume"
+    ;;
+esac
+# One name for what every image runs, because a CMD cannot hold an argument of the build.
+ln -s "$main" "$target/main.ts"
+
+cd "$target"
+# What only compilers and debuggers read, and Prisma's query compilers for databases of other makers: half of the image.
+find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
+find . -path '*/@prisma/client/runtime/query_compiler_*' ! -name '*.postgresql.*' -delete
+# Shims with paths of the place of the build, and pnpm's notes to itself with the time of the build.
+find . -type d -path '*/node_modules/.bin' -prune -exec rm -rf {} +
+rm -f node_modules/.pnpm/lock.yaml
+# The same sources give the same files, times included, whoever builds them and whenever.
+chmod -R u=rwX,go=rX .
+# Where compose mounts a volume, which takes this from it.
+[ ! -d volume ] || chmod 1777 volume
+find . -exec touch -h -d @0 {} +

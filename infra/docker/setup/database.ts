@@ -1,0 +1,28 @@
+import { prepareServiceDatabases, serviceSchemas } from '../../local/backends/service-databases.ts';
+import { required } from './environment.ts';
+
+type ServiceName = keyof typeof serviceSchemas;
+const serviceNames = Object.keys(serviceSchemas) as ServiceName[];
+
+/**
+ * Makes the database that POSTGRES_ADMIN_URL names, and each service's role and schema in it, where they are missing. Sets
+ * the roles' passwords to `<SERVICE>_DATABASE_PASSWORD`, which is how a password is changed as well.
+ * @throws Error naming what is missing, or PostgreSQL's own.
+ */
+export async function prepareDatabase(env: NodeJS.ProcessEnv): Promise<string> {
+  const adminUrl = required(env, 'POSTGRES_ADMIN_URL');
+  const database = decodeURIComponent(new URL(adminUrl).pathname.slice(1));
+  if (database === '') throw new Error('POSTGRES_ADMIN_URL must name the database of the services');
+  const passwords = Object.fromEntries(
+    serviceNames.map((service) => [service, required(env, passwordName(service))]),
+  ) as Record<ServiceName, string>;
+  // The database itself may not exist yet; `postgres` does on every server.
+  const maintenance = new URL(adminUrl);
+  maintenance.pathname = '/postgres';
+  await prepareServiceDatabases({ adminUrl: maintenance.href, database, passwords });
+  return `database ${database} is ready for ${serviceNames.join(', ')}`;
+}
+
+/** Such as API_GATEWAY_DATABASE_PASSWORD. */
+const passwordName = (service: ServiceName): string =>
+  `${service.toUpperCase().replaceAll('-', '_')}_DATABASE_PASSWORD`;

@@ -1,0 +1,217 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { localNetwork } from '@quittance/local-stack/stack/network.ts';
+import { Ajv } from 'ajv';
+import { parseEnv } from 'node:util';
+import { base, composeText, external, readCompose, type Compose, type ComposeService } from './support/compose.ts';
+import { makeEnvironment, newEnvironment } from './support/environment-file.ts';
+import { variablesIn } from './support/interpolation.ts';
+
+const environment = makeEnvironment();
+const elsewhere = { ...environment, POSTGRES_ADDRESS: 'database.example:5432', AMQP_URL: 'amqps://broker.example/pay' };
+const whole = readCompose([base], environment);
+const variants: [string, Compose][] = [
+  ['docker-compose.yml', whole],
+  ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
+];
+
+const schema = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'schemas', 'compose-spec', 'compose-spec.json'), 'utf8'),
+) as Record<string, unknown>;
+// ajv knows the drafts of JSON Schema by other addresses.
+delete schema['$schema'];
+const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+
+const isOurs = ({ image = '' }: ComposeService) => image.startsWith('quittance/');
+const isJob = ({ restart }: ComposeService) => restart === 'no';
+
+describe.each(variants)('%s', (_, compose) => {
+  const services = Object.entries(compose.services);
+  const selected = (filter: (service: ComposeService) => boolean) => services.filter(([, service]) => filter(service));
+
+  test('is a compose file by the schema of the specification', () => {
+    validate(compose);
+    expect(validate.errors ?? []).toEqual([]);
+  });
+
+  test('runs the five services, each from an image of its own', () => {
+    for (const name of serviceNames) {
+      const service = compose.services[name]!;
+      expect(service.image).toBe(`quittance/${name}:${environment['QUITTANCE_VERSION']}`);
+      expect(service.build).toEqual({ context: '.', dockerfile: 'infra/docker/Dockerfile', args: { SERVICE: name } });
+    }
+  });
+
+  test.each(services)('%s runs by a pinned version', (_, { image }) => {
+    expect(image).toMatch(/^[a-z0-9./-]+:v?\d+\.\d+(\.\d+)?(-[a-z0-9.-]+)?$/);
+  });
+
+  test.each(services)('%s has no more rights than it needs, and cannot write to its root', (_, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      user: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
+      pids_limit: expect.any(Number),
+      mem_limit: expect.any(String),
+      cpus: expect.any(Number),
+      logging: { driver: 'json-file', options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
+    });
+    expect(service.cap_add).toBeUndefined();
+    expect(service.privileged).toBeUndefined();
+  });
+
+  test.each(selected(isOurs))('%s runs as user 10001 and writes to /tmp alone', (name, service) => {
+    expect(service.user).toBe('10001:10001');
+    expect(service.tmpfs?.map((line) => line.split(':')[0])).toEqual(['/tmp']);
+    expect(service.volumes ?? []).toEqual(name === 'edge-configuration' ? ['edge-configuration:/app/volume'] : []);
+  });
+
+  test.each(selected((service) => !isJob(service)))(
+    '%s comes back after a failure, and is asked how it is',
+    (_, service) => {
+      expect(service.restart).toBe('unless-stopped');
+      expect(service.healthcheck?.test?.[0]).toBe('CMD');
+      expect(service.stop_grace_period).toMatch(/^(30s|2m)$/);
+    },
+  );
+
+  test.each(services)('%s waits only for what can be waited for', (_, { depends_on: waits = {} }) => {
+    for (const [name, { condition }] of Object.entries(waits)) {
+      const other = compose.services[name];
+      expect(other).toBeDefined();
+      expect(condition).toBe(isJob(other!) ? 'service_completed_successfully' : 'service_healthy');
+    }
+  });
+
+  test('migrates the schema of each service, with its own role, before that service starts', () => {
+    for (const name of serviceNames) {
+      const migration = compose.services[`migrate-${name}`]!;
+      expect(migration.command).toEqual(['node', `services/${name}/src/migrate.ts`]);
+      expect(migration.image).toBe(compose.services[name]!.image);
+      expect(migration.environment?.['DATABASE_URL']).toBe(compose.services[name]!.environment?.['DATABASE_URL']);
+      expect(migration.depends_on).toEqual({ database: { condition: 'service_completed_successfully' } });
+      expect(compose.services[name]!.depends_on).toHaveProperty(`migrate-${name}`);
+    }
+    const addresses = serviceNames.map((name) => compose.services[name]!.environment?.['DATABASE_URL']);
+    expect(new Set(addresses).size).toBe(serviceNames.length);
+  });
+
+  test('opens the port of the edge and no other one', () => {
+    expect(selected(({ ports }) => ports !== undefined).map(([name]) => name)).toEqual(['edge']);
+    expect(compose.services['edge']!.ports).toEqual(['127.0.0.1:8080:8080']);
+  });
+
+  test('calls others by names that are theirs, on a network that both are on', () => {
+    for (const [name, service] of services) {
+      for (const [setting, value] of Object.entries(service.environment ?? {})) {
+        // The one address that is for others.
+        if (setting === 'PUBLIC_BASE_URL') continue;
+        const host = /^\w+:\/\/(?:[^@/]*@)?([a-z-]+):\d+/.exec(value)?.[1];
+        if (host === undefined) continue;
+        expect(Object.keys(compose.services)).toContain(host);
+        const shared = Object.keys(service.networks ?? {}).filter(
+          (network) => network in (compose.services[host]!.networks ?? {}),
+        );
+        expect({ name, host, shared }).toEqual({ name, host, shared: expect.arrayContaining([expect.any(String)]) });
+      }
+    }
+  });
+});
+
+test('by itself, only who calls receivers or nodes gets out, and only the edge stands where the machine reaches it', () => {
+  const on = (network: string) =>
+    Object.entries(whole.services)
+      .filter(([, { networks = {} }]) => network in networks)
+      .map(([name]) => name);
+  expect(on('egress')).toEqual(['chain-watcher', 'webhook-dispatcher']);
+  expect(on('public')).toEqual(['edge']);
+  expect(on('edge')).toEqual(['edge', 'api-gateway']);
+  expect(on('chain')).toEqual(['chain-watcher', 'test-token', 'anvil']);
+  const open = Object.entries(whole.networks).filter(([, network]) => network?.internal !== true);
+  expect(open.map(([name]) => name)).toEqual(['public', 'egress']);
+});
+
+describe('docker-compose.external.yml', () => {
+  const compose = readCompose([base, external], elsewhere);
+  const bundled = Object.keys(compose.services).filter((name) => compose.services[name]!.profiles?.[0] !== undefined);
+
+  test('starts no PostgreSQL, RabbitMQ or chain unless a profile asks for it, and waits for none', () => {
+    expect(bundled.sort()).toEqual(['anvil', 'ops', 'postgres', 'rabbitmq', 'test-token']);
+    for (const { profiles, depends_on: waits = {} } of Object.values(compose.services)) {
+      const needed = Object.keys(waits).filter((name) => waits[name]!.required !== false && bundled.includes(name));
+      // What has the same profile starts together with it.
+      expect(needed.filter((name) => compose.services[name]!.profiles?.[0] !== profiles?.[0])).toEqual([]);
+    }
+  });
+
+  test('has everybody who asks PostgreSQL or RabbitMQ ask the ones given, and lets them out to there', () => {
+    const clients = Object.entries(compose.services).filter(
+      ([, { environment: env = {} }]) => 'DATABASE_URL' in env || 'AMQP_URL' in env || 'POSTGRES_ADMIN_URL' in env,
+    );
+    expect(clients).toHaveLength(2 * serviceNames.length + 2);
+    for (const [, { environment: env = {}, networks }] of clients) {
+      expect(env['DATABASE_URL'] ?? '@database.example:5432/').toContain('@database.example:5432/');
+      expect(env['AMQP_URL'] ?? elsewhere.AMQP_URL).toBe(elsewhere.AMQP_URL);
+      expect(networks).toHaveProperty('egress');
+    }
+  });
+});
+
+test('the test chain of compose is the one of the local stack', () => {
+  const file = join(repositoryRoot, environment['NETWORKS_FILE']!);
+  const { rpc_url: rpcUrl, ...chain } = {
+    network: 'local',
+    rpc_url: 'http://anvil:8545',
+    chain_id: 31_337,
+    token: '0x5FbDB2315678afecb367f032d93F642f64180aa3',
+    decimals: 6,
+    payer_address: '',
+    payer_private_key: '',
+  };
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual([localNetwork({ ...chain, rpc_url: rpcUrl })]);
+  expect(whole.services['anvil']!.command).toContain(`--chain-id=${chain.chain_id}`);
+});
+
+describe('.env', () => {
+  test('has every variable that the compose files ask for, and only such ones', () => {
+    const example = parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8'));
+    // Compose itself reads the first ones; USER is whoever types the command.
+    const known = ['COMPOSE_PROFILES', ...variablesIn(composeText(base) + composeText(external))];
+    expect(Object.keys(example).sort()).toEqual(known.filter((name) => name !== 'USER').sort());
+  });
+
+  test('is made with secrets that nobody else has, for its owner alone', () => {
+    const random = Object.entries(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')))
+      .filter(([, value]) => value === '<random>')
+      .map(([name]) => name);
+    const other = makeEnvironment();
+    const values = random.flatMap((name) => [environment[name]!, other[name]!]);
+    expect(new Set(values).size).toBe(2 * random.length);
+    for (const value of values) expect(value).toMatch(/^([0-9a-f]{64}|[A-Za-z0-9+/]{43}=)$/);
+    expect(Object.values(environment)).not.toContain('<random>');
+  });
+
+  test('is never overwritten', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'quittance-env-'));
+    try {
+      const file = join(directory, '.env');
+      execFileSync('sh', [newEnvironment, file]);
+      const first = readFileSync(file, 'utf8');
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(spawnSync('sh', [newEnvironment, file]).status).not.toBe(0);
+      expect(readFileSync(file, 'utf8')).toBe(first);
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
+
+  test('is demanded: without its secrets nothing starts', () => {
+    expect(() => readCompose([base], {})).toThrow('must be set');
+  });
+});

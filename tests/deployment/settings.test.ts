@@ -1,0 +1,82 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { readFrameConfig, readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { readSettings, settingsOf } from '../support/service-settings.ts';
+import { base, external, readCompose, type Compose } from './support/compose.ts';
+import { imageEnvironment } from './support/dockerfile.ts';
+import { makeEnvironment } from './support/environment-file.ts';
+import { judgeSettings, notForProduction, type SettingsByService } from './support/settings-agreement.ts';
+
+const environment = makeEnvironment();
+const compose = readCompose([base], environment);
+const environmentOf = (from: Compose, service: string) => ({
+  ...imageEnvironment,
+  ...from.services[service]!.environment,
+});
+
+/** What every service is told by a way of running them; a further way is a further line. */
+const ways: [string, SettingsByService][] = [
+  ['docker-compose.yml', settingsIn(compose)],
+  ['docker-compose.external.yml', settingsIn(readCompose([base, external], environment))],
+];
+
+describe.each(ways)('%s', (_, given) => {
+  test('tells each service what it must be told, nothing it does not know, and nothing that is for tests', () => {
+    expect(judgeSettings(given)).toEqual([]);
+  });
+});
+
+describe('docker-compose.yml', () => {
+  test.each(serviceNames)('lets an operator set everything of %s', (service) => {
+    const settable = settingsOf(service).known.filter((name) => name !== 'HOST' && !notForProduction.includes(name));
+    expect(Object.keys(environmentOf(compose, service)).sort()).toEqual(settable);
+  });
+
+  test.each(serviceNames)('gives %s values with which it starts', (service) => {
+    const env: NodeJS.ProcessEnv = environmentOf(compose, service);
+    // In the container, that file is the one of the compose file.
+    if (env['NETWORKS_FILE'] !== undefined)
+      env['NETWORKS_FILE'] = join(repositoryRoot, compose.configs['networks']!.file);
+    expect(() => readSettings(service, env)).not.toThrow();
+    expect(env['NODE_ENV']).toBe('production');
+  });
+
+  test.each(serviceNames)('tells the migrations of %s only what they read', (service) => {
+    const asked = new Set<string>();
+    const env = environmentOf(compose, `migrate-${service}`);
+    const watched = new Proxy(env, { get: (target, name: string) => (asked.add(name), target[name]) });
+    readMigrationConfig(watched);
+    readFrameConfig(watched);
+    const own = Object.keys(compose.services[`migrate-${service}`]!.environment ?? {});
+    expect(own.filter((name) => !asked.has(name))).toEqual([]);
+  });
+});
+
+describe('the comparison itself', () => {
+  const complete = (): Map<ServiceName, Set<string>> =>
+    new Map(serviceNames.map((service) => [service, new Set(settingsOf(service).required)]));
+
+  test('is content with exactly what is required', () => expect(judgeSettings(complete())).toEqual([]));
+
+  test('names a setting that is missing, one that nobody knows, one that is for tests, and a service that is missing', () => {
+    const given = complete();
+    given.get('payments')!.delete('QUOTA_URL');
+    given.get('quota')!.add('QUOTA_LIMIT');
+    given.get('api-gateway')!.add('FAULT_POINT');
+    given.get('webhook-dispatcher')!.add('WEBHOOK_LOCAL_RECEIVER');
+    given.delete('chain-watcher');
+    expect(judgeSettings(given)).toEqual([
+      'api-gateway: FAULT_POINT is not for production',
+      'payments: QUOTA_URL is required and missing',
+      'chain-watcher: is missing',
+      'webhook-dispatcher: WEBHOOK_LOCAL_RECEIVER is not for production',
+      'quota: QUOTA_LIMIT is known to nobody',
+    ]);
+  });
+});
+
+function settingsIn(from: Compose): SettingsByService {
+  return new Map(serviceNames.map((service) => [service, new Set(Object.keys(environmentOf(from, service)))]));
+}

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { DockerfileParser } from 'dockerfile-ast';
+
+export const dockerfileText = readFileSync(join(repositoryRoot, 'infra', 'docker', 'Dockerfile'), 'utf8');
+
+/** An instruction as it stands there: its keyword, and the rest with continued lines joined and comments left out. */
+export type Instruction = { keyword: string; text: string; stage: string };
+
+export const instructions: Instruction[] = readInstructions();
+
+/** Those of the last stage, which is what the image holds. */
+export const finalStage = instructions.filter(({ stage }) => stage === instructions.at(-1)!.stage);
+
+/** The last one of its kind in the image. @throws Error when there is none. */
+export function finalInstruction(keyword: string): string {
+  const found = finalStage.findLast((instruction) => instruction.keyword === keyword);
+  if (found === undefined) throw new Error(`the image has no ${keyword}`);
+  return found.text;
+}
+
+/** What the image puts into every container's environment. */
+export const imageEnvironment: Record<string, string> = Object.fromEntries(
+  finalInstruction('ENV')
+    .split(/\s+/)
+    .map((word) => word.split('=') as [string, string]),
+);
+
+/** CMD, and the one of HEALTHCHECK. */
+export const imageCommand = JSON.parse(finalInstruction('CMD')) as string[];
+export const healthCommand = JSON.parse(/CMD (\[.*\])$/.exec(finalInstruction('HEALTHCHECK'))![1]!) as string[];
+
+/** Links that the image is built with, from path to target. */
+export const imageLinks = new Map(
+  finalStage
+    .filter(({ keyword }) => keyword === 'RUN')
+    .flatMap(({ text }) => [...text.matchAll(/ln -s (\S+) (\S+)/g)])
+    .map(([, target = '', path = '']) => [path, target]),
+);
+
+/** The words with which the Dockerfile lays out the image of a service, for other folders than those of the build. */
+export function layoutCommand(service: string, source: string, target: string): string[] {
+  const run = instructions.find(({ text }) => text.includes('layout.sh'))!;
+  const words = run.text.split(/\s+/).filter((word) => !word.startsWith('--mount='));
+  const places: Record<string, string> = { '"${SERVICE}"': service, '/source': source, '/app': target };
+  return words.map((word) => places[word] ?? word);
+}
+
+function readInstructions(): Instruction[] {
+  const lines = dockerfileText.split('\n');
+  let stage = '';
+  return DockerfileParser.parse(dockerfileText)
+    .getInstructions()
+    .map((instruction) => {
+      const keyword = instruction.getKeyword();
+      const { start, end } = instruction.getRange();
+      const joined = lines
+        .slice(start.line, end.line + 1)
+        .join('\n')
+        .replace(/\\\n/g, ' ');
+      const text = joined.slice(keyword.length).trim().replace(/\s+/g, ' ');
+      if (keyword === 'FROM') stage = / AS (\S+)$/.exec(text)?.[1] ?? text;
+      return { keyword, text, stage };
+    });
+}

@@ -1,0 +1,53 @@
+/**
+ * Replaces ${NAME}, ${NAME:-default}, in which more may stand, ${NAME:?} and $$ in every text of a document, as Compose does.
+ * @throws Error naming a variable that must be set and is not, or a form that is none of these.
+ */
+export function interpolate(document: unknown, env: Record<string, string>): unknown {
+  if (typeof document === 'string') return fill(document, env);
+  if (Array.isArray(document)) return document.map((item) => interpolate(item, env));
+  if (typeof document !== 'object' || document === null) return document;
+  return Object.fromEntries(Object.entries(document).map(([name, value]) => [name, interpolate(value, env)]));
+}
+
+/** Every variable that a file asks for, outside its comments. */
+export function variablesIn(file: string): string[] {
+  const text = file.replace(/^\s*#.*$/gm, '');
+  return [...new Set([...text.matchAll(/(?<!\$)\$\{([A-Z_]+)/g)].map(([, name = '']) => name))].sort();
+}
+
+function fill(text: string, env: Record<string, string>): string {
+  let filled = '';
+  for (let position = 0; position < text.length; position += 1) {
+    if (text[position] !== '$') {
+      filled += text.charAt(position);
+    } else if (text[position + 1] === '$') {
+      filled += '$';
+      position += 1;
+    } else {
+      const end = closing(text, position);
+      filled += valueOf(text.slice(position + 2, end), env);
+      position = end;
+    }
+  }
+  return filled;
+}
+
+function valueOf(expression: string, env: Record<string, string>): string {
+  const [, name, operator, rest = ''] = /^([A-Z_]+)(?:(:-|:\?)([^]*))?$/.exec(expression) ?? [];
+  if (name === undefined) throw new Error(`"\${${expression}}" is a form that is not used here`);
+  const value = env[name] ?? '';
+  if (value !== '') return value;
+  if (operator === ':?') throw new Error(`${name} must be set`);
+  return fill(rest, env);
+}
+
+/** Of the brace that belongs to the one after the dollar sign. */
+function closing(text: string, dollar: number): number {
+  let depth = 0;
+  for (let position = dollar + 1; position < text.length; position += 1) {
+    if (text[position] === '{') depth += 1;
+    if (text[position] === '}') depth -= 1;
+    if (depth === 0) return position;
+  }
+  throw new Error(`a brace in "${text}" is never closed`);
+}

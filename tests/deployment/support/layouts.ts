@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { copyContext } from './build-context.ts';
+import { layoutCommand } from './dockerfile.ts';
+
+export type Layouts = {
+  /** Holds everything; anybody may pass through it. */
+  directory: string;
+  /** The tree of an image: what is at /app in it. */
+  app(name: string): string;
+  remove(): Promise<void>;
+};
+
+/** Builds as the Dockerfile does, by its own command and from what .dockerignore lets through, as far as that goes without an engine. */
+export async function layOut(names: readonly string[]): Promise<Layouts> {
+  const directory = await mkdtemp(join(tmpdir(), 'quittance-image-'));
+  await chmod(directory, 0o755);
+  const remove = () => rm(directory, { recursive: true, force: true });
+  const waiting = [...names];
+  const layNext = async (): Promise<void> => {
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await layOne(directory, name);
+  };
+  // Each waits for the disk half of the time.
+  const workers = await Promise.allSettled([layNext(), layNext(), layNext()]);
+  const failure = workers.find((worker) => worker.status === 'rejected');
+  if (failure === undefined) return { directory, app: (name) => join(directory, name, 'app'), remove };
+  await remove();
+  throw failure.reason;
+}
+
+async function layOne(directory: string, name: string): Promise<void> {
+  const source = join(directory, name, 'source');
+  await copyContext(source);
+  const [program = '', ...words] = layoutCommand(name, source, join(directory, name, 'app'));
+  await promisify(execFile)(program, words, { cwd: source, timeout: 240_000, env: buildEnvironment() });
+  await rm(source, { recursive: true, force: true });
+}
+
+/** This process's, with the Node of the image first, and without what npm and jest set for their own children. */
+function buildEnvironment(): NodeJS.ProcessEnv {
+  const foreign = /^(?:npm_config_(?!registry|cache)|NODE_(?:OPTIONS|ENV)$)/i;
+  const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
+  const path = [dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter);
+  return { ...Object.fromEntries(kept), PATH: path };
+}
