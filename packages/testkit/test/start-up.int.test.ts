@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import * as quota from '../../../services/quota/src/migrations.ts';
@@ -7,7 +9,7 @@ import { testBroker } from '../src/broker.ts';
 import { testDatabase } from '../src/database.ts';
 import { eventually } from '../src/eventually.ts';
 import { faultProxy } from '../src/fault-proxy.ts';
-import { startServiceProcess } from '../src/service-process.ts';
+import { processEnvironment, startServiceProcess } from '../src/service-process.ts';
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let broker: Awaited<ReturnType<typeof testBroker>>;
@@ -32,6 +34,17 @@ const start = (name: ServiceName, settings: Record<string, string>) =>
 
 const neighbours = ['PAYMENTS_URL', 'QUOTA_URL', 'CHAIN_WATCHER_URL', 'WEBHOOK_DISPATCHER_URL'];
 
+/** What each must be told beside what every service must be told. */
+const own: Record<ServiceName, readonly string[]> = {
+  'api-gateway': ['NETWORKS_FILE', 'PAYMENTS_URL', 'WEBHOOK_DISPATCHER_URL'],
+  payments: ['NETWORKS_FILE', 'PUBLIC_BASE_URL', 'QUOTA_URL', 'WEBHOOK_DISPATCHER_URL', 'CHAIN_WATCHER_URL'],
+  'chain-watcher': ['NETWORKS_FILE'],
+  'webhook-dispatcher': ['WEBHOOK_ENCRYPTION_KEY'],
+  quota: [],
+};
+
+const run = promisify(execFile);
+
 const withPassword = (url: string, password: string): string => Object.assign(new URL(url), { password }).href;
 
 async function freePort(): Promise<number> {
@@ -43,6 +56,26 @@ async function freePort(): Promise<number> {
 }
 
 describe('a service', () => {
+  test('that is told nothing names every setting that it must be told at once, whichever service it is', async () => {
+    const main = (name: ServiceName) =>
+      fileURLToPath(new URL(`../../../services/${name}/src/main.ts`, import.meta.url));
+    const ended = await Promise.all(
+      serviceNames.map((name) =>
+        run(process.execPath, [main(name)], { env: processEnvironment() }).then(
+          () => ({ name, code: 0, stderr: '' }),
+          (error: unknown) => ({ name, ...(error as { code: number; stderr: string }) }),
+        ),
+      ),
+    );
+    for (const { name, code, stderr } of ended) {
+      expect([name, code]).toEqual([name, 78]);
+      const missing = [...stderr.matchAll(/^ {2}([A-Z_]+): is required$/gm)].map(([, setting]) => setting);
+      expect(missing).toEqual(
+        expect.arrayContaining(['PORT', 'DATABASE_URL', 'AMQP_URL', 'INTERNAL_TOKEN', ...own[name]]),
+      );
+    }
+  }, 60_000);
+
   test('says at once that its database refuses the password, whichever service it is', async () => {
     const failures = await Promise.all(
       serviceNames.map((name) =>

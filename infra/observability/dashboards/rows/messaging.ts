@@ -1,0 +1,101 @@
+import type { RowSpec } from '../panels.ts';
+import { increase, max, quantile, rate } from '../queries.ts';
+
+export const messaging: readonly RowSpec[] = [
+  {
+    title: 'On their way out',
+    panels: [
+      {
+        title: 'Messages in the outbox',
+        unit: 'short',
+        queries: [[max('messaging_outbox_waiting', 'service'), '{{service}}']],
+      },
+      {
+        title: 'Oldest of them',
+        unit: 's',
+        queries: [[max('messaging_outbox_oldest_age_seconds', 'service'), '{{service}}']],
+      },
+      {
+        title: 'Processes connected',
+        unit: 'short',
+        queries: [['sum by (service, purpose) (messaging_broker_connected)', '{{service}} {{purpose}}']],
+      },
+      {
+        title: 'Published',
+        unit: 'short',
+        queries: [[rate('messaging_published_total', 'service, outcome'), '{{service}} {{outcome}}']],
+      },
+      {
+        title: 'Time to a confirmation',
+        unit: 's',
+        queries: [[quantile(0.99, 'messaging_confirm_duration_seconds', 'service'), '{{service}}']],
+      },
+    ],
+  },
+  {
+    title: 'In the queues',
+    panels: [
+      { title: 'Waiting', unit: 'short', queries: [[max('messaging_queue_messages_ready', 'queue'), '{{queue}}']] },
+      {
+        title: 'Processes that take them',
+        unit: 'short',
+        queries: [[max('messaging_queue_consumers', 'queue'), '{{queue}}']],
+      },
+      { title: 'Dead letters', unit: 'short', queries: [[max('messaging_dead_letters', 'queue'), '{{queue}}']] },
+    ],
+  },
+  {
+    title: 'Taken',
+    panels: [
+      {
+        title: 'Age when taken, half',
+        unit: 's',
+        queries: [[quantile(0.5, 'messaging_message_age_seconds', 'service, handler'), '{{service}} {{handler}}']],
+      },
+      {
+        title: 'Age when taken, 99 of 100',
+        unit: 's',
+        queries: [[quantile(0.99, 'messaging_message_age_seconds', 'service, handler'), '{{service}} {{handler}}']],
+      },
+      {
+        title: 'Done',
+        unit: 'short',
+        queries: [[rate('messaging_consumed_total{result="done"}', 'service, handler'), '{{service}} {{handler}}']],
+      },
+      {
+        title: 'Failed, dead or taken before',
+        unit: 'short',
+        queries: [
+          [
+            increase('messaging_consumed_total{result=~"failed|dead|duplicate"}', 'service, handler, result'),
+            '{{service}} {{handler}} {{result}}',
+          ],
+        ],
+      },
+      {
+        title: 'Given up, by reason',
+        unit: 'short',
+        queries: [
+          [increase('messaging_dead_lettered_total', 'service, handler, reason'), '{{service}} {{handler}} {{reason}}'],
+        ],
+      },
+      {
+        title: 'One try of a handler, 99 of 100',
+        unit: 's',
+        queries: [
+          [quantile(0.99, 'messaging_handler_duration_seconds', 'service, handler'), '{{service}} {{handler}}'],
+        ],
+      },
+      {
+        title: 'Messages taken together',
+        unit: 'short',
+        queries: [
+          [
+            `${rate('messaging_batch_messages_sum', 'service, handler')} / ${rate('messaging_batch_messages_count', 'service, handler')}`,
+            '{{service}} {{handler}}',
+          ],
+        ],
+      },
+    ],
+  },
+];

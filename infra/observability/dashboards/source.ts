@@ -1,0 +1,23 @@
+import { dashboard } from './panels.ts';
+import { api } from './rows/api.ts';
+import { chain } from './rows/chain.ts';
+import { messaging } from './rows/messaging.ts';
+import { overview } from './rows/overview.ts';
+import { backends, processes } from './rows/processes.ts';
+import { webhooks } from './rows/webhooks.ts';
+
+const network = { name: 'network', label: 'Network', of: 'chain_lag_seconds' };
+const service = { name: 'service', label: 'Service', of: 'quittance_build_info' };
+
+/** Every dashboard by the name of its file. `node infra/observability/dashboards/write.ts` writes the files. */
+export const dashboards = {
+  'overview.json': dashboard('Overview', overview),
+  'api.json': dashboard('API', api),
+  'messaging.json': dashboard('Messages', messaging),
+  'chain.json': dashboard('Chains', chain, [network]),
+  'webhooks.json': dashboard('Webhooks', webhooks),
+  'processes.json': dashboard('Processes and backends', [...processes, ...backends], [service]),
+};
+
+/** What a dashboard's file holds. */
+export const textOf = (name: keyof typeof dashboards): string => `${JSON.stringify(dashboards[name], null, 2)}\n`;
