@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
+import { useOwnLibraries } from './another-release.ts';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 
 export type RabbitmqPrograms = { server: string; control: string; epmd: string; env: NodeJS.ProcessEnv };
@@ -35,27 +36,52 @@ const installedScripts = [
   '/usr/local/sbin',
 ];
 
+/** The release of Debian with RabbitMQ 4, which other releases can run too. */
+const releaseOfRabbitmq4 = 'trixie';
+
 /**
- * The machine's RabbitMQ, else Debian's packages unpacked below `toolsDirectory`.
- * @throws Error saying what to install when there is neither.
+ * The machine's RabbitMQ, else Debian's packages unpacked below `toolsDirectory`. Where RABBITMQ_GENERATION says 4, always that
+ * of Debian 13, beside which the machine's may be 3.10.
+ * @throws Error saying what to install when there is neither, or that there is no such generation.
  */
 export async function rabbitmqPrograms(toolsDirectory: string): Promise<RabbitmqPrograms> {
+  const generation = process.env['RABBITMQ_GENERATION'] ?? '';
+  if (generation === '4') return await unpackedRabbitmq4(toolsDirectory);
+  if (generation !== '')
+    throw new Error(`RABBITMQ_GENERATION may be 4, or empty for the machine's own, not "${generation}"`);
   const scripts = installedScripts.find((directory) => existsSync(join(directory, 'rabbitmq-server')));
   const epmd = findOnPath('epmd');
   if (scripts && epmd) return programs(scripts, epmd, process.env.PATH ?? '');
 
   const root = await unpackDebianPackages(toolsDirectory, { name: 'rabbitmq-server', packages, adapt: adaptTree });
+  const unpacked = unpackedPrograms(root);
+  const libraries = await libraryPath(root);
+  return libraries ? { ...unpacked, env: { ...unpacked.env, LD_LIBRARY_PATH: libraries } } : unpacked;
+}
+
+/** 43 MB from Debian; the tree brings the C library that its programs need. */
+async function unpackedRabbitmq4(toolsDirectory: string): Promise<RabbitmqPrograms> {
+  const root = await unpackDebianPackages(toolsDirectory, {
+    name: 'rabbitmq-server-4',
+    release: releaseOfRabbitmq4,
+    packages,
+    libraries: 'all',
+    adapt: async (tree) => {
+      await adaptTree(tree);
+      await useOwnLibraries(tree, 'usr/lib/erlang');
+    },
+  });
+  return unpackedPrograms(root);
+}
+
+/** @throws Error for a place from which they cannot run. */
+function unpackedPrograms(root: string): RabbitmqPrograms {
   // The broker's own shell scripts do not quote their paths.
   if (/\s/.test(root))
     throw new Error(`RabbitMQ cannot run from a path with a space in it: ${root}. Move the checkout, or set AMQP_URL.`);
   const erlang = join(root, 'usr/lib/erlang/bin');
-  const unpacked = programs(
-    join(root, 'usr/lib/rabbitmq/bin'),
-    join(erlang, 'epmd'),
-    `${erlang}${delimiter}${process.env.PATH}`,
-  );
-  const libraries = await libraryPath(root);
-  return libraries ? { ...unpacked, env: { ...unpacked.env, LD_LIBRARY_PATH: libraries } } : unpacked;
+  const path = `${erlang}${delimiter}${process.env.PATH}`;
+  return programs(join(root, 'usr/lib/rabbitmq/bin'), join(erlang, 'epmd'), path);
 }
 
 function programs(scripts: string, epmd: string, path: string): RabbitmqPrograms {

@@ -48,15 +48,9 @@ export async function listDeadLetters(
   return await withChannel(broker, async (look) => {
     const letters: DeadLetter[] = [];
     for (const source of queue === undefined ? bindings.map((row) => row.queue) : [known(queue)]) {
-      const found: DeadLetter[] = [];
-      if (letters.length === limit) break;
-      for await (const message of taken(look, deadQueueOf(source), SCAN_LIMIT)) {
-        const letter = readDeadLetter(message, source);
-        if (isChosen(letter, choice)) found.push(letter);
-        if (letters.length + found.length === limit) break;
-      }
-      // RabbitMQ 4.0 gives back what was looked at in another order than 3.10 does.
-      letters.push(...found.sort((a, b) => (a.first_seen ?? '').localeCompare(b.first_seen ?? '')));
+      if (letters.length >= limit) break;
+      const found = await chosenOf(look, source, choice);
+      letters.push(...found.slice(0, limit - letters.length).map(({ letter }) => letter));
     }
     return letters;
   });
@@ -74,7 +68,7 @@ export async function findDeadLetter(
 /** What is done, to which, by whom. */
 type Deed = DeadLetterChoice & {
   queue: string;
-  /** Most letters it is done to (default 1000). A letter that dies again meanwhile is not taken twice. */
+  /** Most letters it is done to, the oldest first (default 1000). A letter that dies again meanwhile is not taken twice. */
   limit?: number;
   author: DeadLetterAuthor;
 };
@@ -104,20 +98,16 @@ async function act(broker: Broker, action: DeadLetterAction['action'], deed: Dee
   const deadQueue = deadQueueOf(known(queue));
   return await withChannel(broker, async (look) => {
     await declareActionsQueue(look.channel);
-    const done = new Set<string>();
-    for await (const message of taken(look, deadQueue, SCAN_LIMIT)) {
-      const letter = readDeadLetter(message, queue);
-      if (done.has(letter.message_id) || !isChosen(letter, choice)) continue;
+    const letters = (await chosenOf(look, queue, choice)).slice(0, limit);
+    for (const [before, { message, letter }] of letters.entries()) {
       const record = toAction(letter, action, author);
       const outcomes = await broker.publish(action === 'redrive' ? [record, toRedriven(message, queue)] : [record]);
       if (outcomes.some((outcome) => outcome !== 'confirmed'))
-        throw new Error(`RabbitMQ did not take ${letter.message_id}; ${done.size} were done before it`);
+        throw new Error(`RabbitMQ did not take ${letter.message_id}; ${before} were done before it`);
       look.channel.ack(message);
       look.ready.set(deadQueue, (look.ready.get(deadQueue) ?? 0) - 1);
-      done.add(letter.message_id);
-      if (done.size === limit || choice.messageId !== undefined) break;
     }
-    return done.size;
+    return letters.length;
   });
 }
 
@@ -146,6 +136,20 @@ type Look = {
   /** How many messages each queue that was looked at has to have in the end. */
   ready: Map<string, number>;
 };
+
+/**
+ * The chosen ones among the first 10 000, oldest first: the queue itself loses its order, because what only was looked at comes back
+ * behind the others.
+ */
+async function chosenOf(look: Look, queue: string, choice: DeadLetterChoice) {
+  const found: { message: GetMessage; letter: DeadLetter }[] = [];
+  for await (const message of taken(look, deadQueueOf(queue), SCAN_LIMIT)) {
+    const letter = readDeadLetter(message, queue);
+    if (isChosen(letter, choice)) found.push({ message, letter });
+    if (choice.messageId !== undefined && found.length > 0) break;
+  }
+  return found.sort((a, b) => (a.letter.first_seen ?? '').localeCompare(b.letter.first_seen ?? ''));
+}
 
 /** Hands out messages of a queue without settling them; what is not acknowledged in the end goes back to its place. */
 async function* taken({ channel, ready }: Look, queue: string, limit: number): AsyncGenerator<GetMessage> {

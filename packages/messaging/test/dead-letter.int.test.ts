@@ -103,6 +103,15 @@ test('only letters of the chosen cause and age are sent back', async () => {
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], strange]);
 });
 
+test('the oldest go first, also when only some were looked at before', async () => {
+  const messageIds = await threeDeadLetters();
+  repaired = true;
+  expect(ids(await listDeadLetters(world.broker, { queue: QUEUE, limit: 1 }))).toEqual([messageIds[0]]);
+  await findDeadLetter(world.broker, { queue: QUEUE, messageId: messageIds[0]! });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, limit: 1 })).toEqual({ redriven: 1 });
+  await eventually(async () => expect(await effects(world)).toEqual([messageIds[0]]));
+});
+
 test('who sent back and who discarded what is written down, with what it was', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;

@@ -1,4 +1,6 @@
+import type { DeadLetterAction } from '@quittance/messaging/dead-letter-actions.ts';
 import type { DeadLetter } from '@quittance/messaging/dead-letter-message.ts';
+import type { DeadLetterGroup } from '../dead-letter-summary.ts';
 import { oneLine, record, sections, shortened, table } from '../text.ts';
 
 /** In a table the body would push everything else off the screen; the view of one has it. */
@@ -25,9 +27,30 @@ export const deadLetterView = (letter: DeadLetter): string =>
     sections([['body', bodyText(letter.body)]]),
   ].join('\n\n');
 
-export const redrivenView = ({ redriven, left }: { redriven: number; left: number }): string =>
+export const summaryView = ({ groups }: { groups: readonly DeadLetterGroup[] }): string =>
+  table(groups, [
+    ['queue', (group) => group.queue],
+    ['name', (group) => group.name],
+    ['dead', (group) => group.dead],
+    ['oldest', (group) => group.oldest],
+    ['newest', (group) => group.newest],
+    ['reason', (group) => group.reason],
+    ['error, of one', (group) => group.error && shortened(group.error, 80)],
+  ]);
+
+export const deadLetterActionsView = ({ actions }: { actions: readonly DeadLetterAction[] }): string =>
+  table(actions, [
+    ['when', ({ at }) => at],
+    ['who', ({ actor }) => actor],
+    ['what', ({ action }) => action],
+    ['queue', ({ letter }) => letter.queue],
+    ['message', ({ letter }) => letter.message_id],
+    ['why', ({ reason }) => reason],
+  ]);
+
+export const doneView = (what: string, done: number, left: number): string =>
   record([
-    ['sent back', String(redriven)],
+    [what, String(done)],
     ['still dead', String(left)],
   ]);
 

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { repositoryRoot } from '../stack/directory.ts';
+
+/**
+ * `npm run test:rabbitmq4 [-- paths]` runs what talks to RabbitMQ itself on RabbitMQ 4, whatever the machine has: Debian 13's, which the
+ * first run fetches (43 MB). Other paths run other tests so. A broker that TEST_AMQP_URL names would be of its own
+ * generation, so it is not used.
+ */
+const usual = [
+  'packages/messaging/test',
+  'packages/testkit/test',
+  'packages/ops/test/dead-letter',
+  'infra/local/backends/test/rabbitmq',
+  'tests/journeys/one-payment',
+];
+
+const environment = { ...process.env, TEST_AMQP_URL: '', TEST_AMQP_MANAGEMENT_URL: '', RABBITMQ_GENERATION: '4' };
+const words = process.argv.slice(2);
+const jest = spawn(
+  process.execPath,
+  [
+    ...['--experimental-vm-modules', '--disable-warning=ExperimentalWarning'],
+    ...[join(repositoryRoot, 'node_modules', 'jest', 'bin', 'jest.js'), ...(words.length === 0 ? usual : words)],
+  ],
+  { cwd: repositoryRoot, stdio: 'inherit', env: environment },
+);
+// Ctrl-C reaches jest too, which ends what it started.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => jest.kill('SIGTERM'));
+jest.on('exit', (code) => {
+  process.exitCode = code ?? 1;
+});

@@ -1,0 +1,189 @@
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '@quittance/local-stack/backends/ports.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { withDatabase } from '../support/database.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { Shop } from '../support/shop.ts';
+import type { Fault, FaultResult } from './fault.ts';
+import { startArchivedPostgres, type ArchivedPostgres } from './restore/archived-postgres.ts';
+import { startLosableRabbitmq, type LosableRabbitmq } from './restore/losable-rabbitmq.ts';
+import { countUnheard, countUnwatched, sayAgain, violations } from './restore/judge.ts';
+import { order, pay, received, untilHeard, untilPaid, type Order } from './restore/ledger.ts';
+
+/** Payments at each shop and stage; a merchant may create 30 a minute. */
+const USUAL_RUNS = 5;
+const SHOPS = 3;
+
+type World = { postgres: ArchivedPostgres; rabbitmq: LosableRabbitmq; stack: JourneyStack; url: string };
+
+/** The orders of each stage of the drill. */
+type Orders = { early: Order[]; caught: Order[]; waiting: Order[]; unheard: Order[]; lost: Order[] };
+
+export const fault: Fault = {
+  name: 'restore',
+  about:
+    'the database and the broker are lost with all their data, under way; the database is set back to a moment before, the broker comes ' +
+    'back empty: what the moment knew is all there, is paid and told to the merchants; docs/backup.md walks through the same steps',
+  async run({ runs, say, onEnd }) {
+    const world = await begin(onEnd);
+    const shops = await Promise.all(Array.from({ length: SHOPS }, () => Shop.open(world.stack)));
+    const { orders, moment } = await untilLoss(world, shops, runs ?? USUAL_RUNS, say);
+    const before = await received(orders.early.concat(orders.caught));
+
+    const lostAt = performance.now();
+    await Promise.all([world.postgres.lose(), world.rabbitmq.lose()]);
+    await eachService(world.stack, null, (service) => service.stop());
+    say('  database and broker are gone, the services are stopped');
+    await Promise.all([world.postgres.restore(moment), world.rabbitmq.startEmpty()]);
+    const restoredMs = performance.now() - lostAt;
+    const gone = { unheard: await countUnheard(world.url), unwatched: await countUnwatched(world.url) };
+    const said = await sayAgain(world.url, '-infinity');
+    await eachService(world.stack, null, (service) => service.start());
+    const openMs = performance.now() - lostAt;
+    say('  set back, everything said again, the services are up');
+    return await judge(world, { orders, before, gone, said, restoredMs, openMs, lostAt });
+  },
+};
+
+async function begin(onEnd: (close: () => Promise<void>) => void): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), 'quittance-restore-'));
+  onEnd(() => rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
+  // PostgreSQL's own user, when we are root, has to pass through.
+  await chmod(directory, 0o711);
+  await mkdir(join(directory, 'postgres'));
+  const postgres = await startArchivedPostgres({
+    directory: join(directory, 'postgres'),
+    port: await freePort(),
+    logFile: join(directory, 'postgres.log'),
+  });
+  onEnd(() => postgres.kill());
+  const rabbitmq = await startLosableRabbitmq(join(directory, 'rabbitmq'));
+  onEnd(() => rabbitmq.kill());
+  const stack = await journeyStack({ settings: { POSTGRES_URL: postgres.url, AMQP_URL: rabbitmq.url } });
+  onEnd(() => stack.close());
+  return { postgres, rabbitmq, stack, url: stack.file.postgres_url };
+}
+
+/**
+ * Everything up to the moment of the loss. Around the moment that will be restored some services stand still, so that messages about
+ * payments lie in the broker alone: without them nobody would notice that a broker without a backup loses anything.
+ */
+async function untilLoss(world: World, shops: Shop[], count: number, say: (line: string) => void) {
+  const { stack, postgres, url } = world;
+  const early = await order(shops, count, 100);
+  await pay(early.slice(0, count));
+  await Promise.all([postgres.copy(), order(shops, 1, 200).then((more) => early.push(...more))]);
+  await pay(early.slice(count));
+  await untilPaid(early);
+  await untilHeard(early);
+  say(`  ${early.length} payments were created, paid and told, the data was copied meanwhile`);
+
+  // Their wallets have never been watched.
+  const newShops = [await Shop.open(stack), await Shop.open(stack)];
+  await eachService(stack, 'webhook-dispatcher', (service) => service.stop());
+  const unheard = await order(shops, count, 300);
+  await pay(unheard);
+  await untilPaid(unheard);
+  await eachService(stack, 'chain-watcher', (service) => service.stop());
+  const waiting = await order(newShops, 1, 400);
+  const caught = await order(shops, count, 500);
+  await outboxIsEmpty(url);
+  const moment = await now(url);
+  say(`  the moment: ${unheard.length} paid that nobody was told of, ${waiting.length + caught.length} wait for money`);
+
+  await eachService(stack, 'chain-watcher', (service) => service.start());
+  await eachService(stack, 'webhook-dispatcher', (service) => service.start());
+  const lost = await order(shops, count, 600);
+  await pay([...caught, ...lost]);
+  await untilPaid([...caught, ...lost]);
+  await untilHeard([...caught, ...lost]);
+  await postgres.archiveAll();
+  say(`  after it: ${caught.length} of these were paid and told, and ${lost.length} more created, paid and told`);
+  return { orders: { early, caught, waiting, unheard, lost }, moment };
+}
+
+type Aftermath = {
+  orders: Orders;
+  /** Events that the shops had received before the loss, by payment. */
+  before: Map<string, Set<string>>;
+  /** What the broker took with it, counted before anything was said again. */
+  gone: { unheard: number; unwatched: number };
+  said: number;
+  restoredMs: number;
+  openMs: number;
+  lostAt: number;
+};
+
+async function judge(world: World, after: Aftermath): Promise<FaultResult> {
+  const { early, caught, waiting, unheard, lost } = after.orders;
+  const known = [...early, ...caught, ...waiting, ...unheard];
+  const paid = [...early, ...caught, ...unheard];
+  const broken: string[] = [];
+  if (after.gone.unheard !== unheard.length || after.gone.unwatched !== waiting.length)
+    broken.push(`the drill shows nothing: the broker took ${JSON.stringify(after.gone)} with it`);
+
+  await pay(waiting);
+  await settled([...paid, ...waiting]).catch((error: unknown) => broken.push(String(error)));
+  const settledMs = performance.now() - after.lostAt;
+  for (const { shop, payment, key, amount } of lost) {
+    const answer = await shop.call('GET', `/payments/${payment.payment_id}/details`);
+    if (answer.status !== 404) broken.push(`${payment.payment_id}, created after the moment, answers ${answer.status}`);
+    const again = await shop.create(amount, key);
+    if (again.status !== 201 || again.body.payment_id === payment.payment_id)
+      broken.push(`a lost creation, repeated with its key, answered ${again.status} ${again.text}`);
+  }
+  const events = await received(known);
+  const twice = [...events.values()].filter((ids) => ids.size > 1).length;
+  for (const { payment } of early) {
+    if (events.get(payment.payment_id)?.size !== 1) broken.push(`${payment.payment_id} has a second event`);
+  }
+  broken.push(...(await violations(world.url, known)));
+  if ((await countUnheard(world.url)) > 0) broken.push('a payment is PAID and has no event');
+  return {
+    broken,
+    lines: [
+      `${known.length} payments were known at the moment, ${lost.length} came after it and are unknown now (404)`,
+      `${after.said} messages were said again; without them ${after.gone.unheard} paid payments would never have been told, and ` +
+        `${after.gone.unwatched} wallets never watched`,
+      `${twice} payments were told a second time, with another event id: those that were paid between the moment and the loss`,
+      `database and broker were back ${seconds(after.restoredMs)} after the loss, the API after ${seconds(after.openMs)}, everything settled after ` +
+        seconds(settledMs),
+    ],
+  };
+}
+
+async function settled(orders: readonly Order[]): Promise<void> {
+  await untilPaid(orders);
+  await untilHeard(orders);
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** Does it to every process of a service, or of all. */
+async function eachService(
+  { services }: JourneyStack,
+  name: ServiceName | null,
+  act: (service: JourneyStack['services'][number]) => Promise<void>,
+): Promise<void> {
+  await Promise.all(services.filter((service) => name === null || service.name === name).map(act));
+}
+
+/** Everything said lies in the broker or has been taken. */
+const outboxIsEmpty = (url: string): Promise<void> =>
+  eventually(
+    () =>
+      withDatabase(url, async (db) => {
+        const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from payments.outbox');
+        if (rows[0]!.waiting > 0) throw new Error('payments has messages left to say');
+      }),
+    { timeoutMs: 60_000, intervalMs: 100 },
+  );
+
+const now = (url: string): Promise<string> =>
+  withDatabase(
+    url,
+    async (db) => (await db.query<{ now: string }>('select clock_timestamp()::text as now')).rows[0]!.now,
+  );

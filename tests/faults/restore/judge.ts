@@ -1,0 +1,71 @@
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { findViolations } from '../../../services/payments/test/invariants.ts';
+import { withDatabase } from '../../support/database.ts';
+import type { Order } from './ledger.ts';
+
+const count = async (db: Queryable, text: string, values: unknown[] = []): Promise<number> =>
+  (await db.query<{ count: number }>(text, values)).rows[0]!.count;
+
+/** PAID payments whose event nobody made: their message is lost. */
+export const countUnheard = (url: string): Promise<number> =>
+  withDatabase(url, (db) =>
+    count(
+      db,
+      `select count(*)::int from payments.payment p
+        where p.status = 'PAID' and not exists (select from webhooks.event e where e.payment_id = p.payment_id)`,
+    ),
+  );
+
+/** Open payments whose wallet nobody watches: their message is lost. */
+export const countUnwatched = (url: string): Promise<number> =>
+  withDatabase(url, (db) =>
+    count(
+      db,
+      `select count(*)::int from payments.payment p
+        where p.status in ('PENDING', 'CHECKING') and not exists (
+          select from chain.watch w where w.network = p.network and w.address = decode(substr(p.recipient, 3), 'hex'))`,
+    ),
+  );
+
+/** Says everything again in all five schemas, as docs/backup.md tells. @returns how many messages. */
+export const sayAgain = (url: string, since: string): Promise<number> =>
+  withDatabase(url, async (db) => {
+    let said = 0;
+    for (const schema of ['gateway', 'payments', 'chain', 'webhooks', 'quota'])
+      said += await count(db, `select ${schema}.say_again($1::timestamptz)::int as count`, [since]);
+    return said;
+  });
+
+/**
+ * What must be true once everything has come to rest.
+ * @param known payments whose 201 was answered before the moment that was restored.
+ */
+export async function violations(url: string, known: readonly Order[]): Promise<string[]> {
+  return withDatabase(url, async (db) => {
+    await db.query('set search_path = payments');
+    // The relay has said everything, and what it said is kept.
+    await eventually(
+      async () => {
+        if ((await count(db, 'select count(*)::int from outbox')) > 0) throw new Error('the outbox is not empty');
+      },
+      { timeoutMs: 60_000, intervalMs: 250 },
+    );
+    const heard = await db.query<{ message_id: string; name: string; body: string }>(
+      'select message_id::text, name, body from sent_message',
+    );
+    const answered = known.map(({ shop, key, body }) => ({ merchantId: shop.merchantId, idempotencyKey: key, body }));
+    return [...(await findViolations(db, { answered, heard: heard.rows })), ...(await uncounted(db))];
+  });
+}
+
+/** The history that quota keeps from messages: each payment is in it once, however often it was said. */
+async function uncounted(db: Queryable): Promise<string[]> {
+  const { rows } = await db.query<{ what: string }>(
+    `select format('quota has counted %s payments of %s, which has %s', counted, merchant_id, there) as what
+       from (select merchant_id, count(*) as there from payments.payment group by merchant_id) p
+       join (select merchant_id, sum(payments_created) as counted from quota.usage_day group by merchant_id) q using (merchant_id)
+      where there <> counted`,
+  );
+  return rows.map(({ what }) => what);
+}

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import type { Shop } from '../../support/shop.ts';
+
+/** What a shop remembers of a creation that was answered 201. */
+export type Order = { shop: Shop; key: string; amount: string; body: string; payment: Payment };
+
+/** A machine under load takes its time; nothing here is decided by it. */
+const patience = { timeoutMs: 180_000, intervalMs: 1_000 };
+
+/** Creates so many payments at each shop, with amounts that tell them apart. */
+export async function order(shops: readonly Shop[], count: number, firstCents: number): Promise<Order[]> {
+  const orders: Order[] = [];
+  for (let position = 0; position < count; position += 1) {
+    orders.push(...(await Promise.all(shops.map((shop) => orderOne(shop, firstCents + position)))));
+  }
+  return orders;
+}
+
+/** Repeats with the same key until it is created, as a merchant would. */
+async function orderOne(shop: Shop, cents: number): Promise<Order> {
+  const [key, amount] = [randomUUID(), (cents / 100).toFixed(2)];
+  return eventually(async () => {
+    const answer = await shop.create(amount, key);
+    if (answer.status !== 201) throw new Error(`creation answered ${answer.status} ${answer.text}`);
+    return { shop, key, amount, body: answer.text, payment: answer.body };
+  }, patience);
+}
+
+export async function pay(orders: readonly Order[]): Promise<void> {
+  for (const { shop, amount } of orders) await shop.pay(amount);
+}
+
+/** Waits until all of them are PAID. */
+export async function untilPaid(orders: readonly Order[]): Promise<void> {
+  for (const { shop, payment } of orders) {
+    await eventually(async () => {
+      const { status } = await shop.details(payment.payment_id);
+      if (status !== 'PAID') throw new Error(`${payment.payment_id} is ${status}`);
+    }, patience);
+  }
+}
+
+/** @returns the ids of the events that each payment's shop received, by payment. */
+export async function received(orders: readonly Order[]): Promise<Map<string, Set<string>>> {
+  const events = new Map<string, Set<string>>();
+  for (const shop of new Set(orders.map((order) => order.shop))) {
+    for (const { body } of await shop.webhooks()) {
+      events.set(body.payment_id, (events.get(body.payment_id) ?? new Set()).add(body.event_id));
+    }
+  }
+  return events;
+}
+
+/** Waits until the shops have heard of every one of these payments. */
+export async function untilHeard(orders: readonly Order[]): Promise<void> {
+  await eventually(async () => {
+    const events = await received(orders);
+    const missing = orders.filter(({ payment }) => !events.has(payment.payment_id));
+    if (missing.length > 0) throw new Error(`${missing.length} payments were told to nobody`);
+  }, patience);
+}
