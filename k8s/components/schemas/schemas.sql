@@ -5,12 +5,16 @@ select set_config('quittance.service_password', gen_random_uuid()::text || gen_r
 -- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
 -- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
+-- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
+-- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+--   quittance.service_login, quittance.service_login_password
 -- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   role_password constant text := current_setting('quittance.service_password');
+  login_name constant text := nullif(current_setting('quittance.service_login', true), '');
 begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
@@ -30,6 +34,20 @@ begin
   end if;
   execute format('alter schema %I owner to %I', schema_name, role_name);
   execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+
+  if login_name is not null then
+    if not exists (select from pg_roles where rolname = login_name) then
+      execute format('create role %I', login_name);
+    end if;
+    execute format(
+      'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+      login_name, current_setting('quittance.service_login_password')
+    );
+    execute format('grant %I to %I', role_name, login_name);
+    execute format('grant connect on database %I to %I', current_database(), login_name);
+    execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
+    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
 end
 $$;
 
@@ -39,12 +57,16 @@ select set_config('quittance.service_password', gen_random_uuid()::text || gen_r
 -- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
 -- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
+-- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
+-- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+--   quittance.service_login, quittance.service_login_password
 -- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   role_password constant text := current_setting('quittance.service_password');
+  login_name constant text := nullif(current_setting('quittance.service_login', true), '');
 begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
@@ -64,6 +86,20 @@ begin
   end if;
   execute format('alter schema %I owner to %I', schema_name, role_name);
   execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+
+  if login_name is not null then
+    if not exists (select from pg_roles where rolname = login_name) then
+      execute format('create role %I', login_name);
+    end if;
+    execute format(
+      'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+      login_name, current_setting('quittance.service_login_password')
+    );
+    execute format('grant %I to %I', role_name, login_name);
+    execute format('grant connect on database %I to %I', current_database(), login_name);
+    execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
+    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
 end
 $$;
 
@@ -73,12 +109,16 @@ select set_config('quittance.service_password', gen_random_uuid()::text || gen_r
 -- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
 -- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
+-- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
+-- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+--   quittance.service_login, quittance.service_login_password
 -- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   role_password constant text := current_setting('quittance.service_password');
+  login_name constant text := nullif(current_setting('quittance.service_login', true), '');
 begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
@@ -98,6 +138,20 @@ begin
   end if;
   execute format('alter schema %I owner to %I', schema_name, role_name);
   execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+
+  if login_name is not null then
+    if not exists (select from pg_roles where rolname = login_name) then
+      execute format('create role %I', login_name);
+    end if;
+    execute format(
+      'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+      login_name, current_setting('quittance.service_login_password')
+    );
+    execute format('grant %I to %I', role_name, login_name);
+    execute format('grant connect on database %I to %I', current_database(), login_name);
+    execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
+    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
 end
 $$;
 
@@ -107,12 +161,16 @@ select set_config('quittance.service_password', gen_random_uuid()::text || gen_r
 -- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
 -- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
+-- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
+-- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+--   quittance.service_login, quittance.service_login_password
 -- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   role_password constant text := current_setting('quittance.service_password');
+  login_name constant text := nullif(current_setting('quittance.service_login', true), '');
 begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
@@ -132,6 +190,20 @@ begin
   end if;
   execute format('alter schema %I owner to %I', schema_name, role_name);
   execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+
+  if login_name is not null then
+    if not exists (select from pg_roles where rolname = login_name) then
+      execute format('create role %I', login_name);
+    end if;
+    execute format(
+      'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+      login_name, current_setting('quittance.service_login_password')
+    );
+    execute format('grant %I to %I', role_name, login_name);
+    execute format('grant connect on database %I to %I', current_database(), login_name);
+    execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
+    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
 end
 $$;
 
@@ -141,12 +213,16 @@ select set_config('quittance.service_password', gen_random_uuid()::text || gen_r
 -- One service's role and schema, in the database this runs in. Run it as the superuser, once per service; running it
 -- again changes nothing but the password. It reads three settings, so that psql and a program can run the same file:
 --   quittance.service_schema, quittance.service_role, quittance.service_password
+-- and two more to give the service a second login while its password is being replaced (docs/operations.md), which acts as the
+-- service's role from its first statement on, and so owns nothing itself and may do exactly the same:
+--   quittance.service_login, quittance.service_login_password
 -- e.g. PGOPTIONS='-c quittance.service_schema=quota -c …' psql --file service.sql
 do $$
 declare
   schema_name constant text := current_setting('quittance.service_schema');
   role_name constant text := current_setting('quittance.service_role');
   role_password constant text := current_setting('quittance.service_password');
+  login_name constant text := nullif(current_setting('quittance.service_login', true), '');
 begin
   if not exists (select from pg_roles where rolname = role_name) then
     execute format('create role %I', role_name);
@@ -166,5 +242,19 @@ begin
   end if;
   execute format('alter schema %I owner to %I', schema_name, role_name);
   execute format('alter role %I in database %I set search_path = %I', role_name, current_database(), schema_name);
+
+  if login_name is not null then
+    if not exists (select from pg_roles where rolname = login_name) then
+      execute format('create role %I', login_name);
+    end if;
+    execute format(
+      'alter role %I login noinherit nosuperuser nocreatedb nocreaterole noreplication nobypassrls password %L',
+      login_name, current_setting('quittance.service_login_password')
+    );
+    execute format('grant %I to %I', role_name, login_name);
+    execute format('grant connect on database %I to %I', current_database(), login_name);
+    execute format('alter role %I in database %I set role = %I', login_name, current_database(), role_name);
+    execute format('alter role %I in database %I set search_path = %I', login_name, current_database(), schema_name);
+  end if;
 end
 $$;

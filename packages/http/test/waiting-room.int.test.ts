@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { waitingRoom } from '../src/waiting-room.ts';
-import { startServer } from './server-fixture.ts';
+import { rawClient, startServer } from './server-fixture.ts';
 
 /** A port that was free a moment ago. */
 async function config() {
@@ -25,8 +25,11 @@ test('a process that waits is alive, is not ready, and makes room for its servic
       { detail: 'Service temporarily unavailable' },
     ]);
   }
+  // Somebody who has connected and says nothing holds nobody up.
+  const silent = await rawClient(place.port);
   there.resolve();
   await waiting;
+  await silent.ended;
   const server = await startServer({ port: place.port });
   expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
   await server.stop();

@@ -1,0 +1,152 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { addressOf, prepareSchema, serviceSchemas } from '@quittance/local-stack/backends/service-databases.ts';
+import { readOrMakeSecrets, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { withDatabase } from '../support/database.ts';
+import { send } from '../support/http.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { Shop } from '../support/shop.ts';
+import type { Fault } from './fault.ts';
+import { judge } from './rolling/judge.ts';
+import { describeTraffic, emptiness, roll } from './rolling/roll.ts';
+import { startTraffic, type Traffic } from './rolling/traffic.ts';
+
+const SHOPS = 10;
+
+type Scene = { stack: JourneyStack; traffic: Traffic; say: (line: string) => void };
+
+export const fault: Fault = {
+  name: 'rolling-secrets',
+  about:
+    'the internal token, the webhook encryption key, the database passwords and the AMQP user replaced by rolling restarts of two replicas ' +
+    'of each service under a steady load: no request fails, every event is signed, and the old secrets are good for nothing afterwards',
+  async run({ say, onEnd }) {
+    let directory: StackDirectory | undefined;
+    const stack = await journeyStack({ replicas: 2, prepare: async (place) => void (directory = place) });
+    onEnd(() => stack.close());
+    if (directory === undefined) throw new Error('the stack has no directory');
+    const { webhook_encryption_key: encryptionKey } = await readOrMakeSecrets(directory);
+    const traffic = await startTraffic(stack, { shops: SHOPS });
+    const scene = { stack, traffic, say };
+    const broken = [
+      ...(await replaceDatabaseLogins(scene)),
+      ...(await replaceAmqpUser(scene)),
+      ...(await replaceEncryptionKey(scene, encryptionKey)),
+      ...(await replaceInternalToken(scene)),
+    ];
+    await traffic.stop();
+    broken.push(...(await judge(stack, traffic)), ...emptiness(traffic));
+    return { broken, lines: describeTraffic(traffic) };
+  },
+};
+
+/** A second login that acts as the role; once every process has it, the first one may no longer log in. */
+async function replaceDatabaseLogins(scene: Scene): Promise<string[]> {
+  const { stack, say } = scene;
+  const adminUrl = stack.file.postgres_url;
+  const logins = Object.fromEntries(
+    serviceNames.map((name) => [
+      name,
+      { role: `${serviceSchemas[name].role}_2`, password: randomBytes(12).toString('hex') },
+    ]),
+  ) as Record<ServiceName, { role: string; password: string }>;
+  for (const name of serviceNames) {
+    const { username: role, password } = new URL(stack.backends.databaseUrls[name]);
+    await prepareSchema({ adminUrl, schema: serviceSchemas[name].schema, role, password, login: logins[name] });
+  }
+  say('  the second logins of all roles');
+  const settings = (name: ServiceName) => ({
+    DATABASE_URL: addressOf(stack.backends.databaseUrls[name], logins[name]),
+  });
+  const broken = await roll({ ...scene, settings });
+  const left = await withDatabase(adminUrl, async (db) => {
+    for (const name of serviceNames) await db.query(`alter role ${serviceSchemas[name].role} nologin`);
+    const { rows } = await db.query<{ usename: string }>(
+      'select distinct usename from pg_stat_activity where usename = any($1)',
+      [serviceNames.map((name) => serviceSchemas[name].role)],
+    );
+    return rows;
+  });
+  return [...broken, ...left.map(({ usename }) => `${usename} is still logged in by its first password`)];
+}
+
+async function replaceAmqpUser(scene: Scene): Promise<string[]> {
+  const { stack, say } = scene;
+  const [username, password] = ['quittance_2', randomBytes(12).toString('hex')];
+  await management(stack, 'PUT', `/users/${username}`, { password, tags: '' });
+  const everything = { configure: '.*', write: '.*', read: '.*' };
+  const virtualHost = encodeURIComponent(decodeURIComponent(new URL(stack.file.amqp_url).pathname.slice(1)) || '/');
+  await management(stack, 'PUT', `/permissions/${virtualHost}/${username}`, everything);
+  say('  a second AMQP user');
+  const AMQP_URL = Object.assign(new URL(stack.file.amqp_url), { username, password }).href;
+  const broken = await roll({ ...scene, settings: () => ({ AMQP_URL }) });
+  await eventually(async () => {
+    const connections = await management<{ user: string }[]>(stack, 'GET', '/connections?columns=user');
+    const others = connections.filter(({ user }) => user !== username);
+    if (others.length > 0) throw new Error(`${others.length} connections of another user`);
+  });
+  return broken;
+}
+
+/** Accept the new one, seal with it, forget the old one. A signing key is replaced after each restart, so that either kind of process seals. */
+async function replaceEncryptionKey(scene: Scene, old: string): Promise<string[]> {
+  const { stack, say } = scene;
+  const key = randomBytes(32).toString('base64');
+  const shop = await Shop.open(stack);
+  const afterEach = async (): Promise<void> => {
+    const answer = await shop.call<{ key_id: string; signing_key: string }>('POST', '/merchant/webhook/rotate-key');
+    if (answer.status !== 200) throw new Error(`a signing key could not be replaced: ${answer.status} ${answer.text}`);
+    await stack.backends.receiver.trust(answer.body.key_id, answer.body.signing_key);
+  };
+  const step = (what: string, WEBHOOK_ENCRYPTION_KEY: string, WEBHOOK_ENCRYPTION_KEY_PREVIOUS: string) => {
+    say(`  the encryption key: ${what}`);
+    const settings = () => ({ WEBHOOK_ENCRYPTION_KEY, WEBHOOK_ENCRYPTION_KEY_PREVIOUS });
+    return roll({ ...scene, services: ['webhook-dispatcher'], settings, afterEach });
+  };
+  const broken = [...(await step('accept the new one', old, key)), ...(await step('seal with the new one', key, old))];
+  const id = createHash('sha256').update(Buffer.from(key, 'base64')).digest('hex').slice(0, 16);
+  await eventually(
+    () =>
+      withDatabase(stack.file.postgres_url, async (db) => {
+        const text = 'select from webhooks.signing_key where retired_at is null and encryption_key_id <> $1';
+        const { rowCount } = await db.query(text, [id]);
+        if (rowCount !== 0) throw new Error(`${rowCount} signing keys are not sealed anew`);
+      }),
+    { timeoutMs: 60_000 },
+  );
+  return [...broken, ...(await step('forget the old one', key, ''))];
+}
+
+async function replaceInternalToken(scene: Scene): Promise<string[]> {
+  const { stack, say } = scene;
+  const old = stack.file.internal_token;
+  const token = randomBytes(32).toString('hex');
+  const step = (what: string, INTERNAL_TOKEN: string, INTERNAL_TOKEN_PREVIOUS: string) => {
+    say(`  the internal token: ${what}`);
+    return roll({ ...scene, settings: () => ({ INTERNAL_TOKEN, INTERNAL_TOKEN_PREVIOUS }) });
+  };
+  const broken = [
+    ...(await step('accept the new one', old, token)),
+    ...(await step('send the new one', token, old)),
+    ...(await step('forget the old one', token, '')),
+  ];
+  const statusWith = async (given: string): Promise<number> =>
+    (await send('GET', `${stack.file.gateway_url}/internal/v1/merchants`, { headers: { 'X-Internal-Token': given } }))
+      .status;
+  if ((await statusWith(old)) !== 401) broken.push('the old internal token is still accepted');
+  if ((await statusWith(token)) !== 200) broken.push('the new internal token is not accepted');
+  return broken;
+}
+
+async function management<T>(stack: JourneyStack, method: string, path: string, body?: object): Promise<T> {
+  const { management_url: base } = stack.file;
+  if (base === null) throw new Error('this broker has no management API, by which a second user could be made');
+  const { username, password, host } = new URL(base);
+  const answer = await send(method, `http://${host}/api${path}`, {
+    headers: { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` },
+    body,
+  });
+  if (answer.status >= 300) throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}`);
+  return (answer.text === '' ? null : answer.json()) as T;
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { send, type HttpAnswer } from '../../support/http.ts';
+import type { JourneyStack } from '../../support/journey-stack.ts';
+import { Shop } from '../../support/shop.ts';
+
+/** A payment as its creation was answered. */
+type Created = { shop: Shop; idempotencyKey: string; text: string; payment: Payment };
+
+export type Traffic = {
+  /** Ends it, and waits for what is under way. */
+  stop(): Promise<void>;
+  created: readonly Created[];
+  /** Ids of payments whose transfer is in a block. */
+  paid: ReadonlySet<string>;
+  /** A line for each request that was not answered as it should be, with the moment it began. */
+  failures: readonly string[];
+  /** How many requests of each kind were answered as they should be. */
+  answered: ReadonlyMap<string, number>;
+};
+
+type Kind = { name: string; everyMs: number; expected: number; request: () => Promise<HttpAnswer | null> };
+
+/** Below what a merchant and an address may do in a minute: nothing here is ever told 429. */
+const CREATIONS_OF_A_SHOP_EVERY_MS = 2_500;
+const READS_OF_A_SHOP_EVERY_MS = 1_000;
+/** Public links that are looked at: the newest ones, so that no token is asked for too often. */
+const LOOKED_AT = 40;
+
+/**
+ * Merchants and customers at the public door: each kind of request goes out at its own pace, whether or not the one before was
+ * answered, from an address and over a connection of its own, once. Nothing is ever sent again: what fails is a failure.
+ */
+export async function startTraffic(stack: JourneyStack, { shops: count }: { shops: number }): Promise<Traffic> {
+  const shops = await Promise.all(Array.from({ length: count }, () => Shop.open(stack)));
+  const created: Created[] = [];
+  const paid = new Set<string>();
+  const failures: string[] = [];
+  const answered = new Map<string, number>();
+  const stopping = new AbortController();
+
+  async function once({ name, expected, request }: Kind): Promise<void> {
+    const at = new Date().toISOString();
+    try {
+      const answer = await request();
+      if (answer === null) return;
+      if (answer.status === expected) answered.set(name, (answered.get(name) ?? 0) + 1);
+      else failures.push(`${at} ${name}: ${answer.status} ${answer.text.slice(0, 60)} (${requestIdOf(answer)})`);
+    } catch (error) {
+      failures.push(`${at} ${name}: ${String((error as NodeJS.ErrnoException).code ?? error)}`);
+    }
+  }
+
+  async function repeat(kind: Kind): Promise<void> {
+    const underWay = new Set<Promise<void>>();
+    while (!stopping.signal.aborted) {
+      const work = once(kind).finally(() => underWay.delete(work));
+      underWay.add(work);
+      await pause(kind.everyMs);
+    }
+    await Promise.all(underWay);
+  }
+
+  /** A customer who pays what was created last, so that payments are on their way at every moment. */
+  async function payAll(): Promise<void> {
+    for (let next = 0; !stopping.signal.aborted;) {
+      const batch = created.slice(next, next + 4);
+      if (batch.length === 0) await pause(100);
+      await Promise.all(
+        batch.map(async ({ shop, payment }) => {
+          await payOnChain(stack.file.chain, shop.wallet, payment.amount);
+          paid.add(payment.payment_id);
+        }),
+      );
+      next += batch.length;
+    }
+  }
+
+  const pause = (ms: number) => delay(ms, null, { signal: stopping.signal }).catch(() => null);
+  const work = [...kindsOf(stack, shops, created).map(repeat), payAll()];
+  return {
+    ...{ created, paid, failures, answered },
+    async stop() {
+      stopping.abort();
+      await Promise.all(work);
+    },
+  };
+}
+
+function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]): Kind[] {
+  const edge = stack.file.edge_url;
+  const read = (name: string, everyMs: number, path: (of: Created) => string): Kind => ({
+    ...{ name, everyMs, expected: 200 },
+    request: async () => {
+      const looked = created.slice(-LOOKED_AT);
+      const one = looked[Math.floor(Math.random() * looked.length)];
+      if (one === undefined) return null;
+      return send('GET', `${edge}${path(one)}`, { headers: { 'X-API-Key': one.shop.apiKey } });
+    },
+  });
+  let serial = 0;
+  return [
+    ...shops.map((shop): Kind => ({
+      ...{ name: 'creation', everyMs: CREATIONS_OF_A_SHOP_EVERY_MS, expected: 201 },
+      request: async () => {
+        serial += 1;
+        const idempotencyKey = randomUUID();
+        const answer = await send('POST', `${edge}/api/v1/payments`, {
+          headers: { 'X-API-Key': shop.apiKey, 'Idempotency-Key': idempotencyKey },
+          // An amount of its own, so that every transfer has one payment it can pay.
+          body: { amount: `1.${String(serial).padStart(6, '0')}`, merchant_wallet: shop.wallet, description: 'Tea' },
+        });
+        if (answer.status === 201) {
+          created.push({ shop, idempotencyKey, text: answer.text, payment: answer.json<Payment>() });
+        }
+        return answer;
+      },
+    })),
+    ...shops.map((shop): Kind => ({
+      ...{ name: 'list', everyMs: 3 * READS_OF_A_SHOP_EVERY_MS, expected: 200 },
+      request: () => send('GET', `${edge}/api/v1/payments`, { headers: { 'X-API-Key': shop.apiKey } }),
+    })),
+    ...shops.map((shop): Kind => ({
+      ...{ name: 'limits', everyMs: 3 * READS_OF_A_SHOP_EVERY_MS, expected: 200 },
+      request: () => send('GET', `${edge}/api/v1/merchant/limits`, { headers: { 'X-API-Key': shop.apiKey } }),
+    })),
+    read('details', 200, ({ payment }) => `/api/v1/payments/${payment.payment_id}/details`),
+    read('deliveries', 300, ({ payment }) => `/api/v1/payments/${payment.payment_id}/webhooks`),
+    read('public status', 100, ({ payment }) => `/api/v1/payments/${payment.payment_url.split('/').at(-1) ?? ''}`),
+    read('checkout page', 100, ({ payment }) => new URL(payment.payment_url).pathname),
+  ];
+}
+
+const requestIdOf = ({ headers }: HttpAnswer): string => String(headers['x-request-id']);

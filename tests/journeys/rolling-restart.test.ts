@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { judge } from '../faults/rolling/judge.ts';
+import { emptiness, roll } from '../faults/rolling/roll.ts';
+import { startTraffic } from '../faults/rolling/traffic.ts';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+
+/** What takes work in is closed before what that work needs. */
+const inOrder = ['http server', 'consumers', 'outbox', 'broker', 'database'];
+
+/** `npm run faults -- rolling` does it to every service, twice. */
+describe('restarting replicas under load', () => {
+  let stack: JourneyStack;
+
+  beforeAll(async () => {
+    stack = await journeyStack({ replicas: 2 });
+  }, 240_000);
+
+  afterAll(() => stack.close(), 60_000);
+
+  test('of api-gateway and payments, one after the other, fails no request and loses nothing', async () => {
+    const traffic = await startTraffic(stack, { shops: 8 });
+    const broken = await roll({ stack, traffic, services: ['api-gateway', 'payments'] });
+    await traffic.stop();
+    expect([...broken, ...(await judge(stack, traffic)), ...emptiness(traffic)]).toEqual([]);
+  }, 240_000);
+
+  test('each service closes what takes work in first, and its database last', async () => {
+    const first = stack.services.filter((_, index) => index % 2 === 0);
+    const ended = await Promise.all(first.map((service) => service.restart()));
+    expect(ended.filter((how) => !how.endsWith('exit code 0'))).toEqual([]);
+    for (const { name } of first) {
+      const log = await readFile(join(repositoryRoot, stack.file.logs, `${name}-1.log`), 'utf8');
+      const entries = log.split('\n').filter((line) => line.includes('"msg":"stopped"'));
+      const { closed } = JSON.parse(entries.at(-1)!) as { closed: Record<string, number> };
+      const expected = inOrder.filter((what) => what !== 'consumers' || name !== 'api-gateway');
+      expect([name, Object.keys(closed).filter((what) => inOrder.includes(what))]).toEqual([name, expected]);
+    }
+  }, 120_000);
+});
