@@ -74,7 +74,7 @@ const listened = (chain: Chain, questions: Question[]): Chain => ({
 /** The loop's own metrics tell when a run has ended. */
 const telling = (end: () => void): Metrics => ({
   ...testMetrics,
-  histogram: (() => ({ startTimer: () => end })) as unknown as Metrics['histogram'],
+  histogram: (() => ({ startTimer: () => end, zero: () => undefined })) as unknown as Metrics['histogram'],
 });
 
 const errorsTo = (note: (error: unknown) => void): Logger =>
