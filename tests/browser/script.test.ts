@@ -91,6 +91,7 @@ describe('polling', () => {
     ],
     ['with Retry-After: 7', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
     ['with Retry-After: 45', { status: 429, headers: { 'retry-after': '45' } }, 45_000],
+    ['with a Retry-After of a moment', { status: 429, headers: { 'retry-after': '0.001' } }, 4_000],
     ['with a Retry-After that is no number', { status: 429, headers: { 'retry-after': 'soon' } }, 30_000],
   ] satisfies [string, StatusAnswer, number][])(
     'a 429 %s keeps it quiet that long, whatever happens',
@@ -112,6 +113,19 @@ describe('polling', () => {
       expect(await noteOf(shown)).toBe('');
     },
   );
+
+  test('stays within one question a second when a connection comes and goes', async () => {
+    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    shown.answers = PENDING;
+    for (let times = 0; times < 20; times += 1) {
+      await shown.page.evaluate('dispatchEvent(new Event("online"))');
+      await shown.pass(100);
+    }
+    const asked = (await shown.asked()).length;
+    expect(asked).toBeLessThanOrEqual(3);
+    await shown.pass(4_001);
+    expect((await shown.asked()).length).toBeGreaterThan(asked);
+  });
 
   test('gives up a question that nobody answers, and asks again', async () => {
     const shown = await watchPage(browser, stage.show(checkout('waiting')));
@@ -141,6 +155,34 @@ describe('polling', () => {
       expect(await noteOf(shown)).toBe('');
     });
     expect(await countdownOf(shown)).toBeCloseTo(23.75 * 60 - 61, -1);
+  });
+
+  test('says that the connection is lost for as long as the browser says so, and never beside a verdict', async () => {
+    const url = stage.show(checkout('waiting', { minutesLeft: 0.5 }));
+    const shown = await watchPage(browser, url);
+    await shown.context.setOffline(true);
+    for (let second = 0; second < 25; second += 1) {
+      await shown.pass(1_000);
+      expect(await noteOf(shown)).toContain('No connection');
+    }
+    shown.answers = 'network failure';
+    await shown.context.setOffline(false);
+    stage.change(url, checkout('expired'));
+    await shown.live(8);
+    expect([await stateOf(shown), await noteOf(shown)]).toEqual(['expired', '']);
+  });
+
+  test.each([403, 404])('asks the page itself where the status is answered with %d', async (status) => {
+    const url = stage.show(checkout('waiting'));
+    const shown = await watchPage(browser, url);
+    shown.answers = { status, body: '<h1>Not here</h1>' };
+    await shown.live(10);
+    expect([await stateOf(shown), await noteOf(shown)]).toEqual(['waiting', '']);
+    const isGone = status === 404;
+    if (isGone) await shown.page.route('**/pay/*', (route) => route.continue({ url: `${stage.origin}/pay/none` }));
+    else stage.change(url, checkout('paid'));
+    await shown.live(5);
+    expect(await stateOf(shown)).toBe(isGone ? 'not-found' : 'paid');
   });
 
   test('brings back a page that could not be shown, when it can be', async () => {
@@ -300,12 +342,39 @@ describe('the countdown', () => {
     shown.answers = PENDING;
     await shown.page.route('**/pay/*', (route) => route.abort());
     await shown.live(7);
-    expect([await stateOf(shown), await countdownOf(shown)]).toEqual(['waiting', 0]);
+    expect(await stateOf(shown)).toBe('over');
     await shown.page.unroute('**/pay/*');
-    stage.change(url, checkout('over'));
+    stage.change(url, checkout('expired'));
+    shown.answers = 'server';
     // Two failures in a row are followed by a longer wait.
     await shown.live(20);
+    expect(await stateOf(shown)).toBe('expired');
+  });
+
+  test.each([
+    ['the network is away', 'network failure'],
+    ['nothing may be asked', { status: 429, headers: { 'retry-after': '300' } }],
+  ] satisfies [string, StatusAnswer][])('invites nobody to pay after its end while %s', async (_why, answers) => {
+    const shown = await watchPage(browser, `${stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`);
+    shown.answers = answers;
+    await shown.page.route('**/pay/*', (route) => route.abort());
+    await shown.live(30);
     expect(await stateOf(shown)).toBe('over');
+    expect(await shown.page.locator('h1').innerText()).toBe('Die Zeit ist abgelaufen');
+    expect(await shown.page.title()).toMatch(/^Die Zeit ist abgelaufen/);
+    expect(await shown.page.locator('svg.qr, [data-copy], .countdown, .reload:visible').count()).toBe(0);
+  });
+
+  test('invites nobody to pay who wakes a device after the end where no network is, and again where the date was wrong', async () => {
+    const shown = await watchPage(browser, stage.show(checkout('waiting', { minutesLeft: 10 })));
+    await shown.hide(true);
+    await shown.page.clock.setSystemTime((await shown.page.evaluate<number>('Date.now()')) + HOUR_MS);
+    shown.answers = 'network failure';
+    await shown.hide(false);
+    expect(await stateOf(shown)).toBe('over');
+    shown.answers = PENDING;
+    await shown.live(20);
+    expect(await stateOf(shown)).toBe('waiting');
   });
 
   test('tells those who cannot see it when five minutes and one are left, and no second more', async () => {

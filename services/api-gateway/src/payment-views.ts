@@ -13,6 +13,7 @@ import {
 import type { ServiceClient } from '@quittance/http/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { batched } from '@quittance/runtime/batched.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import { successBody } from './clients.ts';
 
 /** Single payments as payments knows them. Throws ServiceUnavailable or HttpError 503 when it cannot say. */
@@ -59,8 +60,8 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
     answerOf: (shown) => shown,
     run: async (asked) => {
       const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ question }) => question) };
-      const found = await ask<PublicPaymentsAnswer['found'][number]>(payments, '/internal/v1/public-payments', json);
-      const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, shown]));
+      const found = await ask<FoundPublicPayment>(payments, '/internal/v1/public-payments', json);
+      const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, { ...unsaid(), ...shown }]));
       return asked.map(({ question }) => byHash.get(question) ?? null);
     },
   });
@@ -72,6 +73,12 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
     checkoutPayment,
   };
 }
+
+type FoundPublicPayment = Pick<PublicPaymentsAnswer['found'][number], 'token_sha256' | 'payment'> &
+  Partial<PublicPaymentsAnswer['found'][number]>;
+
+/** For a payments service of an older release, which says the payment alone: by our own clock, and without confirmations. */
+const unsaid = (): Omit<CheckoutPayment, 'payment'> => ({ confirmations: null, server_time: rfc3339(new Date()) });
 
 const ownPaymentKey = ({ merchant_id, payment_id }: OwnPayment): string => `${merchant_id} ${payment_id}`;
 

@@ -72,6 +72,14 @@ describe('the checkout page', () => {
     }
   });
 
+  test('has the words for the end of its time with it, in which nothing invites to pay', () => {
+    const [, template = ''] = /<template[^>]*>(.*)<\/template/s.exec(show()) ?? [];
+    expect(template).toContain('data-state="over"');
+    expect(template).toContain(english.language.texts.over.text);
+    expect(template).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"|<template/);
+    expect(show({ server_time: payment.expires_at })).not.toContain('<template');
+  });
+
   test('tells how far the transfer has come, and what is missing when all confirmations are there', () => {
     const seen = (confirmations: { seen: number; required: number }) => show({ status: 'CHECKING', confirmations });
     expect(textOf(seen({ seen: 3, required: 12 }))).toContain('Confirmations: 3 of 12');

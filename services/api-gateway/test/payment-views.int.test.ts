@@ -3,6 +3,7 @@ import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { CheckoutPayment, PublicPaymentsRequest } from '@quittance/contracts/payment-views.ts';
 import { createServiceClient, type ServiceClient } from '@quittance/http/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { checkoutState } from '../src/checkout/state.ts';
 import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/payment-views.ts';
 import { WALLET } from './fake-request.ts';
 import { INTERNAL_TOKEN } from './gateway.ts';
@@ -55,6 +56,17 @@ test('the status of a token and its checkout page share one question, and each g
   ]);
   expect(answers).toEqual([checking.payment, checking, checking]);
   expect(asked()).toEqual([[token, other].map(publicTokenHash)]);
+});
+
+test('a payments service of an older release, which says no time, has no page say that the time is over', async () => {
+  const token = newPublicToken();
+  const expires = new Date(Date.now() + 60_000).toISOString();
+  const payment = { ...checking.payment, status: 'PENDING', expires_at: expires };
+  const found = [{ token_sha256: publicTokenHash(token), payment }];
+  payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
+  const shown = await views.checkoutPayment(token);
+  expect(shown).toEqual({ payment, confirmations: null, server_time: expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) });
+  expect(checkoutState(shown!)).toBe('waiting');
 });
 
 test('a token that is nobody’s has neither, and a text that can be no token is not asked about', async () => {

@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/route.ts';
 import { KEPT_FOR_EVER, loadAsset } from '../asset.ts';
 import { fixedContent } from '../compression.ts';
 
@@ -9,7 +9,10 @@ export const assets = {
   stylesheet: loadAsset(new URL('assets/checkout.css', import.meta.url)),
 };
 
-/** GET /assets/{name}. A name of an older release is a 404; its page is never cached and asks for the new one. */
+/**
+ * GET /assets/{name}. While a release replaces another, a page of the one may ask a process of the other. It gets the file that is
+ * there, not to be kept: without any script it would look for nothing new, and go on inviting to pay after its end.
+ */
 export function assetRoutes(): Route[] {
   const files = new Map(
     Object.values(assets).map(({ name, contentType, bytes }) => [
@@ -17,15 +20,26 @@ export function assetRoutes(): Route[] {
       fixedContent(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
     ]),
   );
+  const ofOtherReleases = new Map(
+    Object.values(assets).map(({ name, contentType, bytes }) => [
+      withoutHash(name),
+      fixedContent(bytes, { 'content-type': contentType, 'cache-control': 'no-store' }),
+    ]),
+  );
   return [
     route({
       method: 'GET',
       path: '/assets/:name',
       handle: (request) => {
-        const file = files.get(request.params['name'] ?? '');
+        const name = pathParameter(request.params, 'name');
+        const file = files.get(name) ?? ofOtherReleases.get(withoutHash(name));
         if (file === undefined) throw new HttpError(404, 'Not found');
         return file(request);
       },
     }),
   ];
 }
+
+/** "checkout.0123456789abcdef.js" → "checkout.js"; null for a name without a hash. */
+const withoutHash = (name: string): string | null =>
+  /^(.+)\.[0-9a-f]{16}(\.\w+)$/.exec(name)?.slice(1).join('') ?? null;

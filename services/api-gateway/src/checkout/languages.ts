@@ -85,7 +85,8 @@ function readRanges(header: string): { tag: string; quality: number }[] {
 
 const rangePattern = /^([a-z0-9-]{1,100}|\*)(?:[ \t]*;[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i;
 
-function findLanguage(tag: string): Language | undefined {
+/** The language of ours that a tag names, whatever region or script it adds. */
+export function findLanguage(tag: string): Language | undefined {
   try {
     const { language } = new Intl.Locale(tag);
     return languages.find(({ code }) => code === language);

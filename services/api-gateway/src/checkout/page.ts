@@ -7,7 +7,7 @@ import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from
 import { icons } from './icons.ts';
 import type { Language } from './languages.ts';
 import { payingFacts, qrChoice } from './paying.ts';
-import { checkoutState, isOpen } from './state.ts';
+import { checkoutState, isOpen, type CheckoutState } from './state.ts';
 
 /**
  * The page of one payment. Beside what the public status shows it tells how far a transfer that was seen has come, and nothing more.
@@ -17,10 +17,21 @@ export function paymentPage(view: CheckoutPayment, network: Network | null, choi
   const { payment } = view;
   const { language } = choices;
   const state = checkoutState(view);
+  if (state === 'waiting' && network === null)
+    throw new Error(`nobody can pay on ${payment.network}, which is not configured`);
+  const main = paymentMain(view, state, network, choices);
+  return checkoutDocument(choices, titleOf(view, state, language), isOpen(state), main);
+}
+
+const titleOf = ({ payment }: CheckoutPayment, state: CheckoutState, language: Language): string =>
+  `${language.texts[state].title} · ${formatAmount(language, payment.amount)} ${payment.currency}`;
+
+function paymentMain(view: CheckoutPayment, state: CheckoutState, network: Network | null, choices: PageChoices): Html {
+  const { payment } = view;
+  const { language } = choices;
   const isWaiting = state === 'waiting';
-  if (isWaiting && network === null) throw new Error(`nobody can pay on ${payment.network}, which is not configured`);
   const { title, text } = language.texts[state];
-  const main = html`<main
+  return html`<main
     data-status="${payment.status}"
     data-state="${state}"
     data-expires-at="${payment.expires_at}"
@@ -38,10 +49,15 @@ export function paymentPage(view: CheckoutPayment, network: Network | null, choi
       ${payment.transaction_id === undefined ? [] : transactionFact(payment.transaction_id, network, language)}
     </dl>
     ${network !== null && isWaiting ? qrChoice(payment, network, choices) : []}
-    ${isOpen(state) ? reloadNotice(choices) : []}
+    ${isOpen(state) ? reloadNotice(choices) : []} ${isWaiting ? endOfTime(view, network, choices) : []}
   </main>`;
-  const amount = `${formatAmount(language, payment.amount)} ${payment.currency}`;
-  return checkoutDocument(choices, `${title} · ${amount}`, isOpen(state), main);
+}
+
+/** What the script shows when the time ends while nobody can be asked. Browsers show nothing of it before. */
+function endOfTime(view: CheckoutPayment, network: Network | null, choices: PageChoices): Html {
+  return html`<template data-title="${titleOf(view, 'over', choices.language)}"
+    >${paymentMain(view, 'over', network, choices)}</template
+  >`;
 }
 
 export function notFoundPage(choices: PageChoices): string {

@@ -2,7 +2,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PageChoices } from '../checkout/document.ts';
-import { chooseLanguage } from '../checkout/languages.ts';
+import { chooseLanguage, findLanguage } from '../checkout/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../checkout/page.ts';
 import { compressed } from '../compression.ts';
 import type { PaymentViews } from '../payment-views.ts';
@@ -56,7 +56,7 @@ function choicesOf({ query, headers }: RouteRequest): PageChoices {
   const language = chooseLanguage({ lang, acceptLanguage: headers['accept-language'] });
   return {
     language,
-    chosenLanguage: lang === language.code ? lang : null,
+    chosenLanguage: findLanguage(lang ?? '')?.code ?? null,
     qr: query.get('qr') === 'link' ? 'link' : 'recipient',
   };
 }

@@ -7,6 +7,8 @@
 (() => {
   const POLL_MIN_MS = 3800;
   const POLL_MAX_MS = 4000;
+  /** Not even coming back asks sooner than this after the last question: connections may come and go many times a second. */
+  const POLL_PAUSE_MS = 1000;
   const WAIT_MAX_MS = 30000;
   const RETRY_AFTER_MAX_MS = 300000;
   const REQUEST_TIMEOUT_MS = 10000;
@@ -29,6 +31,7 @@
   let tickTimer = 0;
   /** Until then nothing is asked, whatever happens, because we were told to. */
   let quietUntil = 0;
+  let lastPoll = -Infinity;
   let secondsShown = Infinity;
 
   const isOpen = () => OPEN_STATES.includes(main.dataset.state);
@@ -44,22 +47,28 @@
   async function poll() {
     if (isBusy || document.hidden || !isOpen()) return;
     const now = performance.now();
-    if (now < quietUntil) return pollIn(quietUntil - now);
+    const earliest = Math.max(quietUntil, lastPoll + POLL_PAUSE_MS);
+    if (now < earliest) return pollIn(earliest - now);
+    lastPoll = now;
     isBusy = true;
     let wait;
     try {
       await ask();
       failures = 0;
       // From question to question, however long the answer took.
-      wait = Math.max(POLL_MIN_MS + Math.random() * (POLL_MAX_MS - POLL_MIN_MS) - (performance.now() - now), 1000);
+      wait = Math.max(
+        POLL_MIN_MS + Math.random() * (POLL_MAX_MS - POLL_MIN_MS) - (performance.now() - now),
+        POLL_PAUSE_MS,
+      );
     } catch {
       // Being told to ask less is no failure, and says how long to wait.
       const isFailure = performance.now() >= quietUntil;
       if (isFailure) failures += 1;
       wait = isFailure ? Math.min(POLL_MAX_MS * 2 ** failures, WAIT_MAX_MS) : 0;
+      endAlone();
     }
     isBusy = false;
-    note(texts.offline, failures >= FAILURES_TOLD);
+    note(texts.offline, failures >= FAILURES_TOLD || (failures > 0 && !navigator.onLine));
     pollIn(Math.max(wait, quietUntil - performance.now()));
   }
 
@@ -67,8 +76,9 @@
     const { state, status } = main.dataset;
     if (state !== 'unavailable') {
       const answer = await request(`/api/v1/payments/${token}`);
-      if (answer.status !== 200) throw new Error(`status ${answer.status}`);
-      const current = JSON.parse(answer.text).status;
+      if (answer.status >= 500) throw new Error(`status ${answer.status}`);
+      // What refuses to say the status, or knows no such payment, is for the page itself to tell.
+      const current = answer.status === 200 ? JSON.parse(answer.text).status : null;
       if (current === status && current !== 'CHECKING' && !isTimeOver() && !hasLostTime()) return;
     }
     await showCurrent();
@@ -83,7 +93,8 @@
       if (response.status !== 429) return { status: response.status, text: await response.text() };
       // An edge that counts by address says no time, and answers with a page.
       const seconds = Number(response.headers.get('retry-after'));
-      quietUntil = performance.now() + (seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : WAIT_MAX_MS);
+      const wait = seconds > 0 ? Math.min(seconds * 1000, RETRY_AFTER_MAX_MS) : WAIT_MAX_MS;
+      quietUntil = performance.now() + Math.max(wait, POLL_MIN_MS);
       throw new Error('too many questions');
     } finally {
       clearTimeout(timer);
@@ -103,6 +114,8 @@
     // Another question may have been answered meanwhile.
     if (ticks < asked.ticks) return;
     asked = { ticks, date };
+    // No question may follow this one that would take it away.
+    note(texts.offline, false);
     if (next.dataset.state === main.dataset.state) update(next);
     else replace(next, page.title);
     tick();
@@ -129,6 +142,18 @@
     scrollTo(0, 0);
     if (hadFocus) main.querySelector('h1').focus();
     announce(`${main.querySelector('h1').textContent}. ${main.querySelector('.lead').textContent}`);
+  }
+
+  /**
+   * Once the time is over and the server cannot be asked, the page shows what the server wrote for that moment, so that it invites
+   * nobody to pay too late. After a sleep the date tells that; when it told wrong, the next answer brings the waiting page back.
+   */
+  function endAlone() {
+    if (main.dataset.state !== 'waiting' || millisecondsLeft(Date.now() - asked.date) > 0) return;
+    const template = main.querySelector('template');
+    // The page of another release may have none.
+    if (template === null) return;
+    replace(document.importNode(template.content, true).querySelector('main'), template.dataset.title);
   }
 
   /** Makes of what the server wrote what only a script can. */
@@ -164,9 +189,10 @@
 
   // ---- The countdown
 
-  function millisecondsLeft() {
+  /** @param passed what has passed by another count since the page was asked for; where they differ, the longer one counts. */
+  function millisecondsLeft(passed = 0) {
     const { expiresAt, serverTime } = main.dataset;
-    return Date.parse(expiresAt) - Date.parse(serverTime) - (performance.now() - asked.ticks);
+    return Date.parse(expiresAt) - Date.parse(serverTime) - Math.max(performance.now() - asked.ticks, passed);
   }
 
   const isTimeOver = () => main.dataset.state === 'waiting' && millisecondsLeft() <= 0;
@@ -179,10 +205,10 @@
     if (main.dataset.state !== 'waiting') return;
     const left = Math.max(millisecondsLeft(), 0);
     showSeconds(Math.ceil(left / 1000));
-    // At the end of the time the page is asked for at once. Should that fail, the next question to come brings it.
-    if (left === 0 && !document.hidden && performance.now() > Math.max(quietUntil, asked.ticks + 1000)) {
-      showCurrent().catch(() => undefined);
-    } else {
+    // At the end of the time the page is asked for at once. Should that fail, or not be allowed, the next question to come brings it.
+    if (left === 0 && performance.now() < quietUntil) endAlone();
+    else if (left === 0 && !document.hidden && performance.now() > asked.ticks + 1000) showCurrent().catch(endAlone);
+    else {
       tickTimer = setTimeout(tick, left % 1000 || 1000);
     }
   }

@@ -45,7 +45,7 @@ export const es: Texts = {
   recipientHint: 'Después de pegarla, compare el principio y el final.',
   description: 'Descripción',
   timeLeft: 'Tiempo restante',
-  payBefore: 'Pague antes del',
+  payBefore: 'Pague antes de:',
   transaction: 'Transacción',
   viewTransaction: 'Ver la transacción',
 

@@ -46,7 +46,7 @@ export const fr: Texts = {
   recipientHint: 'Après l’avoir collée, comparez le début et la fin.',
   description: 'Description',
   timeLeft: 'Temps restant',
-  payBefore: 'À payer avant le',
+  payBefore: 'À payer avant :',
   transaction: 'Transaction',
   viewTransaction: 'Voir la transaction',
 

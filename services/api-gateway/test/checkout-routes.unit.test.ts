@@ -1,0 +1,55 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { Reply } from '@quittance/http/route.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { assetRoutes, assets } from '../src/checkout/assets.ts';
+import { checkoutRoutes } from '../src/routes/checkout.ts';
+import { evmNetwork, fakeRequest, refusal, WALLET } from './fake-request.ts';
+
+const payment: PublicPayment = {
+  status: 'PENDING',
+  amount: '1234.50',
+  currency: 'USDT',
+  network: evmNetwork.id,
+  merchant_wallet: WALLET,
+  description: 'Order 7',
+  expires_at: '2026-01-31T09:00:00.000Z',
+};
+const checkoutPayment = () =>
+  Promise.resolve({ payment, confirmations: null, server_time: '2026-01-31T08:30:00.000Z' });
+const views = { checkoutPayment, publicPayment: () => Promise.resolve(payment), details: () => Promise.resolve(null) };
+
+describe('files of the checkout page', () => {
+  const [route] = assetRoutes();
+  const get = async (name: string) =>
+    (await route!.handle({ ...fakeRequest({}), params: { name } })) as Reply & { body: Buffer };
+
+  test('that another release names are those that are there, and are not kept', async () => {
+    for (const { name, contentType, bytes } of Object.values(assets)) {
+      const { body, headers } = await get(name.replace(/[0-9a-f]{16}/, '0123456789abcdef'));
+      expect(body.equals(bytes)).toBe(true);
+      expect(headers).toMatchObject({ 'content-type': contentType, 'cache-control': 'no-store' });
+    }
+  });
+
+  test.each(['other.0123456789abcdef.js', 'checkout.js', 'checkout.0123456789abcdef.html'])(
+    'have no other name, such as %s',
+    async (name) => {
+      expect(await refusal(() => get(name))).toMatchObject({ status: 404 });
+    },
+  );
+});
+
+describe('links of the checkout page', () => {
+  const [route] = checkoutRoutes({ views, networks: [evmNetwork], logger: testLogger });
+
+  test.each([
+    ['de', '?lang=de&amp;qr=link'],
+    ['pt-BR', '?lang=pt&amp;qr=link'],
+    ['xx', '?qr=link'],
+  ])('keep the language that ?lang=%s named', async (lang, link) => {
+    const request = { ...fakeRequest({}), query: new URLSearchParams({ lang }), params: { public_token: 'any' } };
+    const page = await route!.handle(request);
+    expect(page.body).toContain(`href="${link}"`);
+  });
+});
