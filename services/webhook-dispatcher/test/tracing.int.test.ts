@@ -135,6 +135,17 @@ test.each([
   expect(rowCount).toBe(0);
 });
 
+test('traces of events that were written a month ago go when others come', async () => {
+  const count = async (): Promise<number> => (await store.pool.query('select from event_trace')).rowCount!;
+  await store.pool.query('truncate event_trace');
+  for (const host of ['old.io', 'older.io']) await addEvent(host, paid());
+  await store.pool.query(`update event_trace set written_at = now() - interval '31 days'`);
+  await addEvent('new.io', null);
+  expect(await count()).toBe(2);
+  await addEvent('new.io', paid());
+  expect(await count()).toBe(1);
+});
+
 test('a trace that cannot be read holds nothing up', async () => {
   await store.pool.query('alter table event_trace rename to elsewhere');
   try {

@@ -10,16 +10,20 @@ import { Network, type Party } from './support/network.ts';
 import { overlayNames, render } from './support/render.ts';
 
 const postgres = pod('postgres', { 'cnpg.io/cluster': 'postgres' });
+/** What was brought back beside the first one. */
+const restored = pod('postgres-2', { 'cnpg.io/cluster': 'postgres-2' });
 const rabbitmq = pod('rabbitmq', { 'app.kubernetes.io/name': 'rabbitmq' });
 const stranger = pod('stranger', { 'app.kubernetes.io/name': 'stranger' });
 const prometheus = pod('prometheus', { 'app.kubernetes.io/name': 'prometheus' }, 'monitoring');
 const ingress = pod('ingress', { 'app.kubernetes.io/name': 'controller' }, 'ingress');
+/** cert-manager's, as long as it proves whose the host is. */
+const challenge = pod('challenge', { 'acme.cert-manager.io/http01-solver': 'true' });
 const collector = pod('collector', { 'app.kubernetes.io/name': 'collector' }, 'observability');
 const neighbour = pod('neighbour', { 'app.kubernetes.io/component': 'service' }, 'default');
 /** The Kubernetes API and the bucket of the backups, whose addresses only a deployment knows. */
 const outward = [443, 6443];
 const isLocal = (overlay: string): boolean => overlay === 'local';
-const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8545, 9187, 15672, 15692, 4369, 25672];
+const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8089, 8545, 9187, 15672, 15692, 4369, 25672];
 
 describe.each(overlayNames)('the network of %s', (overlay) => {
   let objects: KubernetesObject[];
@@ -34,13 +38,27 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
   });
 
   test('lets through what is configured, and nothing else', () => {
-    const everybody = [...ours, stranger, prometheus, ingress, collector, neighbour];
+    const everybody = [...ours, stranger, challenge, prometheus, ingress, collector, neighbour];
     const flows = everybody.flatMap((from) =>
       everybody
         .filter((to) => (from.namespace === 'quittance' || to.namespace === 'quittance') && from.name !== to.name)
         .flatMap((to) => ports.filter((port) => network.lets(from, to, port)).map((port) => flow(from, to, port))),
     );
     expect(flows.sort()).toEqual(configured(objects, overlay).sort());
+  });
+
+  test('treats a restored PostgreSQL as the first one', () => {
+    const everybody = [...ours, stranger, prometheus, ingress, neighbour];
+    const ways = (database: Party) =>
+      everybody.flatMap((other) =>
+        ports.map((port) => [
+          other.name,
+          port,
+          network.lets(other, database, port),
+          network.lets(database, other, port),
+        ]),
+      );
+    expect(ways(restored)).toEqual(ways(postgres));
   });
 
   test('allows at no end what the other one forbids', () => {
@@ -152,6 +170,7 @@ function aroundProduction(overlay: string): string[] {
   const elsewhere = [prometheus, ingress, collector, neighbour];
   return [
     ...clients.map((party) => `${party.name} → edge:8080`),
+    'ingress → challenge:8089',
     'prometheus → postgres:9187',
     'prometheus → rabbitmq:15692',
     ...elsewhere.flatMap(({ name }) => outward.map((port) => `postgres → ${name}:${port}`)),

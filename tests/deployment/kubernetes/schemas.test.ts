@@ -1,7 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { find } from './support/objects.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parse } from 'yaml';
+import { find, type KubernetesObject } from './support/objects.ts';
 import { overlayNames, render } from './support/render.ts';
 import { problemsOf } from './support/schemas.ts';
+
+type Plugin = { name: string; parameters: Record<string, string> };
+type ClusterSpec = {
+  bootstrap: {
+    initdb?: { database: string; owner: string };
+    recovery?: { source: string; database: string; owner: string };
+  };
+  externalClusters?: { name: string; plugin: Plugin }[];
+  plugins: Plugin[];
+};
 
 describe.each(overlayNames)('the manifests of %s', (overlay) => {
   test('are what Kubernetes and the operators take', async () => {
@@ -44,5 +58,33 @@ describe('the schemas', () => {
     const path = 'spec.postgresql.synchronous.dataDurability';
     expect(await changed('Cluster', 'postgres', path, 'most of the time')).toContain(`/${path.replaceAll('.', '/')}`);
     expect(await changed('RabbitmqCluster', 'rabbitmq', 'spec.rabbitmq.config', '')).toContain("'config'");
+  });
+});
+
+describe('the Cluster that docs/kubernetes.md restores into', () => {
+  /** Of the page, the one block of YAML that says how a cluster begins with a backup. */
+  const documented = (): { spec: ClusterSpec } => {
+    const page = readFileSync(join(repositoryRoot, 'docs', 'kubernetes.md'), 'utf8');
+    const blocks = [...page.matchAll(/^```yaml\n(.*?)^```/gms)].map(([, block = '']) => block);
+    expect(blocks.filter((block) => block.includes('recovery:'))).toHaveLength(1);
+    return parse(blocks.find((block) => block.includes('recovery:'))!) as { spec: ClusterSpec };
+  };
+
+  test('is one that the operator takes, and reads the backups that the first one writes', async () => {
+    const first = find(await render('production'), 'Cluster', 'postgres') as KubernetesObject & { spec: ClusterSpec };
+    const { spec } = documented();
+    const restored = {
+      ...first,
+      metadata: { ...first.metadata, name: 'postgres-2' },
+      spec: { ...first.spec, ...spec },
+    };
+    expect(problemsOf(restored)).toBe('');
+
+    const { initdb, recovery } = { ...first.spec.bootstrap, ...spec.bootstrap };
+    expect(recovery).toMatchObject({ database: initdb!.database, owner: initdb!.owner });
+    const source = spec.externalClusters!.find(({ name }) => name === recovery!.source)!.plugin;
+    const [archiver] = first.spec.plugins;
+    expect(source.name).toBe(archiver!.name);
+    expect(source.parameters).toEqual({ ...archiver!.parameters, serverName: first.metadata.name });
   });
 });

@@ -7,6 +7,11 @@ import type { NewEvent } from './event.ts';
 /** What an event's attempts belong to. `since` is when the event was written. */
 export type EventTrace = { traceparent: string; since: Date };
 
+/** Retries end after some days. What somebody asks for much later is linked to nothing: no store of traces has the first ones still. */
+const KEPT_DAYS = 30;
+/** So many rows of the past go with each new one: more than come, so the table stays as small as what it is about. */
+const FORGET_FOR_EACH = 5;
+
 /** Keeps the traces of those events that were stored just now and whose trace is exported. */
 export async function insertEventTraces(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
   const traced = events.filter(({ traceparent }) => typeof traceparent === 'string' && isSampled(traceparent));
@@ -16,6 +21,15 @@ export async function insertEventTraces(tx: Transaction, events: readonly NewEve
      select event_id, traceparent from unnest($1::text[], $2::text[]) as t(event_id, traceparent) join event using (event_id)
      on conflict do nothing`,
     [traced.map(({ eventId }) => eventId), traced.map(({ traceparent }) => traceparent)],
+  );
+  await tx.query(
+    `with past as materialized (
+       select event_id from event_trace where written_at < now() - make_interval(days => $1)
+       order by written_at limit $2
+       for update skip locked
+     )
+     delete from event_trace using past where event_trace.event_id = past.event_id`,
+    [KEPT_DAYS, traced.length * FORGET_FOR_EACH],
   );
 }
 

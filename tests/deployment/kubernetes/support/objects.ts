@@ -130,6 +130,7 @@ export function selects(selector: Selector, labels: Labels): boolean {
   return (
     byLabels &&
     (selector.matchExpressions ?? []).every(({ key, operator, values = [] }) => {
+      if (operator === 'Exists') return key in labels;
       if (operator !== 'In') throw new Error(`the tests know no operator ${operator}`);
       return values.includes(labels[key] ?? '');
     })
