@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 import type { Server } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /**
  * Below the ports that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere), or one of these could
@@ -11,6 +12,8 @@ const FIRST = 10_100;
 const COUNT = 9_000;
 /** A machine on which so many are taken has other troubles. */
 const MOST_ATTEMPTS = 1_000;
+/** A program that was killed a moment ago lets go of its ports when its last thread has ended, which is later than its process does. */
+const PATIENCE_MS = 2_000;
 
 /** A port that nothing listens on right now. */
 export async function freePort(): Promise<number> {
@@ -33,17 +36,29 @@ export async function freePorts(count: number): Promise<number[]> {
 
 /**
  * Says plainly that a port is taken, before some program says it in its own way in a log.
- * @throws Error naming the port and what wanted it.
+ * @throws Error naming the port and what wanted it, once it has been taken for two seconds.
  */
 export async function requireFreePort(port: number, purpose: string): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
   try {
-    await close(await listen(port));
+    await close(await listenBefore(deadline, port));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const reason = code === 'EADDRINUSE' ? 'is already in use by another program' : `cannot be used (${code})`;
     throw new Error(`Port ${port}, meant for ${purpose}, ${reason}. Free it, or choose other ports with PORT_BASE.`, {
       cause: error,
     });
+  }
+}
+
+async function listenBefore(deadline: number, port: number): Promise<Server> {
+  for (;;) {
+    try {
+      return await listen(port);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error;
+      await delay(50);
+    }
   }
 }
 
