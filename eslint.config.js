@@ -8,10 +8,19 @@ const mayImport = [
   { files: ['packages/postgres/src/**'], allowed: ['runtime'] },
   { files: ['packages/http/src/**'], allowed: ['contracts', 'runtime'] },
   { files: ['packages/messaging/src/**'], allowed: ['contracts', 'runtime', 'postgres'] },
+  { files: ['packages/chain-reader/src/**'], allowed: ['contracts', 'runtime'] },
+  { files: ['packages/checkout-page/src/**'], allowed: ['contracts'] },
+  { files: ['packages/local-backends/src/**'], allowed: ['contracts'] },
   { files: ['packages/ops/src/**'], allowed: ['contracts', 'runtime', 'http', 'messaging'] },
-  { files: ['packages/testkit/src/**'], allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'local-stack'] },
-  { files: ['infra/local/**'], ignores: ['**/test/**'], allowed: ['contracts'] },
-  { files: ['services/*/src/**'], allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'http'] },
+  {
+    files: ['packages/testkit/src/**'],
+    allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
+  },
+  { files: ['infra/local/**'], ignores: ['**/test/**'], allowed: ['contracts', 'local-backends'] },
+  {
+    files: ['services/*/src/**'],
+    allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'http', 'chain-reader', 'checkout-page'],
+  },
   { files: ['services/*/src/state.ts'], allowed: ['contracts'], onlyThose: true },
 ];
 
@@ -83,7 +92,10 @@ export default ts.config(
   ...mayImport.map(importRule),
   { ...importRule(services), files: databaseFiles, rules: withoutDatabaseRule(services) },
   {
-    files: ['services/*/src/**', 'packages/{contracts,runtime,postgres,messaging,http}/src/**'],
+    files: [
+      'services/*/src/**',
+      'packages/{contracts,runtime,postgres,messaging,http,chain-reader,checkout-page}/src/**',
+    ],
     // The frame of a process gives its environment to its config.ts.
     ignores: ['services/*/src/config.ts', 'packages/runtime/src/service.ts'],
     rules: {
@@ -116,7 +128,7 @@ export default ts.config(
   },
   {
     // Command lines talk to a person on the terminal.
-    files: ['infra/local/**', 'packages/ops/src/**', 'tests/**'],
+    files: ['infra/local/**', 'packages/{ops,local-backends}/src/**', 'tests/**'],
     rules: { 'no-console': 'off' },
   },
   {

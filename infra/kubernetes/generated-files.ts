@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { serviceSchemas } from '../local/backends/service-databases.ts';
+import { serviceSchemas } from '@quittance/local-backends/service-databases.ts';
 import { renderNginx } from '../nginx/render.ts';
 
 /** Absolute, with a slash at its end. */

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@quittance/local-stack/backends/ports.ts';
-import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
-import { addressOf } from '@quittance/local-stack/backends/service-databases.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
+import { startPostgres } from '@quittance/local-backends/postgres.ts';
+import { addressOf } from '@quittance/local-backends/service-databases.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import {
   type Campaign,

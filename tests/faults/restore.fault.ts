@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from '@quittance/local-stack/backends/ports.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';

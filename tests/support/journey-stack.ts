@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { requireFreePort } from '@quittance/local-stack/backends/ports.ts';
+import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { stackDirectory, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { portPlan, type Ports } from '@quittance/local-stack/stack/ports.ts';
 import { startStack, type Stack } from '@quittance/local-stack/stack/stack.ts';

@@ -1,4 +1,4 @@
-import { rpc } from '@quittance/local-stack/backends/rpc.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 
 const blockSeconds = 1;
 

@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { freePort } from '@quittance/local-stack/backends/ports.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
 import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts';
 
 export const INTERNAL_TOKEN = 'a token that is only used while this runs';

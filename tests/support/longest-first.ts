@@ -37,7 +37,7 @@ const longest = [
   'services/chain-watcher/test/scenarios/outage.int.test.ts',
   'packages/ops/test/policy-sequences.int.test.ts',
   'services/webhook-dispatcher/test/delivery.int.test.ts',
-  'infra/local/backends/test/rabbitmq.int.test.ts',
+  'packages/local-backends/test/rabbitmq.int.test.ts',
   'tests/journeys/accepted-transfer.test.ts',
   'services/webhook-dispatcher/test/random-claims.int.test.ts',
 ];

@@ -1,4 +1,4 @@
-import { ensureToken } from '../../local/token/token.ts';
+import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { required } from './environment.ts';
 
 /**

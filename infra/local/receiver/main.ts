@@ -1,4 +1,4 @@
-import { openCertificateAuthority } from '../backends/certificates.ts';
+import { openCertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import { Behaviours } from './behaviour.ts';
 import { readConfig } from './config.ts';
 import { createControlServer } from './control-server.ts';

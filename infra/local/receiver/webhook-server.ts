@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import type { CertificateAuthority } from '../backends/certificates.ts';
+import type { CertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
 import type { Mailbox } from './mailbox.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
-import { rpc } from '../backends/rpc.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 import { createPayment } from './demo-merchant.ts';
 import { payOnChain } from './pay.ts';
 import { StackError } from './directory.ts';

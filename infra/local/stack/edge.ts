@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { isNetwork, renderNginx } from '../../nginx/render.ts';
-import { nginxUser, startNginx, type Nginx } from '../backends/nginx.ts';
+import { nginxUser, startNginx, type Nginx } from '@quittance/local-backends/nginx.ts';
 import { StackError, type StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';
 

@@ -1,6 +1,6 @@
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { rpc } from '../backends/rpc.ts';
-import { ensureToken } from '../token/token.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
+import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { StackError } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 

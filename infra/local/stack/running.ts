@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { commandLine, isAlive, writePidFile } from '../backends/orphans.ts';
+import { commandLine, isAlive, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { StackError, type StackDirectory } from './directory.ts';
 
 /** In the command line of the process that runs a stack. */

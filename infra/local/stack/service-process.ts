@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
-import { startChild, type Child } from '../backends/child.ts';
-import { endOrphan, writePidFile } from '../backends/orphans.ts';
-import { requireFreePort } from '../backends/ports.ts';
+import { startChild, type Child } from '@quittance/local-backends/child.ts';
+import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
+import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { repositoryRoot, StackError } from './directory.ts';
 
 const readyTimeoutMs = 30_000;

@@ -4,8 +4,8 @@ import { createServer, request, type IncomingHttpHeaders, type Server, type Serv
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { nginxUser, startNginx } from '../../local/backends/nginx.ts';
-import { freePort } from '../../local/backends/ports.ts';
+import { nginxUser, startNginx } from '@quittance/local-backends/nginx.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
 import { stackDirectory } from '../../local/stack/directory.ts';
 import { renderNginx } from '../render.ts';
 

@@ -5,7 +5,7 @@ import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 
 import { HttpError, unavailable } from '../src/errors.ts';
-import { route } from '../src/route.ts';
+import { route } from '../src/server/route.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
 const internalToken = 't'.repeat(32);

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 
 import { eventually } from '@quittance/testkit/eventually.ts';
 
-import { readJson } from '../src/body.ts';
+import { readJson } from '../src/server/body.ts';
 import { RequestAborted } from '../src/errors.ts';
-import { route } from '../src/route.ts';
+import { route } from '../src/server/route.ts';
 import { rawClient, startServer, type TestServer } from './server-fixture.ts';
 
 const LIMIT = 1024;

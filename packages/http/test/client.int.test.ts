@@ -7,7 +7,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
-import { ServiceUnavailable, createServiceClient, type ServiceClient } from '../src/client.ts';
+import { ServiceUnavailable, createServiceClient, type ServiceClient } from '../src/client/client.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

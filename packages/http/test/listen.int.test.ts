@@ -3,7 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 
 import { eventually } from '@quittance/testkit/eventually.ts';
 
-import { route } from '../src/route.ts';
+import { route } from '../src/server/route.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
 /** A server with one route that answers when told to. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { operatorBody } from '../src/operator-body.ts';
-import type { RouteRequest } from '../src/route.ts';
+import { operatorBody } from '../src/server/operator-body.ts';
+import type { RouteRequest } from '../src/server/route.ts';
 
 const read = operatorBody<{ days: number }>({ days: { type: 'integer', minimum: 1 } }, ['days']);
 const author = { actor: 'olga', reason: 'agreed by phone' };

@@ -4,8 +4,8 @@ import { createLifecycle, type Lifecycle } from '@quittance/runtime/lifecycle.ts
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
-import { createApp } from '../src/app.ts';
-import { listen } from '../src/listen.ts';
+import { createApp } from '../src/server/app.ts';
+import { listen } from '../src/server/listen.ts';
 
 export type TestServer = { url: string; port: number; metrics: Metrics; lifecycle: Lifecycle; stop(): Promise<void> };
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
-import { currentSpan } from '@quittance/runtime/tracing.ts';
+import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { createServiceClient } from '../src/client.ts';
+import { createServiceClient } from '../src/client/client.ts';
 import { unavailable } from '../src/errors.ts';
-import { route } from '../src/route.ts';
+import { route } from '../src/server/route.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
 const token = 'an internal token of at least 32 characters';

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { waitingRoom } from '../src/waiting-room.ts';
+import { waitingRoom } from '../src/server/startup-probe-server.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
 /** A port that was free a moment ago. */

@@ -1,6 +1,6 @@
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { stringify } from 'yaml';
-import { type Binding, DEAD_EXCHANGE, EXCHANGE, bindings, deadQueueOf } from '../src/topology.ts';
+import { type Binding, DEAD_EXCHANGE, EXCHANGE, bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Description, readDescriptions } from './descriptions.ts';
 import { examples } from './examples.ts';
 

@@ -4,8 +4,8 @@ import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
-import { connectBroker, type Broker } from './broker.ts';
-import { createOutbox, type Outbox } from './outbox.ts';
+import { connectBroker, type Broker } from './broker/broker.ts';
+import { createOutbox, type Outbox } from './outbox/outbox.ts';
 
 /** Longer than a database needs to come up or to fail over; then the supervisor starts the process again. */
 const DATABASE_TIMEOUT_MS = 60_000;

@@ -7,12 +7,12 @@ import {
   type Span,
   type SpanAttributes,
   tracer,
-} from '@quittance/runtime/tracing.ts';
-import { type Result, saidAt } from './delivery.ts';
-import type { Handler, Heard } from './handler.ts';
-import type { OutboxRow } from './outbox-store.ts';
-import type { Outcome } from './publisher.ts';
-import { EXCHANGE } from './topology.ts';
+} from '@quittance/runtime/tracing/tracing.ts';
+import { type Result, saidAt } from './consumer/delivery.ts';
+import type { Handler, Heard } from './consumer/handler.ts';
+import type { OutboxRow } from './outbox/store.ts';
+import type { Outcome } from './broker/publisher.ts';
+import { EXCHANGE } from './broker/topology.ts';
 
 /** One sending of a message, from its publishing to RabbitMQ's word. */
 export type Sending = {

@@ -4,7 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { parse } from 'yaml';
 import { asyncapiYaml } from '../asyncapi/document.ts';
-import { bindings } from '../src/topology.ts';
+import { bindings } from '../src/broker/topology.ts';
 
 type Operation = { action: 'send' | 'receive'; tags: { name: string }[]; messages: { $ref: string }[] };
 type Component = { payload: { properties: Record<string, object> }; examples: { payload: unknown }[] };

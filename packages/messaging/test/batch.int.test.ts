@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { listDeadLetters } from '../src/dead-letter.ts';
-import { PermanentError } from '../src/handler.ts';
-import { DELIVERY_LIMIT } from '../src/topology.ts';
+import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';
+import { PermanentError } from '../src/consumer/handler.ts';
+import { DELIVERY_LIMIT } from '../src/broker/topology.ts';
 import {
   QUEUE,
   affectedMerchants,

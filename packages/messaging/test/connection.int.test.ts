@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { connectBroker } from '../src/broker.ts';
-import { bindings, deadQueueOf } from '../src/topology.ts';
+import { connectBroker } from '../src/broker/broker.ts';
+import { bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { connected, queueSize, startWorld } from './world.ts';
 import type { World } from './world.ts';
 

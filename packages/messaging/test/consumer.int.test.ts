@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { listDeadLetters } from '../src/dead-letter.ts';
-import { PermanentError, on } from '../src/handler.ts';
-import { DELIVERY_LIMIT } from '../src/topology.ts';
+import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';
+import { PermanentError, on } from '../src/consumer/handler.ts';
+import { DELIVERY_LIMIT } from '../src/broker/topology.ts';
 import {
   QUEUE,
   effects,

@@ -7,8 +7,8 @@ import {
   listDeadLetterActions,
   listDeadLetters,
   redriveDeadLetters,
-} from '../src/dead-letter.ts';
-import { PermanentError } from '../src/handler.ts';
+} from '../src/dead-letter/dead-letter.ts';
+import { PermanentError } from '../src/consumer/handler.ts';
 import { QUEUE, effects, publishRaw, queueSize, recording, startWorld, webhookConfigured } from './world.ts';
 import type { World } from './world.ts';
 

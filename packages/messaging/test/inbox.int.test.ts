@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { deleteOldRows, enterInbox } from '../src/inbox.ts';
+import { deleteOldRows, enterInbox } from '../src/consumer/inbox.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { PermanentError } from '../src/handler.ts';
-import { startQueueGauges } from '../src/queue-gauges.ts';
+import { PermanentError } from '../src/consumer/handler.ts';
+import { startQueueGauges } from '../src/broker/queue-gauges.ts';
 import { QUEUE, publishRaw, recording, say, startWorld, webhookConfigured } from './world.ts';
 import type { World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { forgetOldMessages } from '../src/sent-messages.ts';
+import { forgetOldMessages } from '../src/outbox/sent-messages.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, say, startWorld } from './world.ts';
 import type { World } from './world.ts';
 

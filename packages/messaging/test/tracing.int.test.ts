@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { currentSpan, inSpan, type Span, tracer } from '@quittance/runtime/tracing.ts';
+import { currentSpan, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { listDeadLetters, redriveDeadLetters } from '../src/dead-letter.ts';
-import { PermanentError, onBatch } from '../src/handler.ts';
-import type { Outbox } from '../src/outbox.ts';
+import { listDeadLetters, redriveDeadLetters } from '../src/dead-letter/dead-letter.ts';
+import { PermanentError, onBatch } from '../src/consumer/handler.ts';
+import type { Outbox } from '../src/outbox/outbox.ts';
 import {
   QUEUE,
   effects,

@@ -10,11 +10,11 @@ import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { type Broker, connectBroker } from '../src/broker.ts';
-import { type Consumers, startConsumers } from '../src/consumer.ts';
-import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/handler.ts';
+import { type Broker, connectBroker } from '../src/broker/broker.ts';
+import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
+import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/consumer/handler.ts';
 import { messagingMigrations } from '../src/migrations.ts';
-import { type Outbox, createOutbox } from '../src/outbox.ts';
+import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 
 /** The queue and the message that these tests use: `payments` hears WebhookConfigured. */
 export const QUEUE = 'payments.webhook-configured';

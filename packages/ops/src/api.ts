@@ -1,5 +1,5 @@
-import { createServiceClient, ServiceUnavailable } from '@quittance/http/client.ts';
-import type { ServiceClient, ServiceRequest } from '@quittance/http/client.ts';
+import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
+import type { ServiceClient, ServiceRequest } from '@quittance/http/client/client.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { serviceSettings } from './config.ts';

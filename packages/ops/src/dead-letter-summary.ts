@@ -1,4 +1,4 @@
-import type { DeadLetter } from '@quittance/messaging/dead-letter-message.ts';
+import type { DeadLetter } from '@quittance/messaging/dead-letter/message.ts';
 
 /** Dead letters that probably have one story. */
 export type DeadLetterGroup = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import type { Broker } from '@quittance/messaging/broker.ts';
-import { DEAD_EXCHANGE } from '@quittance/messaging/topology.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import type { Broker } from '@quittance/messaging/broker/broker.ts';
+import { DEAD_EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import type { TestBroker } from '@quittance/testkit/broker.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

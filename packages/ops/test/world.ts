@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { createApp } from '@quittance/http/app.ts';
-import { readJson } from '@quittance/http/body.ts';
-import { route } from '@quittance/http/route.ts';
-import type { Method, Reply, RouteRequest } from '@quittance/http/route.ts';
+import { createApp } from '@quittance/http/server/app.ts';
+import { readJson } from '@quittance/http/server/body.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Method, Reply, RouteRequest } from '@quittance/http/server/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { pino } from 'pino';
 
 import { rfc3339 } from './time.ts';
-import { traceFields } from './tracing.ts';
+import { traceFields } from './tracing/tracing.ts';
 
 export type Logger = pino.Logger;
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';

@@ -4,7 +4,7 @@ import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { readFrameConfig, type TracingSettings } from './service-settings.ts';
 import { ConfigurationError } from './settings.ts';
-import { startTracing } from './start-tracing.ts';
+import { startTracing } from './tracing/start-tracing.ts';
 
 /** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
 const EXIT_CONFIGURATION = 78;

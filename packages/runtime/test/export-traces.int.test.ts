@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { type Collector, startCollector } from '@quittance/testkit/collector.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { exportTraces } from '../src/export-traces.ts';
+import { exportTraces } from '../src/tracing/export-traces.ts';
 import { createLogger } from '../src/logger.ts';
 import { createMetrics } from '../src/metrics.ts';
 import { readFrameConfig } from '../src/service-settings.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { batched } from '../src/batched.ts';
+import { batched } from '../src/concurrency/batch.ts';
 import { createLogger } from '../src/logger.ts';
 import {
   currentOrigin,
@@ -11,7 +11,7 @@ import {
   readTraceparent,
   type Span,
   tracer,
-} from '../src/tracing.ts';
+} from '../src/tracing/tracing.ts';
 
 const trace = 'a'.repeat(32);
 const sampled = `00-${trace}-${'b'.repeat(16)}-01`;

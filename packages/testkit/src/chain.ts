@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startChain } from '@quittance/local-stack/backends/chain.ts';
-import { freePort } from '@quittance/local-stack/backends/ports.ts';
-import { rpc } from '@quittance/local-stack/backends/rpc.ts';
-import { ensureToken, payer } from '@quittance/local-stack/token/token.ts';
+import { startChain } from '@quittance/local-backends/chain.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
+import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
 import { runDirectoryPrefix } from './run-directory.ts';
 
 export type TestChain = {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { messagingMigrations } from '@quittance/messaging/migrations.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
-import { createTurns } from '@quittance/messaging/turns.ts';
+import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
+import { createTurns } from '@quittance/runtime/concurrency/semaphore.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { unpackDebianPackages } from '@quittance/local-stack/backends/debian-packages.ts';
+import { unpackDebianPackages } from '@quittance/local-backends/debian-packages.ts';
 
 const run = promisify(execFile);
 const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));

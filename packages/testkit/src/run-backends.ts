@@ -3,9 +3,9 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort, freePorts } from '@quittance/local-stack/backends/ports.ts';
-import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
-import { startRabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import { freePort, freePorts } from '@quittance/local-backends/ports.ts';
+import { startPostgres } from '@quittance/local-backends/postgres.ts';
+import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import type { Backend } from './backend.ts';
 import { removeStaleRunDirectories, runDirectoryPrefix } from './run-directory.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '@quittance/local-stack/backends/orphans.ts';
+import { isAlive } from '@quittance/local-backends/orphans.ts';
 
 /** Temporary directories of tests are called so, followed by the owner's process id. */
 export const runDirectoryPrefix = 'quittance-test-';

@@ -1,6 +1,6 @@
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { createTracer } from '@quittance/runtime/open-telemetry.ts';
-import { installTracer } from '@quittance/runtime/tracing.ts';
+import { createTracer } from '@quittance/runtime/tracing/open-telemetry.ts';
+import { installTracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from './eventually.ts';
 
 /** A span that ended. Ids are lowercase hex; `links` are ids of spans. */

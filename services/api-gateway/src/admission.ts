@@ -1,7 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { batched } from '@quittance/runtime/batched.ts';
+import { batched } from '@quittance/runtime/concurrency/batch.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { within } from '@quittance/runtime/within.ts';
+import { within } from '@quittance/runtime/concurrency/deadline.ts';
 import { rateLimits, type RateLimit } from './rate-limits.ts';
 import { admitCallers, type CallerRow } from './store/admission.ts';
 import { takeCounts, type Count, type CountRow } from './store/rate-limit-window.ts';

@@ -1,6 +1,6 @@
-import type { ServiceClient, ServiceResponse } from '@quittance/http/client.ts';
+import type { ServiceClient, ServiceResponse } from '@quittance/http/client/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import type { Reply } from '@quittance/http/route.ts';
+import type { Reply } from '@quittance/http/server/route.ts';
 
 /** What the service that owns the data answered, bytes untouched. */
 export type OwnerAnswer = ServiceResponse;

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import type { Reply, RouteRequest } from '@quittance/http/route.ts';
+import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
 
 /** Text that differs from request to request; compressed for whoever takes that. */
 export function compressed(request: RouteRequest, reply: Reply & { body: string }): Reply {

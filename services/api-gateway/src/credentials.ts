@@ -1,6 +1,6 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { headerValues } from '@quittance/http/header-values.ts';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 
 const CREDENTIAL_MAX_CHARACTERS = 255;
 

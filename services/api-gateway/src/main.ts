@@ -1,6 +1,6 @@
-import { listen } from '@quittance/http/listen.ts';
-import { serviceClients } from '@quittance/http/service-clients.ts';
-import { waitingRoom } from '@quittance/http/waiting-room.ts';
+import { listen } from '@quittance/http/server/listen.ts';
+import { serviceClients } from '@quittance/http/client/service-clients.ts';
+import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';

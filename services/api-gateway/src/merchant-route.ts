@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from './admission.ts';
 import { bodyTooLarge, invalidApiKey, rateLimited } from './answers.ts';
 import { apiKeyHash } from './credentials.ts';

@@ -10,9 +10,9 @@ import {
   type PublicPaymentsAnswer,
   type PublicPaymentsRequest,
 } from '@quittance/contracts/payment-views.ts';
-import type { ServiceClient } from '@quittance/http/client.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import { batched } from '@quittance/runtime/batched.ts';
+import { batched } from '@quittance/runtime/concurrency/batch.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { successBody } from './clients.ts';
 

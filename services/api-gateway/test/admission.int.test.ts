@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { sweepWindows } from '../src/store/rate-limit-window.ts';
-import { WALLET } from './fake-request.ts';
+import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import {
   endWindows,
   testGateway,

@@ -1,10 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { PublicPayment } from '@quittance/contracts/payment.ts';
-import type { Reply } from '@quittance/http/route.ts';
+import type { Reply } from '@quittance/http/server/route.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { assetRoutes, assets } from '../src/checkout/assets.ts';
+import { assets } from '@quittance/checkout-page/page-assets.ts';
+import { assetRoutes } from '../src/routes/checkout-assets.ts';
 import { checkoutRoutes } from '../src/routes/checkout.ts';
-import { evmNetwork, fakeRequest, refusal, WALLET } from './fake-request.ts';
+import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
+import { fakeRequest, refusal } from './fake-request.ts';
 
 const payment: PublicPayment = {
   status: 'PENDING',

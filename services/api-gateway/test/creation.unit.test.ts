@@ -3,18 +3,15 @@ import { addressFromHex } from '@quittance/contracts/address.ts';
 import fc from 'fast-check';
 import { readCreation } from '../src/validation/creation.ts';
 import {
-  creationRequest,
   evmNetwork,
-  fakeRequest,
   networks,
   otherEvmNetwork,
-  refusal,
-  refusedFields,
   USDT_ON_EVM,
   USDT_ON_TRON,
   WALLET,
   WALLET_LOWER,
-} from './fake-request.ts';
+} from '@quittance/testkit/sample-networks.ts';
+import { creationRequest, fakeRequest, refusal, refusedFields } from './fake-request.ts';
 
 const valid = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 'Order 7' };
 const read = (body: unknown, headers?: Record<string, string>) =>

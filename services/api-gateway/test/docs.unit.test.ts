@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
-import type { Reply } from '@quittance/http/route.ts';
+import type { Reply } from '@quittance/http/server/route.ts';
 import { parse } from 'yaml';
 import { readOpenApi } from '../src/docs/document.ts';
 import { docsRoutes } from '../src/routes/docs.ts';

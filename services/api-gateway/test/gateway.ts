@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { createServiceClient } from '@quittance/http/client.ts';
-import { listen } from '@quittance/http/listen.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createServiceClient } from '@quittance/http/client/client.ts';
+import { listen } from '@quittance/http/server/listen.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -12,7 +12,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { createGatewayApp } from '../src/app.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { networks } from './fake-request.ts';
+import { networks } from '@quittance/testkit/sample-networks.ts';
 import { standIn, type StandIn } from './stand-in.ts';
 
 export type Response = {

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { CheckoutPayment, PublicPaymentsRequest } from '@quittance/contracts/payment-views.ts';
-import { createServiceClient, type ServiceClient } from '@quittance/http/client.ts';
+import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { checkoutState } from '../src/checkout/state.ts';
+import { checkoutState } from '@quittance/checkout-page/state.ts';
 import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/payment-views.ts';
-import { WALLET } from './fake-request.ts';
+import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN } from './gateway.ts';
 import { standIn, type StandIn } from './stand-in.ts';
 

@@ -3,8 +3,8 @@ import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import type { PublicPayment } from '@quittance/contracts/payment.ts';
 import type { CheckoutPayment, PublicPaymentsAnswer, SeenConfirmations } from '@quittance/contracts/payment-views.ts';
-import { assets } from '../src/checkout/assets.ts';
-import { WALLET, WALLET_LOWER } from './fake-request.ts';
+import { assets } from '@quittance/checkout-page/page-assets.ts';
+import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 import type { StandIn } from './stand-in.ts';
 

@@ -1,9 +1,9 @@
-import { createApp } from '@quittance/http/app.ts';
+import { createApp } from '@quittance/http/server/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/listen.ts';
-import { waitingRoom } from '@quittance/http/waiting-room.ts';
+import { listen } from '@quittance/http/server/listen.ts';
+import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { startService } from '@quittance/runtime/service.ts';
@@ -21,8 +21,8 @@ import { resumeRoutes } from './routes/resume.ts';
 import { tipsRoute } from './routes/tips.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
 import { windowsRoute } from './routes/windows.ts';
-import { createEndpoints } from './rpc/endpoints.ts';
-import { followNewHeads } from './rpc/new-heads.ts';
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
 const name = 'chain-watcher';
 

@@ -3,7 +3,7 @@ import { addressFromHex } from '@quittance/contracts/address.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { confirmationsOf } from './chain/finality.ts';
+import { confirmationsOf } from '@quittance/chain-reader/chain/finality.ts';
 import type { TransferRow } from './store/transfers.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { SuggestedRange } from '../src/rpc/error-hints.ts';
-import { RpcError } from '../src/rpc/errors.ts';
+import type { SuggestedRange } from '@quittance/chain-reader/rpc/error-hints.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createAllowance, granted, refused, suggestedBlocks } from '../src/scan/allowance.ts';
 
 test('grows by a twentieth, at least by one, up to the most', () => {

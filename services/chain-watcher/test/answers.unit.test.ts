@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseBlock, parseLogs, parseReceipt, quantity } from '../src/rpc/answers.ts';
+import { parseBlock, parseLogs, parseReceipt, quantity } from '@quittance/chain-reader/rpc/answers.ts';
 import { hashOf } from './samples.ts';
 
 const rawBlock = {

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { createLocalChain } from '../src/chain/local-chain.ts';
+import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { hashOf, sampleBlock } from './samples.ts';
 
 const chainOf = (...numbers: number[]) => createLocalChain(numbers.map((number) => sampleBlock(number)));

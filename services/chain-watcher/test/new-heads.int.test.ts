@@ -3,7 +3,7 @@ import { createLogger, type Logger } from '@quittance/runtime/logger.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { followNewHeads, type NewHeadsTiming } from '../src/rpc/new-heads.ts';
+import { followNewHeads, type NewHeadsTiming } from '@quittance/chain-reader/rpc/new-heads.ts';
 import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
 import { newWallet, startWorld, untilHeard } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readBlocksAt } from '../src/rpc/reads.ts';
+import { readBlocksAt } from '@quittance/chain-reader/rpc/reads.ts';
 import { look, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
 import { newWallet } from './world.ts';
 

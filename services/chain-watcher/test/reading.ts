@@ -1,14 +1,14 @@
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createLocalChain, type LocalChain } from '../src/chain/local-chain.ts';
-import { look, type Look, type LookFrom } from '../src/chain/look.ts';
-import { readNetworks, type ChainNetwork } from '../src/networks.ts';
-import type { Block } from '../src/rpc/answers.ts';
-import { createEndpoints } from '../src/rpc/endpoints.ts';
-import type { RpcProvider } from '../src/rpc/provider.ts';
-import { readBlockAt } from '../src/rpc/reads.ts';
-import { createWatchSet } from '../src/watch-set.ts';
+import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { look, type Look, type LookFrom } from '@quittance/chain-reader/chain/look.ts';
+import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
+import { createWatchSet } from '@quittance/chain-reader/watch-set.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
 import { networksOf } from './watcher.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { inSpan, type Span, tracer } from '@quittance/runtime/tracing.ts';
+import { inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
 import { newWallet, startWorld, untilHeard, untilWatched, type World } from './world.ts';
 

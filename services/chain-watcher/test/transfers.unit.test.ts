@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
-import { RpcError } from '../src/rpc/errors.ts';
-import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferTopics } from '../src/transfers.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import {
+  TRANSFER_TOPIC,
+  decodeTransfer,
+  locateTransfer,
+  recipientOf,
+  transferTopics,
+} from '@quittance/chain-reader/transfers.ts';
 import { TOKEN, addressOf, hashOf, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 
 describe('decoding', () => {

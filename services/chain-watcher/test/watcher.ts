@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:http';
-import { createApp } from '@quittance/http/app.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
-import { createOutbox } from '@quittance/messaging/outbox.ts';
+import { createApp } from '@quittance/http/server/app.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
+import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
@@ -15,7 +15,7 @@ import { startCountIncidentsLoop } from '../src/loops/count-incidents.ts';
 import { startScanLoop } from '../src/loops/scan.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
-import { readNetworks } from '../src/networks.ts';
+import { readNetworks } from '@quittance/chain-reader/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
 import { networkIncidentRoutes } from '../src/routes/incidents.ts';
 import { rescanRoutes } from '../src/routes/rescans.ts';
@@ -23,8 +23,8 @@ import { resumeRoutes } from '../src/routes/resume.ts';
 import { tipsRoute } from '../src/routes/tips.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
 import { windowsRoute } from '../src/routes/windows.ts';
-import { createEndpoints } from '../src/rpc/endpoints.ts';
-import { followNewHeads } from '../src/rpc/new-heads.ts';
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
 export type WatcherOptions = {
   chain: Pick<TestChain, 'rpcUrl' | 'chainId' | 'token' | 'decimals'>;

@@ -3,7 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { on } from '@quittance/messaging/handler.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testBroker, type TestBroker } from '@quittance/testkit/broker.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';

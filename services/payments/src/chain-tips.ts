@@ -1,5 +1,5 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { OutOfTime, within } from '@quittance/runtime/within.ts';
+import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
 import type { TipReader } from './clients.ts';
 
 /** How far chain-watcher had scanned when it was last asked. */

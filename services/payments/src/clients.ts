@@ -3,7 +3,7 @@ import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
 import { timestampSchema } from '@quittance/contracts/timestamp.ts';
-import { type ServiceClient, type ServiceResponse, ServiceUnavailable } from '@quittance/http/client.ts';
+import { type ServiceClient, type ServiceResponse, ServiceUnavailable } from '@quittance/http/client/client.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** Those who know better when what payments has heard would make it refuse. Each method throws ServiceUnavailable for no answer. */

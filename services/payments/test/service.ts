@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
-import { type HandlerContext, on } from '@quittance/messaging/handler.ts';
+import { type HandlerContext, on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';

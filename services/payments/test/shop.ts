@@ -6,7 +6,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment-views.ts';
-import { createTurns } from '@quittance/messaging/turns.ts';
+import { createTurns } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { applyPolicy, noteWebhook } from '../src/store/gate.ts';

@@ -1,9 +1,9 @@
-import { createApp } from '@quittance/http/app.ts';
+import { createApp } from '@quittance/http/server/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/listen.ts';
-import { waitingRoom } from '@quittance/http/waiting-room.ts';
+import { listen } from '@quittance/http/server/listen.ts';
+import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
-import { startConsumers } from '@quittance/messaging/consumer.ts';
+import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';

@@ -3,7 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
-import { on } from '@quittance/messaging/handler.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';

@@ -1,4 +1,4 @@
-import { goingOnFrom, type Span, type SpanOrigin, tracer } from '@quittance/runtime/tracing.ts';
+import { goingOnFrom, type Span, type SpanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { AttemptResult } from './send.ts';
 import type { Claimed } from './store/claim.ts';
 import type { EventTrace } from './store/event-trace.ts';

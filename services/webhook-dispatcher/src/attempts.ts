@@ -1,7 +1,7 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { inSpan } from '@quittance/runtime/tracing.ts';
+import { inSpan } from '@quittance/runtime/tracing/tracing.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import { endAttempt, startAttempt } from './attempt-span.ts';
 import type { DatabaseClock } from './database-clock.ts';

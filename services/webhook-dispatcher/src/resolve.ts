@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
-import { within } from '@quittance/runtime/within.ts';
+import { within } from '@quittance/runtime/concurrency/deadline.ts';
 import { DialError, NameNotFound } from './dial-error.ts';
 
 /**

@@ -2,7 +2,7 @@ import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { tracer } from '@quittance/runtime/tracing.ts';
+import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';

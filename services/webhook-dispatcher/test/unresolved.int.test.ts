@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import type { TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';

@@ -7,7 +7,7 @@ import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-st
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
-import { on } from '@quittance/messaging/handler.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';

@@ -1,9 +1,9 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@quittance/local-stack/backends/ports.ts';
-import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
-import { startRabbitmq, type Rabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import { freePorts } from '@quittance/local-backends/ports.ts';
+import { startPostgres } from '@quittance/local-backends/postgres.ts';
+import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import type { ChainNode } from './chain-node.ts';

@@ -1,10 +1,10 @@
 import { JsonRpcProvider, Network } from 'ethers';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { matchTransfers } from '../../../services/chain-watcher/src/chain/read-blocks.ts';
-import { readRange } from '../../../services/chain-watcher/src/chain/read-range.ts';
-import { readNetworks, type ChainNetwork } from '../../../services/chain-watcher/src/networks.ts';
-import { createEndpoints } from '../../../services/chain-watcher/src/rpc/endpoints.ts';
-import { createWatchSet } from '../../../services/chain-watcher/src/watch-set.ts';
+import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
+import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
+import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { createWatchSet } from '@quittance/chain-reader/watch-set.ts';
 import { networksFile } from './chain-networks.ts';
 import type { Reader, ReaderOrder, Reading } from './chain-reader.ts';
 import { serve } from './orders.ts';

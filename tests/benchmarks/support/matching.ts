@@ -1,8 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { connectBroker, type Broker } from '@quittance/messaging/broker.ts';
-import { EXCHANGE } from '@quittance/messaging/topology.ts';
+import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
+import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import pg from 'pg';

@@ -1,4 +1,4 @@
-import type { Rabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import type { Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { addVirtualHost, startBackends } from './backends.ts';

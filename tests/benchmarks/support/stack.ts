@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { startPostgres } from '@quittance/local-stack/backends/postgres.ts';
+import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import type { Ports } from '@quittance/local-stack/stack/ports.ts';
 import { withDatabase } from '../../support/database.ts';

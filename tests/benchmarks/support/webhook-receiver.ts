@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { ensureCertificateAuthority, openCertificateAuthority } from '@quittance/local-stack/backends/certificates.ts';
+import { ensureCertificateAuthority, openCertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import { orders } from './orders.ts';
 import { HOSTS } from './webhook-merchants.ts';
 

@@ -1,5 +1,5 @@
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
-import { findChromium } from '@quittance/local-stack/backends/chromium.ts';
+import { findChromium } from '@quittance/local-backends/chromium.ts';
 import { chromium, type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
 
 /** The devices that pages are looked at with. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Payment, PaymentTransaction } from '@quittance/contracts/payment.ts';
-import { rpc } from '@quittance/local-stack/backends/rpc.ts';
+import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { Contract } from '../conformance.test.ts';
 import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
 import { untilStatus } from '../support/paying.ts';

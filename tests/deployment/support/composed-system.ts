@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
-import { freePort, freePorts } from '@quittance/local-stack/backends/ports.ts';
-import { startChain } from '@quittance/local-stack/backends/chain.ts';
+import { freePort, freePorts } from '@quittance/local-backends/ports.ts';
+import { startChain } from '@quittance/local-backends/chain.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { startRunBackends } from '@quittance/testkit/run-backends.ts';

@@ -1,7 +1,7 @@
 import { chown, cp, mkdir, readdir, rm, stat, writeFile, appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startPostgres, type Postgres } from '@quittance/local-stack/backends/postgres.ts';
+import { startPostgres, type Postgres } from '@quittance/local-backends/postgres.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 

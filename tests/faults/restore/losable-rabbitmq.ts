@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { freePorts } from '@quittance/local-stack/backends/ports.ts';
-import { startRabbitmq } from '@quittance/local-stack/backends/rabbitmq.ts';
+import { freePorts } from '@quittance/local-backends/ports.ts';
+import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
 /** A broker of which nothing is backed up. */

@@ -1,8 +1,8 @@
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
-import { serviceSchemas } from '@quittance/local-stack/backends/service-databases.ts';
+import { serviceSchemas } from '@quittance/local-backends/service-databases.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { countDeadLetters } from '@quittance/messaging/dead-letter.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { countDeadLetters } from '@quittance/messaging/dead-letter/dead-letter.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';

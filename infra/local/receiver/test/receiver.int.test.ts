@@ -4,12 +4,12 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { ensureCertificateAuthority } from '../../backends/certificates.ts';
-import { isAlive } from '../../backends/orphans.ts';
-import { freePorts } from '../../backends/ports.ts';
-import { startReceiver } from '../../backends/receiver.ts';
-import { temporaryDirectory } from '../../backends/test/support.ts';
-import type { Receiver } from '../../backends/receiver.ts';
+import { ensureCertificateAuthority } from '@quittance/local-backends/certificates.ts';
+import { isAlive } from '@quittance/local-backends/orphans.ts';
+import { freePorts } from '@quittance/local-backends/ports.ts';
+import { startReceiver } from '../process.ts';
+import { temporaryDirectory } from '../../../../packages/local-backends/test/support.ts';
+import type { Receiver } from '../process.ts';
 import type { WebhookRecord } from '../mailbox.ts';
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;

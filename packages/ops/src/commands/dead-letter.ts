@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
-import type { Broker } from '@quittance/messaging/broker.ts';
+import type { Broker } from '@quittance/messaging/broker/broker.ts';
 import {
   countDeadLetters,
   discardDeadLetters,
@@ -8,8 +8,8 @@ import {
   listDeadLetterActions,
   listDeadLetters,
   redriveDeadLetters,
-} from '@quittance/messaging/dead-letter.ts';
-import { bindings } from '@quittance/messaging/topology.ts';
+} from '@quittance/messaging/dead-letter/dead-letter.ts';
+import { bindings } from '@quittance/messaging/broker/topology.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import type { Config } from '../config.ts';

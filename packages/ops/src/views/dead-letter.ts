@@ -1,5 +1,5 @@
-import type { DeadLetterAction } from '@quittance/messaging/dead-letter-actions.ts';
-import type { DeadLetter } from '@quittance/messaging/dead-letter-message.ts';
+import type { DeadLetterAction } from '@quittance/messaging/dead-letter/actions.ts';
+import type { DeadLetter } from '@quittance/messaging/dead-letter/message.ts';
 import type { DeadLetterGroup } from '../dead-letter-summary.ts';
 import { oneLine, record, sections, shortened, table } from '../text.ts';
 

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { loadAsset } from '../asset.ts';
+import { loadAsset } from '@quittance/checkout-page/asset.ts';
 
 const require = createRequire(import.meta.url);
 

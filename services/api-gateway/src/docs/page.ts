@@ -1,5 +1,5 @@
-import { html, type Html } from '../html.ts';
-import type { Asset } from '../asset.ts';
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import type { Asset } from '@quittance/checkout-page/asset.ts';
 import type { DocsAssets } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';
 

@@ -1,5 +1,5 @@
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

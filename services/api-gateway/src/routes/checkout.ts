@@ -1,9 +1,9 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { PageChoices } from '../checkout/document.ts';
-import { chooseLanguage, findLanguage } from '../checkout/languages.ts';
-import { notFoundPage, paymentPage, unavailablePage } from '../checkout/page.ts';
+import type { PageChoices } from '@quittance/checkout-page/document.ts';
+import { chooseLanguage, findLanguage } from '@quittance/checkout-page/languages.ts';
+import { notFoundPage, paymentPage, unavailablePage } from '@quittance/checkout-page/page.ts';
 import { compressed } from '../compression.ts';
 import type { PaymentViews } from '../payment-views.ts';
 

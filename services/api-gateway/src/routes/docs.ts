@@ -1,6 +1,6 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
-import { KEPT_FOR_EVER } from '../asset.ts';
+import { route, type Route } from '@quittance/http/server/route.ts';
+import { KEPT_FOR_EVER } from '@quittance/checkout-page/asset.ts';
 import { fixedContent } from '../compression.ts';
 import { readDocsAssets } from '../docs/assets.ts';
 import { readOpenApi } from '../docs/document.ts';

@@ -1,7 +1,7 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
-import { pathParameter, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission.ts';
 import { merchantRoute, refuseLargeBody } from '../merchant-route.ts';
 import { cancelUnavailable, paymentNotFound } from '../answers.ts';

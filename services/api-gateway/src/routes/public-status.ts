@@ -1,4 +1,4 @@
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission.ts';
 import { assertBelowLimit, refuseLargeBody } from '../merchant-route.ts';
 import { paymentNotFound } from '../answers.ts';

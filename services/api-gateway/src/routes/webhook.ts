@@ -1,5 +1,5 @@
 import { isId } from '@quittance/contracts/ids.ts';
-import { pathParameter, type Route } from '@quittance/http/route.ts';
+import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission.ts';
 import { merchantRoute, refuseLargeBody } from '../merchant-route.ts';
 import { eventNotFound } from '../answers.ts';

@@ -2,7 +2,7 @@ import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.t
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { BODY_MAX_BYTES } from '../body-limit.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';

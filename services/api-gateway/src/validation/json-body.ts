@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import { bodyTooLarge } from '../answers.ts';
 import { fieldName, PROBLEMS_MAX } from './problems.ts';

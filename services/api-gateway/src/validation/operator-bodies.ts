@@ -1,5 +1,5 @@
 import { authorProperties, textSchema, type Author } from '@quittance/contracts/author.ts';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { BODY_MAX_BYTES } from '../body-limit.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';

@@ -1,5 +1,5 @@
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
-import type { RouteRequest } from '@quittance/http/route.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { BODY_MAX_BYTES } from '../body-limit.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { readJsonBody } from './json-body.ts';

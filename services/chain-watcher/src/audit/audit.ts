@@ -1,6 +1,6 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
-import type { LocalChain } from '../chain/local-chain.ts';
-import { RpcError } from '../rpc/errors.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { moveAudited } from '../store/audits.ts';
 import { fence } from '../store/cursor.ts';
 import type { StoreReading } from './background.ts';

@@ -1,4 +1,4 @@
-import type { LocalChain } from '../chain/local-chain.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { planAudit } from './audit.ts';
 import { planRescan } from './rescan.ts';
 import type { ScanContext, Session } from '../scan/session.ts';

@@ -1,6 +1,6 @@
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
-import type { LocalChain } from '../chain/local-chain.ts';
-import { RpcError } from '../rpc/errors.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { fence } from '../store/cursor.ts';
 import {
   advanceRescan,

@@ -1,6 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
-import { PermanentError, on, type Handler } from '@quittance/messaging/handler.ts';
+import { PermanentError, on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { extendWatch } from '../store/watches.ts';
 
 /**

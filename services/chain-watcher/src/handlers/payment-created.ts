@@ -1,8 +1,8 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { PermanentError, on, type Handler } from '@quittance/messaging/handler.ts';
-import { currentSpan } from '@quittance/runtime/tracing.ts';
+import { PermanentError, on, type Handler } from '@quittance/messaging/consumer/handler.ts';
+import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import { rememberTrace } from '../store/traced-payments.ts';
 import { watchWallet } from '../store/watches.ts';
 

@@ -1,8 +1,8 @@
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { RpcError } from '../rpc/errors.ts';
-import type { LocalChain } from '../chain/local-chain.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { beginAtZero } from '../metrics.ts';
 import { advance, begin } from '../scan/advance.ts';
 import { settleLargeTransfers } from '../scan/agreement.ts';

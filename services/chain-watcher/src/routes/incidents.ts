@@ -1,5 +1,5 @@
-import { incidentRoutes } from '@quittance/http/incident-routes.ts';
-import type { Route } from '@quittance/http/route.ts';
+import { incidentRoutes } from '@quittance/http/server/incident-routes.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readIncidents, resolveIncident } from '../store/incidents.ts';

@@ -1,9 +1,9 @@
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/operator-body.ts';
-import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { operatorBody } from '@quittance/http/server/operator-body.ts';
+import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
 import { createRescan, readRescans, type RescanRow } from '../store/rescans.ts';
 
 const LIST_MAX = 100;

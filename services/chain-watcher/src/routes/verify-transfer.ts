@@ -1,14 +1,21 @@
 import { addressFromHex } from '@quittance/contracts/address.ts';
-import { readJson } from '@quittance/http/body.ts';
+import { readJson } from '@quittance/http/server/body.ts';
 import { invalid, unavailable, type ValidationItem } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { OutOfTime, within } from '@quittance/runtime/within.ts';
-import { contradicts, gatherEvidence, isAgreed, isConclusive, type EventId, type Evidence } from '../chain/verify.ts';
-import type { ChainNetwork } from '../networks.ts';
-import type { Endpoints } from '../rpc/endpoints.ts';
-import { RpcError } from '../rpc/errors.ts';
+import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import {
+  contradicts,
+  gatherEvidence,
+  isAgreed,
+  isConclusive,
+  type EventId,
+  type Evidence,
+} from '@quittance/chain-reader/chain/verify.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readCursor } from '../store/cursor.ts';
 
 const MAX_BODY_BYTES = 4 * 1024;

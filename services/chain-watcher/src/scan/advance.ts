@@ -1,10 +1,10 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { finalizedHeight } from '../chain/finality.ts';
-import { createLocalChain, type LocalChain } from '../chain/local-chain.ts';
-import type { Look } from '../chain/look.ts';
-import { RpcError } from '../rpc/errors.ts';
-import { readBlockAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { finalizedHeight } from '@quittance/chain-reader/chain/finality.ts';
+import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { Look } from '@quittance/chain-reader/chain/look.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import { insertBlocks, pruneBlocksBelow } from '../store/blocks.ts';
 import { Fenced, moveCursor } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';

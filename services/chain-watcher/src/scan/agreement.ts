@@ -1,11 +1,17 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { OutOfTime, within } from '@quittance/runtime/within.ts';
-import { gatherEvidence, isAgreed, isConclusive, isSameTransfer, type Evidence } from '../chain/verify.ts';
-import { RpcError } from '../rpc/errors.ts';
+import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import {
+  gatherEvidence,
+  isAgreed,
+  isConclusive,
+  isSameTransfer,
+  type Evidence,
+} from '@quittance/chain-reader/chain/verify.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { fence } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
 import { confirmTransfer, readAwaitingAgreement, type TransferRow } from '../store/transfers.ts';
-import type { Transfer } from '../transfers.ts';
+import type { Transfer } from '@quittance/chain-reader/transfers.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import type { ScanContext, Session } from './session.ts';
 

@@ -1,4 +1,4 @@
-import { RpcError } from '../rpc/errors.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 
 /**
  * How many blocks may be asked for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and

@@ -1,6 +1,6 @@
-import type { LocalChain } from '../chain/local-chain.ts';
-import { RpcError } from '../rpc/errors.ts';
-import { readBlockAt } from '../rpc/reads.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ScanContext } from './session.ts';
 
 /** A block's timestamp may lie this much before the payment it pays: clocks of validators lag. Source: the API's rules. */

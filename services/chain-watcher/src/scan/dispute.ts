@@ -1,8 +1,8 @@
-import type { LocalChain } from '../chain/local-chain.ts';
-import type { Look } from '../chain/look.ts';
-import { RpcError } from '../rpc/errors.ts';
-import type { RpcProvider } from '../rpc/provider.ts';
-import { readBlockAt, readHead } from '../rpc/reads.ts';
+import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { Look } from '@quittance/chain-reader/chain/look.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ScanContext, Session } from './session.ts';
 
 /** Clocks of validators differ by seconds. A block from further ahead is one whose time nobody else may see. */

@@ -1,8 +1,8 @@
-import { lookFarBack } from '../chain/look-far-back.ts';
-import { look, type Look, type LookFrom } from '../chain/look.ts';
-import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
-import { RpcError } from '../rpc/errors.ts';
-import type { RpcProvider } from '../rpc/provider.ts';
+import { lookFarBack } from '@quittance/chain-reader/chain/look-far-back.ts';
+import { look, type Look, type LookFrom } from '@quittance/chain-reader/chain/look.ts';
+import type { BlockHead, LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { granted, isTooMuch, refused, suggestedBlocks } from './allowance.ts';
 import { afterLook, expectedBlocks } from './cadence.ts';
 import { requireUndisputed } from './dispute.ts';

@@ -1,7 +1,7 @@
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { findFork, type Fork } from '../chain/fork.ts';
-import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
+import { findFork, type Fork } from '@quittance/chain-reader/chain/fork.ts';
+import type { BlockHead, LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { lowerAudited, reviveWatchesEndedAfter } from '../store/audits.ts';
 import { orphanBlocksAbove } from '../store/blocks.ts';
 import { fence, haltNetwork, moveCursor } from '../store/cursor.ts';

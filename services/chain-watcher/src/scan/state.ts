@@ -1,7 +1,7 @@
-import { confirmingTip, finalHeights, type FinalHeights } from '../chain/finality.ts';
-import type { BlockHead, LocalChain } from '../chain/local-chain.ts';
-import type { Look } from '../chain/look.ts';
-import type { ChainNetwork } from '../networks.ts';
+import { confirmingTip, finalHeights, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import type { BlockHead, LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { Look } from '@quittance/chain-reader/chain/look.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
 import type { FinalBlock } from '../store/cursor.ts';
 
 /** What every commit of a scan says of the network beside the blocks, in the cursor and in memory. */

@@ -1,7 +1,7 @@
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { goingOnFrom, type Span, tracer } from '@quittance/runtime/tracing.ts';
+import { goingOnFrom, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { readTraces } from '../store/traced-payments.ts';
 import type { TransferRow } from '../store/transfers.ts';
 

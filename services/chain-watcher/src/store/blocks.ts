@@ -1,7 +1,7 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { BlockHead } from '../chain/local-chain.ts';
-import type { Block } from '../rpc/answers.ts';
+import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 
 /** Far more than any network keeps above its finalized block; only a bound. */
 const MAX_LOADED_BLOCKS = 200_000;

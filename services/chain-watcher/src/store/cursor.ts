@@ -1,6 +1,6 @@
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { BlockHead } from '../chain/local-chain.ts';
+import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 
 export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
 

@@ -1,5 +1,5 @@
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { type Handler, on } from '@quittance/messaging/handler.ts';
+import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
 import type { Announcer } from '../announcer.ts';
 import { observeTransfer } from '../settlement.ts';
 

@@ -1,5 +1,5 @@
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
-import { type Handler, on } from '@quittance/messaging/handler.ts';
+import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
 import { noteWebhook } from '../store/gate.ts';
 
 /** Opens the gate's second bar: from now on the merchant has a webhook endpoint. */

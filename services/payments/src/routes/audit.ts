@@ -1,5 +1,5 @@
-import { queryMoment } from '@quittance/http/query-moment.ts';
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
+import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
+import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readAudit } from '../store/audit.ts';

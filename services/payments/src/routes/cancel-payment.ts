@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Announcer } from '../announcer.ts';
 import { toPayment } from '../payment-json.ts';

@@ -1,8 +1,8 @@
-import { ServiceUnavailable } from '@quittance/http/client.ts';
+import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import { HttpError, unavailable } from '@quittance/http/errors.ts';
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { OutOfTime, within } from '@quittance/runtime/within.ts';
+import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
 import { creationLimits } from '../access.ts';
 import type { AskOwner } from '../ask-owner.ts';
 import { type GateReading, readGate } from '../store/gate.ts';

@@ -1,6 +1,6 @@
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/operator-body.ts';
-import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { operatorBody } from '@quittance/http/server/operator-body.ts';
+import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { type AcceptanceContext, type AcceptanceRequest, acceptTransfer, findPair } from '../acceptance.ts';
 import { toAcceptance, toCandidate } from '../acceptance-json.ts';
 import type { Queries } from '../queries/payments.ts';

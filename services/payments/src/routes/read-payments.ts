@@ -1,7 +1,7 @@
 import { type PaymentStatus, paymentStatuses } from '@quittance/contracts/payment.ts';
 import { readCursor, writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
-import { pathParameter, route, type Route } from '@quittance/http/route.ts';
+import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { ListFilter, Queries } from '../queries/payments.ts';
 
 /** A merchant's payments, as lists. */

@@ -7,9 +7,9 @@ import {
   type PublicPaymentsRequest,
 } from '@quittance/contracts/payment-views.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
-import { readJson } from '@quittance/http/body.ts';
+import { readJson } from '@quittance/http/server/body.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/route.ts';
+import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { ReadTips } from '../chain-tips.ts';
 import { readDetails, readPublicPayments } from '../queries/single-payments.ts';

@@ -1,7 +1,7 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/operator-body.ts';
-import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/route.ts';
+import { operatorBody } from '@quittance/http/server/operator-body.ts';
+import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readWallet, releaseWallet } from '../store/wallet.ts';

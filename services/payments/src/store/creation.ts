@@ -1,5 +1,5 @@
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
-import type { NewOutboxRow } from '@quittance/messaging/outbox-store.ts';
+import type { NewOutboxRow } from '@quittance/messaging/outbox/store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { OpenMoments } from '../open-moments.ts';
 import type { PaymentRow } from './payment.ts';

@@ -4,10 +4,10 @@ import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-co
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
-import type { Route, RouteRequest } from '@quittance/http/route.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
-import { newMessageId } from '@quittance/messaging/message-id.ts';
-import type { Outbox } from '@quittance/messaging/outbox.ts';
+import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';

@@ -1,7 +1,7 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { ServiceUnavailable } from '@quittance/http/client.ts';
+import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
 import type { MerchantStart, PolicyChange } from './plan.ts';
 import { moment, type Surroundings } from './program.ts';

@@ -1,5 +1,5 @@
-import { connectBroker } from '@quittance/messaging/broker.ts';
-import { createOutbox, type Outbox } from '@quittance/messaging/outbox.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';

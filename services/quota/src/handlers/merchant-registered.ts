@@ -1,7 +1,7 @@
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { on } from '@quittance/messaging/handler.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
-import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { openPolicy } from '../changes.ts';
 
 /** A merchant got its credentials: open its policy. */

@@ -1,7 +1,7 @@
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { on } from '@quittance/messaging/handler.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
-import type { Outbox } from '@quittance/messaging/outbox.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { changePolicy, gatewayAuthor } from '../changes.ts';
 import { setAccountActive } from '../policy.ts';
 import { saveMerchantStatus } from '../store.ts';

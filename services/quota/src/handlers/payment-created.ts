@@ -1,6 +1,6 @@
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
-import { on } from '@quittance/messaging/handler.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { countCreatedPayment } from '../store.ts';
 
 /** Keeps the usage history. The inbox lets each message in once, so each payment counts once. */

@@ -1,8 +1,8 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/operator-body.ts';
-import { route } from '@quittance/http/route.ts';
-import type { Reply, Route, RouteRequest } from '@quittance/http/route.ts';
+import { operatorBody } from '@quittance/http/server/operator-body.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import type { ChangeOutcome } from '../changes.ts';
 import { activate, extend, MAX_BETA_DAYS, moveToBeta, setLimits, setPaused } from '../policy.ts';
 import type { BetaConditions, Limits, Rule } from '../policy.ts';

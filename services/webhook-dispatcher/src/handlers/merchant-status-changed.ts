@@ -1,6 +1,6 @@
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { on } from '@quittance/messaging/handler.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
+import { on } from '@quittance/messaging/consumer/handler.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { holdLane } from '../store/lane.ts';
 
 /**

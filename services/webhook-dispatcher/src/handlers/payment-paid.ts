@@ -1,8 +1,8 @@
 import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
-import { onBatch } from '@quittance/messaging/handler.ts';
-import type { Handler } from '@quittance/messaging/handler.ts';
+import { onBatch } from '@quittance/messaging/consumer/handler.ts';
+import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { insertEvents } from '../store/event.ts';
 import type { NewEvent } from '../store/event.ts';
 

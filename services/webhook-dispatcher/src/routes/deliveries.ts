@@ -1,5 +1,5 @@
-import { route } from '@quittance/http/route.ts';
-import type { Route } from '@quittance/http/route.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Queries } from '../queries.ts';
 import { merchantIdOf, paymentIdOf } from './params.ts';
 

@@ -1,7 +1,7 @@
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { queryMoment } from '@quittance/http/query-moment.ts';
-import { route } from '@quittance/http/route.ts';
-import type { Reply, Route } from '@quittance/http/route.ts';
+import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { EventState, Queries } from '../queries.ts';
 import { readWaitingLanes } from '../store/waiting-lanes.ts';

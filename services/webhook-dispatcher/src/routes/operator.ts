@@ -1,9 +1,9 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/operator-body.ts';
-import { queryMoment } from '@quittance/http/query-moment.ts';
-import { route } from '@quittance/http/route.ts';
-import type { Route } from '@quittance/http/route.ts';
+import { operatorBody } from '@quittance/http/server/operator-body.ts';
+import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Queries } from '../queries.ts';

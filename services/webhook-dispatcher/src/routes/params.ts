@@ -1,4 +1,4 @@
-import { pathParameter, type RouteRequest } from '@quittance/http/route.ts';
+import { pathParameter, type RouteRequest } from '@quittance/http/server/route.ts';
 
 /** An id that nobody has simply finds nothing, so none is checked here. */
 export const merchantIdOf = ({ params }: RouteRequest): string => pathParameter(params, 'merchant_id');

@@ -1,6 +1,6 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route } from '@quittance/http/route.ts';
-import type { Reply, Route } from '@quittance/http/route.ts';
+import { route } from '@quittance/http/server/route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { deliveryRecord } from '../delivery-record.ts';

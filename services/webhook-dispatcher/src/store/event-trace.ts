@@ -1,6 +1,6 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { isSampled, tracer } from '@quittance/runtime/tracing.ts';
+import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { Claimed } from './claim.ts';
 import type { NewEvent } from './event.ts';
 

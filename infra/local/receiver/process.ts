@@ -1,0 +1,80 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { startChild } from '@quittance/local-backends/child.ts';
+import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
+import { requireFreePort } from '@quittance/local-backends/ports.ts';
+import type { CertificateFiles } from '@quittance/local-backends/certificates.ts';
+import type { Backend } from '@quittance/local-backends/child.ts';
+
+export type Receiver = Backend & {
+  /** host:port of the TLS side, for WEBHOOK_LOCAL_RECEIVER. */
+  address: string;
+  controlUrl: string;
+  /** The webhooks received, as JSON. */
+  eventsUrl: string;
+  /** Lets the receiver verify what is signed with this key. */
+  trust(keyId: string, signingKey: string): Promise<void>;
+};
+
+export type ReceiverOptions = {
+  directory: string;
+  logFile: string;
+  ports: { tls: number; control: number };
+  authority: CertificateFiles;
+};
+
+const entryFile = fileURLToPath(new URL('main.ts', import.meta.url));
+
+/** The local webhook receiver as a process of its own (infra/local/receiver). @throws Error naming a taken port or its log. */
+export async function startReceiver({ directory, logFile, ports, authority }: ReceiverOptions): Promise<Receiver> {
+  const pidFile = join(directory, 'receiver.pid');
+  await mkdir(directory, { recursive: true });
+  await endOrphan(pidFile, entryFile);
+  await requireFreePort(ports.tls, 'the webhook receiver');
+  await requireFreePort(ports.control, "the webhook receiver's control");
+  const child = await startChild({
+    ...{ name: 'webhook receiver', command: process.execPath, args: [entryFile], logFile, graceMs: 3000 },
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      RECEIVER_TLS_PORT: String(ports.tls),
+      RECEIVER_CONTROL_PORT: String(ports.control),
+      RECEIVER_CA_CERT: authority.certificateFile,
+      RECEIVER_CA_KEY: authority.keyFile,
+    },
+  });
+  await writePidFile(pidFile, child.pid);
+
+  const controlUrl = `http://127.0.0.1:${ports.control}`;
+  const refusal = await Promise.race([child.exited, untilReady(controlUrl)]);
+  if (refusal !== null) {
+    await child.stop();
+    throw new Error(`${refusal} before it was ready:\n${child.lastWords()}`);
+  }
+  return {
+    address: `127.0.0.1:${ports.tls}`,
+    controlUrl,
+    eventsUrl: `${controlUrl}/events`,
+    pid: child.pid,
+    exited: child.exited,
+    stop: child.stop,
+    kill: child.kill,
+    trust: async (keyId, signingKey) => {
+      const body = JSON.stringify({ key_id: keyId, signing_key: signingKey });
+      const response = await fetch(`${controlUrl}/keys`, { method: 'POST', body });
+      if (!response.ok) throw new Error(`The webhook receiver refused the key: ${await response.text()}`);
+    },
+  };
+}
+
+async function untilReady(controlUrl: string): Promise<null | string> {
+  const deadline = Date.now() + 15_000;
+  while (Date.now() < deadline) {
+    const response = await fetch(`${controlUrl}/livez`).catch(() => null);
+    if (response?.ok) return null;
+    await delay(25);
+  }
+  return 'The webhook receiver did not answer within 15 seconds and was stopped';
+}

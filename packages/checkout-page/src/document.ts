@@ -1,0 +1,94 @@
+import { html, type Html } from './html.ts';
+import { assets } from './page-assets.ts';
+import { fill, formatNumber } from './format.ts';
+import { languages, type Language } from './languages.ts';
+
+/** What a viewer asked for beside the payment: kept in the links of the page, so that nothing need be remembered. */
+export type PageChoices = {
+  language: Language;
+  /** The code of a language, if the viewer chose one by the switch. */
+  chosenLanguage: string | null;
+  /** What the QR code holds. */
+  qr: 'recipient' | 'link';
+};
+
+/** How often a page without script reloads itself while something may still change. */
+const RELOAD_SECONDS = 10;
+
+/** The frame of every checkout page. @param isKeptCurrent whether script, or a reload, looks for what is new. */
+export function checkoutDocument(choices: PageChoices, title: string, isKeptCurrent: boolean, main: Html): string {
+  const { locale, direction, texts } = choices.language;
+  // With the script of Chinese, by which browsers choose letter shapes, and without what only Intl understands.
+  const { baseName } = new Intl.Locale(locale);
+  const script = html`<script src="/assets/${assets.script.name}" defer></script>
+    <noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
+  return html`<!doctype html>
+    <html lang="${baseName}" dir="${direction}">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title}</title>
+        <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
+        ${isKeptCurrent ? script : []}
+      </head>
+      <body
+        data-copied="${texts.copied}"
+        data-copy-failed="${texts.copyFailed}"
+        data-offline="${texts.offline}"
+        data-time-left="${texts.timeLeft}"
+      >
+        <p class="note" role="status"></p>
+        ${main}
+        <p class="announcement" role="status"></p>
+        ${languageSwitch(choices)}
+      </body>
+    </html> `.html;
+}
+
+/** For a page that has only a heading and some words. */
+export function messageMain(state: string, { title, text }: { title: string; text: string }, more: Html | []): Html {
+  return html`<main data-state="${state}">
+    <h1 tabindex="-1">${title}</h1>
+    <p class="lead">${text}</p>
+    ${more}
+  </main>`;
+}
+
+/** For who has no script, and for browsers in which ours does not run; the script takes it away. */
+export function reloadNotice(choices: PageChoices): Html {
+  const { texts } = choices.language;
+  const seconds = formatNumber(choices.language, RELOAD_SECONDS);
+  return html`<p class="reload">
+    <noscript>${fill(texts.selfRefresh, { seconds })}</noscript>
+    <a href="${pageLink(choices, {})}">${texts.refresh}</a>
+  </p>`;
+}
+
+/** The same page with something chosen otherwise. */
+export function pageLink(choices: PageChoices, changes: Partial<Pick<PageChoices, 'chosenLanguage' | 'qr'>>): string {
+  const { chosenLanguage, qr } = { ...choices, ...changes };
+  const query = new URLSearchParams();
+  if (chosenLanguage !== null) query.set('lang', chosenLanguage);
+  if (qr === 'link') query.set('qr', 'link');
+  return `?${query.toString()}`;
+}
+
+function languageSwitch(choices: PageChoices): Html {
+  const items = languages.map(({ code, direction, name }) => {
+    const current = code === choices.language.code ? html` aria-current="true"` : [];
+    const link = pageLink(choices, { chosenLanguage: code });
+    return html`<li><a href="${link}" lang="${code}" hreflang="${code}" dir="${direction}" ${current}>${name}</a></li>`;
+  });
+  return html`<footer>
+    <nav aria-label="${choices.language.texts.language}">
+      <details>
+        <summary>${choices.language.name}</summary>
+        <ul>
+          ${items}
+        </ul>
+      </details>
+    </nav>
+  </footer>`;
+}

@@ -1,0 +1,73 @@
+import { AMOUNT_PATTERN } from '@quittance/contracts/amount.ts';
+import { html, type Html } from './html.ts';
+import type { Language } from './languages.ts';
+
+const amountPattern = new RegExp(AMOUNT_PATTERN);
+
+/**
+ * An amount as people write it where the language is spoken: "1234.50" → "1234,50". All digits stay, trailing zeros too, because
+ * the payer has to send exactly this; that is why it never becomes a JS number. Thousands are not marked: the mark of one language
+ * is the decimal point of another, and "1.234" typed into a wallet is little more than one. Holds no direction marks.
+ * @throws RangeError for what is no amount of the contract.
+ */
+export function formatAmount(language: Language, amount: string): string {
+  if (!amountPattern.test(amount)) throw new RangeError('not an amount');
+  const decimals = amount.split('.')[1]?.length ?? 0;
+  const format = new Intl.NumberFormat(language.locale, {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+    useGrouping: false,
+  });
+  // Intl reads decimal text exactly; its type wants to be told that this is such text.
+  return format.format(amount as Intl.StringNumericLiteral);
+}
+
+/** A count in the language's digits. */
+export const formatNumber = (language: Language, count: number): string =>
+  new Intl.NumberFormat(language.locale).format(count);
+
+/** Date and time of day in UTC, which it says: "Jan 31, 2026, 09:05 UTC". @param moment RFC 3339. */
+export function formatUtcTime(language: Language, moment: string): string {
+  return new Intl.DateTimeFormat(language.locale, {
+    year: 'numeric',
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+    timeZone: 'UTC',
+    timeZoneName: 'short',
+  }).format(new Date(moment));
+}
+
+/**
+ * "29:05", with hours "1:00:05". The page's script writes the next ones in the same way: numbers of the locale, two digits long
+ * except the first, with colons between them.
+ * @param seconds the whole ones count; less than none is none.
+ */
+export function formatCountdown(language: Language, seconds: number): string {
+  const left = Math.max(0, Math.floor(seconds));
+  const hours = Math.floor(left / 3600);
+  const minutes = Math.floor(left / 60) % 60;
+  const twoDigits = new Intl.NumberFormat(language.locale, { minimumIntegerDigits: 2 });
+  const parts = [twoDigits.format(minutes), twoDigits.format(left % 60)];
+  return hours === 0 ? parts.join(':') : [formatNumber(language, hours), ...parts].join(':');
+}
+
+/**
+ * Puts values where a text has their `{name}`. Values are escaped unless they are HTML already; the text is escaped as well.
+ * @throws Error when the text names a value that is not given, or a value is given that the text does not name: both are mistakes
+ * in a translation or in the page, and would hide from the payer what the text is there to say.
+ */
+export function fill(text: string, values: Record<string, string | Html>): Html {
+  const unused = new Set(Object.keys(values));
+  const pieces = text.split(/\{(\w+)\}/).map((piece, position) => {
+    if (position % 2 === 0) return html`${piece}`;
+    const value = Object.hasOwn(values, piece) ? values[piece] : undefined;
+    if (value === undefined) throw new Error(`the text "${text}" wants {${piece}}`);
+    unused.delete(piece);
+    return html`${value}`;
+  });
+  if (unused.size > 0) throw new Error(`the text "${text}" has no place for ${[...unused].join(', ')}`);
+  return html`${pieces}`;
+}

@@ -1,0 +1,220 @@
+import { Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
+import got, { type Got } from 'got';
+import CircuitBreaker from 'opossum';
+
+import { currentRequestId } from '@quittance/runtime/logger.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+
+import { startCall } from './call-span.ts';
+import { HttpError } from '../errors.ts';
+import type { Method } from '../server/route.ts';
+
+/** Below the two seconds within which a caller must have an answer, whatever is broken. */
+const DEFAULT_TIMEOUT_MS = 1_500;
+const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+const MAX_CONNECTIONS = 128;
+
+/** The connection was refused or found nobody: the request was never sent, so sending it again is always safe. */
+const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+/** The connection broke; nobody knows whether the request was worked on. */
+const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
+
+export type ServiceRequest = {
+  method: Method;
+  /** Begins with a slash; parameters in it are percent-encoded already. */
+  path: string;
+  query?: URLSearchParams | Record<string, string>;
+  json?: unknown;
+  headers?: Record<string, string>;
+  /** Whether doing it twice is as good as doing it once, so that a broken connection allows a retry. Default: GET, PUT, DELETE. */
+  idempotent?: boolean;
+};
+
+export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
+
+export type ServiceClient = {
+  /** @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open; every other answer is returned. */
+  request(request: ServiceRequest): Promise<ServiceResponse>;
+  close(): void;
+};
+
+/** Another service gave no answer that could be used; its caller answers 503. `cause` says why. */
+export class ServiceUnavailable extends HttpError {
+  readonly service: string;
+  constructor(service: string, options?: ErrorOptions) {
+    super(503, 'Service temporarily unavailable', {}, options);
+    this.name = 'ServiceUnavailable';
+    this.message = `${service} is unavailable`;
+    this.service = service;
+  }
+}
+
+/** The service itself answered that it could not do it. */
+class ErrorAnswer extends Error {
+  readonly status: number;
+  constructor(status: number) {
+    super(`it answered ${status}`);
+    this.status = status;
+  }
+}
+
+/**
+ * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
+ * and reading the answer. After half of at least ten requests in ten seconds failed, requests fail at once and
+ * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
+ * the service is there, and what it cannot decide for one merchant must not cut off the others.
+ * @param timeoutMs the deadline, 1500 by default.
+ */
+export function createServiceClient({
+  name,
+  baseUrl,
+  internalToken,
+  timeoutMs = DEFAULT_TIMEOUT_MS,
+  logger,
+  metrics,
+}: {
+  name: string;
+  baseUrl: string;
+  internalToken: string;
+  timeoutMs?: number;
+  logger: Logger;
+  metrics: Metrics;
+}): ServiceClient {
+  const { http, closeConnections } = createHttp(internalToken, timeoutMs);
+  const durations = metrics.histogram('http_client_request_duration_seconds', 'Duration of calls to other services', [
+    'client',
+    'method',
+    'status',
+  ]);
+
+  async function call(request: ServiceRequest, url: URL): Promise<ServiceResponse> {
+    const end = durations.startTimer({ client: name, method: request.method });
+    const span = startCall(name, request.method, url);
+    try {
+      const response = await send(http, request, url, { timeoutMs, traceparent: span?.traceparent });
+      end({ status: String(response.status) });
+      span?.answered(response.status);
+      if (response.status < 500) return response;
+      throw new ServiceUnavailable(name, { cause: new ErrorAnswer(response.status) });
+    } catch (error) {
+      if (error instanceof ServiceUnavailable) throw error;
+      end({ status: 'error' });
+      span?.failed(error);
+      throw new ServiceUnavailable(name, { cause: error });
+    }
+  }
+
+  const breaker = createBreaker(call, name, logger, metrics);
+  return {
+    async request(request) {
+      const url = toUrl(baseUrl, request);
+      try {
+        return await breaker.fire(request, url);
+      } catch (error) {
+        if (error instanceof ServiceUnavailable) throw error;
+        throw new ServiceUnavailable(name, { cause: error });
+      }
+    },
+    close() {
+      breaker.shutdown();
+      closeConnections();
+    },
+  };
+}
+
+/** Connections are kept and shared; the answer comes as it is, whatever its status. */
+function createHttp(internalToken: string, timeoutMs: number): { http: Got; closeConnections: () => void } {
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: 32 };
+  const agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+  const http = got.extend({
+    agent,
+    headers: { 'x-internal-token': internalToken, 'user-agent': undefined },
+    // Leaves time for a second connection within the deadline.
+    timeout: { connect: Math.ceil(timeoutMs / 2) },
+    followRedirect: false,
+    throwHttpErrors: false,
+    decompress: false,
+    responseType: 'buffer',
+  });
+  return {
+    http,
+    closeConnections: () => {
+      agent.http.destroy();
+      agent.https.destroy();
+    },
+  };
+}
+
+async function send(
+  http: Got,
+  request: ServiceRequest,
+  url: URL,
+  { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
+): Promise<ServiceResponse> {
+  const { method, json, idempotent = ['GET', 'PUT', 'DELETE'].includes(method) } = request;
+  const requestId = currentRequestId();
+  const tooLarge = new AbortController();
+  const pending = http(url, {
+    method,
+    ...(json === undefined ? {} : { json }),
+    headers: {
+      ...request.headers,
+      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+    },
+    signal: AbortSignal.any([tooLarge.signal, AbortSignal.timeout(timeoutMs)]),
+    retry: {
+      limit: 1,
+      methods: [method],
+      statusCodes: [],
+      errorCodes: idempotent ? [...unsentCodes, ...brokenCodes] : unsentCodes,
+      backoffLimit: 0,
+      noise: 50,
+    },
+  });
+  void pending.on('downloadProgress', ({ transferred }) => {
+    if (transferred > MAX_RESPONSE_BYTES) tooLarge.abort(new Error(`its answer exceeds ${MAX_RESPONSE_BYTES} bytes`));
+  });
+  const { statusCode, headers, rawBody } = await pending;
+  return { status: statusCode, headers, body: Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength) };
+}
+
+/** Refuses a path that would name something else once it is part of a URL, such as one with an unencoded `..` or `?` in it. */
+function toUrl(baseUrl: string, { path, query }: ServiceRequest): URL {
+  const url = new URL(baseUrl + path);
+  if (!path.startsWith('/') || url.href !== baseUrl + path) throw new TypeError(`not an encoded path: ${path}`);
+  if (path.includes('?') || path.includes('#')) throw new TypeError(`a query belongs into query: ${path}`);
+  url.search = new URLSearchParams(query).toString();
+  return url;
+}
+
+function createBreaker(
+  call: (request: ServiceRequest, url: URL) => Promise<ServiceResponse>,
+  name: string,
+  logger: Logger,
+  metrics: Metrics,
+): CircuitBreaker<[ServiceRequest, URL], ServiceResponse> {
+  const open = metrics.gauge('http_client_breaker_open', '1 while calls to the service fail at once', ['client']);
+  open.set({ client: name }, 0);
+  const breaker = new CircuitBreaker(call, {
+    name,
+    // call() has its own deadline, which also stops the work.
+    timeout: false,
+    volumeThreshold: 10,
+    errorThresholdPercentage: 50,
+    rollingCountTimeout: 10_000,
+    resetTimeout: 1_000,
+    errorFilter: ({ cause }: Error) => cause instanceof ErrorAnswer && cause.status === 503,
+  });
+  breaker.on('open', () => {
+    open.set({ client: name }, 1);
+    logger.warn({ client: name }, 'calls fail at once until the service answers again');
+  });
+  breaker.on('close', () => {
+    open.set({ client: name }, 0);
+    logger.info({ client: name }, 'the service answers again');
+  });
+  return breaker;
+}

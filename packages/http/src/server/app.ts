@@ -1,0 +1,176 @@
+import { timingSafeEqual } from 'node:crypto';
+import express from 'express';
+import type { Express, NextFunction, Request, Response } from 'express';
+
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { tracer } from '@quittance/runtime/tracing/tracing.ts';
+
+import { readBody } from './body.ts';
+import { HttpError, RequestAborted } from '../errors.ts';
+import { headerValues } from '../header-values.ts';
+import { probes } from './probes.ts';
+import { observeRequests } from './observe-requests.ts';
+import { closeUnreadBody, sendReply } from './reply.ts';
+import type { Route, RouteRequest } from './route.ts';
+import { traceRequests } from './trace-requests.ts';
+
+/**
+ * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
+ * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
+ * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
+ * @param internalTokenPrevious accepted as well, while the token is being replaced.
+ * @param ready throws while the service cannot do its work; bounded to one second.
+ * @param mapError gives errors of the service's libraries an answer, for example a lost database a 503.
+ */
+export function createApp({
+  name,
+  logger,
+  metrics,
+  routes,
+  internalToken,
+  internalTokenPrevious = null,
+  ready,
+  mapError = () => null,
+}: {
+  name: string;
+  logger: Logger;
+  metrics: Metrics;
+  routes: readonly Route[];
+  internalToken?: string;
+  internalTokenPrevious?: string | null;
+  ready: () => Promise<void>;
+  mapError?: (error: unknown) => HttpError | null | undefined;
+}): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+
+  app.use(observeRequests({ logger, metrics }));
+  app.use(closeUnreadBody);
+  app.use(refuseDoubtful);
+  if (internalToken !== undefined) app.use('/internal', requireToken([internalToken, internalTokenPrevious]));
+  const tracing = tracer();
+  if (tracing !== null) app.use(traceRequests(tracing));
+
+  const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
+  const exposed = all.find(({ path }) => path.startsWith('/internal/'));
+  if (exposed && internalToken === undefined) {
+    throw new Error(`${exposed.path} would be open to everybody: createApp needs an internalToken`);
+  }
+  mount(app, all);
+  app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
+    if (error instanceof RequestAborted) logger.debug('request aborted by the client');
+    // Half an answer cannot be taken back: the framework closes the connection.
+    else if (response.headersSent) next(error);
+    else sendError(response, toHttpError(error, mapError), logger);
+  });
+  return app;
+}
+
+/** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
+function mount(app: Express, routes: readonly Route[]): void {
+  for (const { method, path, handle } of routes) {
+    app[methodNames[method]](path, async (request: Request, response: Response) => {
+      response.locals.route = path;
+      sendReply(response, await handle(toRouteRequest(request, response)));
+    });
+  }
+  // Comes here only when no route has answered.
+  for (const { method, path } of routes) {
+    app.all(path, (_request, response, next) => {
+      response.locals.route = path;
+      ((response.locals.allow ??= new Set<string>()) as Set<string>).add(method === 'GET' ? 'GET, HEAD' : method);
+      next();
+    });
+  }
+  app.use((_request, response) => {
+    const allow = response.locals.allow as Set<string> | undefined;
+    throw allow ? new HttpError(405, 'Method not allowed', { allow: [...allow].join(', ') }) : notFound();
+  });
+}
+
+const methodNames = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
+
+function isStopping(app: Express): boolean {
+  return (app.locals.stopping as AbortSignal | undefined)?.aborted ?? false;
+}
+
+function notFound(): HttpError {
+  return new HttpError(404, 'Not found');
+}
+
+function toHttpError(error: unknown, mapError: (error: unknown) => HttpError | null | undefined): HttpError {
+  if (error instanceof HttpError) return error;
+  const mapped = mapError(error);
+  if (mapped) return mapped;
+  // A path whose percent-encoding is broken names nothing; the router reports it as a URIError.
+  if (error instanceof URIError) return notFound();
+  return new HttpError(500, 'Internal error', {}, { cause: error });
+}
+
+function sendError(response: Response, error: HttpError, logger: Logger): void {
+  // Outages come in floods: a line each, without the stack that a mistake of ours deserves.
+  if (error.status === 503) logger.warn({ reason: reasonsOf(error) }, 'request failed for now');
+  else if (error.status >= 500) logger.error({ error: error.cause ?? error }, 'request failed');
+  try {
+    sendReply(response, { status: error.status, body: { detail: error.detail }, headers: error.headers });
+  } catch (failure) {
+    logger.error({ error: failure }, 'an error could not be answered');
+    sendReply(response, { status: 500, body: { detail: 'Internal error' } });
+  }
+}
+
+/** The messages of an error and its causes, outermost first. */
+function reasonsOf(error: unknown): string[] {
+  const reasons: string[] = [];
+  for (let link = error; link instanceof Error && reasons.length < 5; link = link.cause) reasons.push(link.message);
+  return reasons;
+}
+
+function toRouteRequest(request: Request, response: Response): RouteRequest {
+  const queryStart = request.url.indexOf('?');
+  return {
+    method: request.method,
+    path: request.path,
+    params: request.params as Record<string, string>,
+    query: new URLSearchParams(queryStart === -1 ? '' : request.url.slice(queryStart + 1)),
+    headers: request.headers,
+    rawHeaders: request.rawHeaders,
+    requestId: response.locals.requestId as string,
+    readBody: (maxBytes) => readBody(request, maxBytes),
+  };
+}
+
+/**
+ * Refuses what the next reader could take for something else: a request without exactly one sound Host (only HTTP/1.0 may do
+ * without), or with a transfer coding that nobody has undone. Nobody can say where it ends, so its connection ends too. So does that
+ * of an offer to change the protocol, after which Node no longer tells us of what it cannot read.
+ */
+function refuseDoubtful(request: Request, response: Response, next: NextFunction): void {
+  const { headers, rawHeaders, httpVersion } = request;
+  const [host, ...others] = headerValues(rawHeaders, 'host');
+  const isHostSound = host === undefined ? httpVersion === '1.0' : others.length === 0 && /^[\w.:[\]-]+$/.test(host);
+  const coding = headers['transfer-encoding'] ?? 'chunked';
+  const isDoubtful = !isHostSound || coding.toLowerCase() !== 'chunked';
+  if (isDoubtful || headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  if (isDoubtful) throw new HttpError(400, 'Bad request');
+  next();
+}
+
+/** A header sent twice arrives joined by a comma, and so fails. */
+function requireToken(tokens: readonly (string | null)[]) {
+  const accepted = tokens.filter((token) => token !== null).map((token) => Buffer.from(token));
+  return (request: Request, _response: Response, next: NextFunction) => {
+    const given = Buffer.from(String(request.headers['x-internal-token'] ?? ''));
+    // Only the length of a token, which is no secret, can be told from the time this takes: every one of them is looked at.
+    const matches = accepted.map((token) => given.length === token.length && timingSafeEqual(given, token));
+    if (!matches.includes(true)) {
+      throw new HttpError(401, 'Missing or invalid internal token');
+    }
+    next();
+  };
+}

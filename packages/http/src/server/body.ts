@@ -1,0 +1,83 @@
+import type { IncomingMessage } from 'node:http';
+
+import { HttpError, RequestAborted, invalid } from '../errors.ts';
+import type { RouteRequest } from './route.ts';
+
+/**
+ * Reads a JSON object from the request's body and gives it to `parse`, which checks and shapes it or throws an HttpError.
+ * @throws HttpError 413 above `maxBytes`; 422 on the field `body` for another content type, a compressed body, bytes that are not
+ * UTF-8, text that is not JSON and JSON that is not an object.
+ */
+export async function readJson<T>(
+  request: RouteRequest,
+  maxBytes: number,
+  parse: (value: Record<string, unknown>) => T,
+): Promise<T> {
+  const { bytes, tooLarge } = await request.readBody(maxBytes);
+  if (tooLarge) throw new HttpError(413, `Request body exceeds ${sizeText(maxBytes)}`);
+  const mediaType = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (mediaType !== 'application/json')
+    throw invalid({ field: 'body', reason: 'content type must be application/json' });
+  if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
+    throw invalid({ field: 'body', reason: 'must not be compressed' });
+  }
+  return parse(parseObject(bytes));
+}
+
+function parseObject(bytes: Buffer): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw invalid({ field: 'body', reason: 'must be valid JSON in UTF-8' });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw invalid({ field: 'body', reason: 'must be a JSON object' });
+  }
+  return value as Record<string, unknown>;
+}
+
+function sizeText(bytes: number): string {
+  return bytes % 1024 === 0 ? `${bytes / 1024} KiB` : `${bytes} bytes`;
+}
+
+/**
+ * With this header the edge passes a request on whose body it did not take, so that we can still answer in the right order:
+ * a wrong key comes before a large body. Whoever sets it himself gets a 413.
+ */
+const TOO_LARGE_HEADER = 'x-body-too-large';
+
+/**
+ * Buffers the body up to `maxBytes`. Of a longer one nothing is kept: the rest flows past unread, so that the answer can be
+ * sent while the client is still sending.
+ */
+export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{ bytes: Buffer; tooLarge: boolean }> {
+  const tooLarge = { bytes: Buffer.alloc(0), tooLarge: true };
+  const declared = Number(incoming.headers['content-length'] ?? 0);
+  if (declared > maxBytes || incoming.headers[TOO_LARGE_HEADER] !== undefined) return Promise.resolve(tooLarge);
+  // Without a body there is nothing to wait for.
+  if (declared === 0 && incoming.headers['transfer-encoding'] === undefined) {
+    return Promise.resolve({ bytes: Buffer.alloc(0), tooLarge: false });
+  }
+  // Aborted before anybody listened: no event will come any more.
+  if (incoming.destroyed && !incoming.readableEnded) return Promise.reject(new RequestAborted());
+
+  const { promise, resolve, reject } = Promise.withResolvers<{ bytes: Buffer; tooLarge: boolean }>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const onData = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size <= maxBytes) return void chunks.push(chunk);
+    chunks.length = 0;
+    incoming.off('data', onData);
+    incoming.resume();
+    resolve(tooLarge);
+  };
+  incoming.on('data', onData);
+  incoming.once('end', () => resolve({ bytes: Buffer.concat(chunks), tooLarge: false }));
+  // Every request is closed in the end; only before its end that is an error, and errors are dear to make.
+  const onGone = () => incoming.readableEnded || reject(new RequestAborted());
+  incoming.once('error', onGone);
+  incoming.once('close', onGone);
+  return promise;
+}

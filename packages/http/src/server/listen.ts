@@ -1,0 +1,71 @@
+import { createServer, type Server } from 'node:http';
+import { Server as NetServer, type AddressInfo } from 'node:net';
+import type { Express } from 'express';
+
+import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+
+import { refuseUnreadable } from './reject-ambiguous-framing.ts';
+
+/** Longest for a request's headers, and for the whole request, to arrive. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 15_000;
+/** Above the 60 s that proxies keep an idle connection, so that it is the proxy that closes and no request meets a closing end. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+const MAX_CONNECTIONS = 4_096;
+/** While stopping: how long idle connections may still bring a request, and how long requests may take to finish. */
+const IDLE_GRACE_MS = 1_000;
+const FINISH_TIMEOUT_MS = 15_000;
+
+/**
+ * Serves `app` until the process stops. Then no new connection is accepted, /readyz is 503, requests under way are finished
+ * and every answer closes its connection.
+ * @returns the port listened on, which matters when 0 was asked for.
+ * @throws when the port is taken or not allowed.
+ */
+export async function listen(
+  app: Express,
+  { host, port, lifecycle, logger }: { host: string; port: number; lifecycle: Lifecycle; logger: Logger },
+): Promise<{ port: number }> {
+  app.locals.stopping = lifecycle.stopping;
+  const server = createServer(
+    {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      requestTimeout: REQUEST_TIMEOUT_MS,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      connectionsCheckingInterval: 1_000,
+      // The app answers for it, with the body and the id that every answer of ours has.
+      requireHostHeader: false,
+    },
+    app,
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  refuseUnreadable(server, logger);
+  // An expectation we do not know is ignored, as HTTP allows; Node alone would answer with a bare 417.
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  const { promise: listening, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();
+  server.once('error', reject);
+  server.listen({ host, port }, resolve);
+  await listening;
+  server.off('error', reject);
+  server.on('error', (error) => logger.error({ error }, 'http server error'));
+  lifecycle.onStop('http server', () => close(server));
+  const address = server.address() as AddressInfo;
+  logger.info({ host, port: address.port }, 'listening');
+  return { port: address.port };
+}
+
+/** Ends as soon as no connection is left, at the latest when the time to finish is over. */
+async function close(server: Server): Promise<void> {
+  const { promise: closed, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+  // Of the two, this close() only stops listening. An HTTP server's own would also cut idle connections at once, and with them
+  // a request that is on its way.
+  NetServer.prototype.close.call(server, () => resolve());
+  const idle = setTimeout(() => server.closeIdleConnections(), IDLE_GRACE_MS);
+  const finish = setTimeout(() => server.closeAllConnections(), FINISH_TIMEOUT_MS);
+  await closed;
+  clearTimeout(idle);
+  clearTimeout(finish);
+  // Nothing is listening any more; this ends the server's housekeeping timer.
+  server.close(() => undefined);
+}

@@ -1,0 +1,52 @@
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { within } from '@quittance/runtime/concurrency/deadline.ts';
+
+import { unavailable } from '../errors.ts';
+import { route, type Route } from './route.ts';
+
+const READY_TIMEOUT_MS = 1_000;
+
+/**
+ * What the outside asks a process about itself. /livez: is it running at all (no backend is asked, restarting would not help);
+ * /readyz: should it get requests now, 503 while a backend is missing or the process is stopping; /metrics: Prometheus' text.
+ */
+export function probes({
+  name,
+  logger,
+  metrics,
+  ready,
+  stopping,
+}: {
+  name: string;
+  logger: Logger;
+  metrics: Metrics;
+  ready: () => Promise<void>;
+  stopping: () => boolean;
+}): Route[] {
+  return [
+    route({ method: 'GET', path: '/livez', handle: () => ({ status: 200, body: { status: 'live', service: name } }) }),
+    route({
+      method: 'GET',
+      path: '/readyz',
+      handle: async () => {
+        if (stopping()) throw unavailable(new Error('the process is stopping'));
+        try {
+          await within(READY_TIMEOUT_MS, ready());
+        } catch (error) {
+          logger.debug({ error }, 'not ready');
+          throw unavailable(error);
+        }
+        return { status: 200, body: { status: 'ready', service: name } };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/metrics',
+      handle: async () => {
+        const { contentType, text } = await metrics.render();
+        return { status: 200, body: text, headers: { 'content-type': contentType } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises';
+import pg from 'pg';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+
+/** Which role owns which schema. Every role can touch its own schema only. */
+export const serviceSchemas = {
+  'api-gateway': { schema: 'gateway', role: 'quittance_gateway' },
+  payments: { schema: 'payments', role: 'quittance_payments' },
+  'chain-watcher': { schema: 'chain', role: 'quittance_chain' },
+  'webhook-dispatcher': { schema: 'webhooks', role: 'quittance_webhooks' },
+  quota: { schema: 'quota', role: 'quittance_quota' },
+} as const satisfies Record<ServiceName, { schema: string; role: string }>;
+
+/**
+ * Makes the database, the five roles and their schemas where they are missing, and sets the roles' passwords.
+ * @param adminUrl a superuser's address on the server.
+ * @returns each service's DATABASE_URL.
+ */
+export async function prepareServiceDatabases({
+  adminUrl,
+  database = 'quittance',
+  passwords,
+}: {
+  adminUrl: string;
+  database?: string;
+  passwords: Record<ServiceName, string>;
+}): Promise<Record<ServiceName, string>> {
+  await createDatabase(adminUrl, database);
+  const urls: Partial<Record<ServiceName, string>> = {};
+  for (const [service, { schema, role }] of Object.entries(serviceSchemas) as Entries<typeof serviceSchemas>) {
+    const credentials = { role, password: passwords[service] };
+    await prepareSchema({ adminUrl: addressOf(adminUrl, { database }), schema, ...credentials });
+    urls[service] = addressOf(adminUrl, { database, ...credentials });
+  }
+  return urls as Record<ServiceName, string>;
+}
+
+/** Two at once may both find the database missing; the second one's "already exists" is as good. */
+export async function createDatabase(adminUrl: string, database: string): Promise<void> {
+  await withClient(adminUrl, async (client) => {
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [database]);
+    if (rowCount) return;
+    await client.query(`create database ${client.escapeIdentifier(database)}`).catch((error: unknown) => {
+      const { code } = error as { code?: string };
+      if (code !== '42P04' && code !== '23505') throw error;
+    });
+  });
+}
+
+/** Runs infra/postgres/service.sql: a role that owns one schema of the database named in `adminUrl`. */
+export async function prepareSchema(options: {
+  adminUrl: string;
+  schema: string;
+  role: string;
+  password: string;
+  /** A second login that acts as `role`, for while the password is being replaced. */
+  login?: { role: string; password: string };
+}): Promise<void> {
+  const sql = await readFile(new URL('../../../infra/postgres/service.sql', import.meta.url), 'utf8');
+  await withClient(options.adminUrl, async (client) => {
+    await client.query(
+      `select set_config('quittance.service_schema', $1, false), set_config('quittance.service_role', $2, false),
+              set_config('quittance.service_password', $3, false), set_config('quittance.service_login', $4, false),
+              set_config('quittance.service_login_password', $5, false)`,
+      [options.schema, options.role, options.password, options.login?.role ?? '', options.login?.password ?? ''],
+    );
+    await client.query(sql);
+  });
+}
+
+/** The same server, as another role or on another database. */
+export function addressOf(url: string, change: { database?: string; role?: string; password?: string }): string {
+  const address = new URL(url);
+  if (change.database !== undefined) address.pathname = `/${change.database}`;
+  if (change.role !== undefined) address.username = change.role;
+  if (change.password !== undefined) address.password = change.password;
+  return address.href;
+}
+
+export async function withClient<T>(url: string, run: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await run(client);
+  } finally {
+    await client.end();
+  }
+}
+
+type Entries<T> = { [K in keyof T]: [K, T[K]] }[keyof T][];

@@ -1,0 +1,107 @@
+import { Interface, toBeHex } from 'ethers';
+import { rpc } from '../rpc.ts';
+import { readArtifact } from './compile.ts';
+
+/** anvil's first two accounts: the first deploys and owns the token, the second is the customer. Their keys are printed by anvil itself. */
+const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+export const payer = {
+  address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
+  privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+};
+
+/** The contract that the owner's very first transaction creates: the same on every chain. */
+const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
+
+export type Token = {
+  address: string;
+  decimals: number;
+  /** Sends units from the payer and waits for the block. Returns the transaction's hash, 0x…. */
+  pay(to: string, units: bigint): Promise<string>;
+  /** Several transfers of the payer in one transaction. */
+  payBatch(payments: { to: string; units: bigint }[]): Promise<string>;
+  mint(to: string, units: bigint): Promise<string>;
+  /** Takes so many hundredths of a per cent from each transfer from now on; 0 ends it. */
+  setFee(basisPoints: number): Promise<string>;
+  balanceOf(address: string): Promise<bigint>;
+};
+
+const artifact = readArtifact();
+const contract = new Interface(artifact.abi);
+
+/** Enough for any number of tests, and far from overflowing. */
+const payerStock = 10n ** 15n;
+
+/**
+ * The test USDT on this chain: deployed, with a rich payer, if it was not there before.
+ * @throws Error when the chain is not a fresh anvil and has no token either.
+ */
+export async function ensureToken(rpcUrl: string, { decimals = 6 }: { decimals?: number } = {}): Promise<Token> {
+  if ((await rpc<string>(rpcUrl, 'eth_getCode', [tokenAddress, 'latest'])) === '0x') {
+    await deploy(rpcUrl, decimals);
+    await send(rpcUrl, owner, 'mint', [payer.address, payerStock * 10n ** BigInt(decimals)]);
+  }
+  const [storedDecimals] = await call(rpcUrl, 'decimals', []);
+  return {
+    address: tokenAddress,
+    decimals: Number(storedDecimals),
+    pay: (to, units) => send(rpcUrl, payer.address, 'transfer', [to, units]),
+    payBatch: (payments) =>
+      send(rpcUrl, payer.address, 'batchTransfer', [payments.map(({ to }) => to), payments.map(({ units }) => units)]),
+    mint: (to, units) => send(rpcUrl, owner, 'mint', [to, units]),
+    setFee: (basisPoints) => send(rpcUrl, owner, 'setFee', [basisPoints]),
+    balanceOf: async (address) => (await call(rpcUrl, 'balanceOf', [address]))[0] as bigint,
+  };
+}
+
+async function deploy(rpcUrl: string, decimals: number): Promise<void> {
+  const data = artifact.bytecode + contract.encodeDeploy([decimals]).slice(2);
+  const { contractAddress } = await transact(rpcUrl, { from: owner, data });
+  if (contractAddress?.toLowerCase() !== tokenAddress.toLowerCase()) {
+    throw new Error(
+      `The test token came to lie at ${contractAddress}, not ${tokenAddress}: the chain is not a fresh one.`,
+    );
+  }
+}
+
+async function send(rpcUrl: string, from: string, method: string, args: unknown[]): Promise<string> {
+  const data = contract.encodeFunctionData(method, args);
+  const { transactionHash } = await transact(rpcUrl, { from, to: tokenAddress, data });
+  return transactionHash;
+}
+
+async function call(rpcUrl: string, method: string, args: unknown[]): Promise<unknown[]> {
+  const data = contract.encodeFunctionData(method, args);
+  const answer = await rpc<string>(rpcUrl, 'eth_call', [{ to: tokenAddress, data }, 'latest']);
+  return contract.decodeFunctionResult(method, answer).toArray() as unknown[];
+}
+
+type Receipt = { transactionHash: string; status: string; contractAddress: string | null };
+
+/** anvil signs for its own accounts and keeps their nonces. */
+async function transact(rpcUrl: string, transaction: Record<string, string>): Promise<Receipt> {
+  const hash = await submit(rpcUrl, { gas: toBeHex(5_000_000), ...transaction });
+  const deadline = Date.now() + 60_000;
+  while (Date.now() < deadline) {
+    const receipt = await rpc<Receipt | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]);
+    if (receipt) {
+      if (receipt.status !== '0x1') throw new Error(`Transaction ${hash} was reverted`);
+      return receipt;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`Transaction ${hash} was not mined within 60 seconds`);
+}
+
+const submissions = 50;
+
+/** Of two transactions of one account that come at the same moment, anvil gives both one nonce and refuses the second, which is then sent again. */
+async function submit(rpcUrl: string, transaction: Record<string, string>): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await rpc<string>(rpcUrl, 'eth_sendTransaction', [transaction]);
+    } catch (error) {
+      const isNonceTaken = /replacement transaction underpriced|nonce too low/.test(String(error));
+      if (!isNonceTaken || attempt === submissions) throw error;
+    }
+  }
+}

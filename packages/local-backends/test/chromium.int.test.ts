@@ -1,0 +1,35 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { afterEach, expect, test } from '@jest/globals';
+import { findChromium, unpackedChromium } from '../src/chromium.ts';
+import { toolsDirectory } from './support.ts';
+
+const run = promisify(execFile);
+
+/** Others have no such packages; there a browser has to be installed. */
+const isDebian = process.platform === 'linux' && /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8'));
+
+afterEach(() => {
+  delete process.env.CHROMIUM;
+});
+
+(isDebian ? test : test.skip)(
+  "Debian's browser runs from where it was unpacked, with every library and a font",
+  async () => {
+    const { program, env } = await unpackedChromium(toolsDirectory);
+    const page =
+      'data:text/html,<p>ready<script>document.body.append(document.querySelector("p").offsetHeight > 5)</script>';
+    const args = ['--no-sandbox', '--disable-gpu', '--dump-dom', page];
+    const { stdout } = await run(program, args, { env: { ...process.env, ...env }, timeout: 60_000 });
+    expect(stdout).toContain('</p>true</body>');
+  },
+  180_000,
+);
+
+test('a browser that is named is taken, and one that does not exist is refused', async () => {
+  process.env.CHROMIUM = process.execPath;
+  expect(await findChromium({ toolsDirectory })).toMatchObject({ program: process.execPath, env: {} });
+  process.env.CHROMIUM = '/nowhere/chromium';
+  await expect(findChromium({ toolsDirectory })).rejects.toThrow('CHROMIUM names no file: /nowhere/chromium');
+});

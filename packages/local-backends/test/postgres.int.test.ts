@@ -1,0 +1,92 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isAlive } from '../src/orphans.ts';
+import { freePort } from '../src/ports.ts';
+import { startPostgres } from '../src/postgres.ts';
+import { prepareServiceDatabases, serviceSchemas, withClient } from '../src/service-databases.ts';
+import { temporaryDirectory } from './support.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+
+let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+let port: number;
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  port = await freePort();
+});
+afterAll(() => directory.remove());
+
+const options = (name: string) => ({
+  directory: join(directory.path, name),
+  port,
+  logFile: join(directory.path, `${name}.log`),
+});
+
+test('data committed before a kill -9 is there after the next start, and a stop leaves no process', async () => {
+  const first = await startPostgres(options('kept'));
+  await withClient(first.url, (client) => client.query('create table note as select 42 as answer'));
+  await first.kill();
+  const second = await startPostgres(options('kept'));
+  const { rows } = await withClient(second.url, (client) => client.query('select answer from note'));
+  expect(rows).toEqual([{ answer: 42 }]);
+  await second.stop();
+  expect(await isAlive(second.pid)).toBe(false);
+}, 60_000);
+
+test('a server that an earlier run left behind is ended by the next start on its directory', async () => {
+  const left = await startPostgres(options('left'));
+  const next = await startPostgres(options('left'));
+  expect(await left.exited).toBe('PostgreSQL ended with exit code 0');
+  await withClient(next.url, (client) => client.query('select 1'));
+  await next.stop();
+}, 60_000);
+
+test('a damaged data directory is one error that names the way out', async () => {
+  const server = await startPostgres(options('damaged'));
+  await server.stop();
+  await writeFile(join(directory.path, 'damaged', 'data', 'global', 'pg_control'), 'nonsense');
+  await expect(startPostgres(options('damaged'))).rejects.toThrow(/pg_control[^]*npm run reset/);
+}, 60_000);
+
+test('a taken port is named', async () => {
+  const server = await startPostgres(options('taken'));
+  await expect(startPostgres({ ...options('other'), port: server.pid && port })).rejects.toThrow(
+    `Port ${port}, meant for PostgreSQL, is already in use`,
+  );
+  await server.stop();
+}, 60_000);
+
+test('a checkout below a directory closed to others works, for root too', async () => {
+  const closed = join(directory.path, 'closed');
+  await mkdir(closed);
+  await chmod(closed, 0o700);
+  const server = await startPostgres(options('closed/postgres'));
+  await withClient(server.url, (client) => client.query('select 1'));
+  await server.stop();
+}, 60_000);
+
+test('each service has its own schema, reaches no other one, and preparing twice changes nothing', async () => {
+  const server = await startPostgres(options('services'));
+  const names = Object.keys(serviceSchemas) as ServiceName[];
+  const passwords = Object.fromEntries(names.map((name) => [name, `secret-of-${name}`])) as Record<ServiceName, string>;
+  await prepareServiceDatabases({ adminUrl: server.url, passwords });
+  const urls = await prepareServiceDatabases({ adminUrl: server.url, passwords });
+  for (const name of names) {
+    await withClient(urls[name], async (client) => {
+      await client.query('create table thing (id int)');
+      const { rows } = await client.query<{ schema: string }>('select current_schema() as schema');
+      expect(rows).toEqual([{ schema: serviceSchemas[name].schema }]);
+    });
+  }
+  await withClient(urls.quota, async (client) => {
+    for (const name of names.filter((other) => other !== 'quota')) {
+      const { schema } = serviceSchemas[name];
+      await expect(client.query(`select * from ${schema}.thing`)).rejects.toThrow(
+        `permission denied for schema ${schema}`,
+      );
+    }
+    await expect(client.query('create table public.thing (id int)')).rejects.toThrow('permission denied');
+    await expect(client.query('create temporary table thing (id int)')).rejects.toThrow('permission denied');
+  });
+  await server.stop();
+}, 60_000);

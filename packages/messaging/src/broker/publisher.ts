@@ -1,0 +1,133 @@
+import type { ConfirmChannel, Message, Options } from 'amqplib';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { pause } from '@quittance/runtime/concurrency/backoff.ts';
+import { keepChannel } from './channel.ts';
+import type { KeptConnection } from './connection.ts';
+import { REDECLARE_PAUSE_MS, declareTopology } from './topology.ts';
+
+/** One message on its way to RabbitMQ. */
+export type Outgoing = {
+  exchange: string;
+  routingKey: string;
+  body: Buffer;
+  properties: Options.Publish & { messageId: string };
+};
+
+/**
+ * What became of it. Only `confirmed` means that RabbitMQ has it safe; the others count as not sent.
+ * `returned`: no queue wanted it. `failed`: refused, or no answer; it may have arrived all the same.
+ */
+export type Outcome = (typeof OUTCOMES)[number];
+const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
+
+export type Publisher = {
+  /** Whether publishing has a chance right now. */
+  ready(): boolean;
+  /**
+   * Sends the batch (at most a few hundred messages) and waits for every answer, at most 15 s. Never throws.
+   * @returns the outcomes in the order of the batch.
+   */
+  publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
+  close(): Promise<void>;
+};
+
+/** A quorum queue whose leader is lost is silent for up to 10 s until it has a new one, so a confirm may take longer than that. */
+const CONFIRM_LIMIT_MS = 15_000;
+
+/** @param options.onReady is called whenever publishing has become possible. */
+export function createPublisher(options: {
+  connection: KeptConnection;
+  onReady: () => void;
+  logger: Logger;
+  metrics: Metrics;
+}): Publisher {
+  const { connection, logger, metrics } = options;
+  const latency = metrics.histogram(
+    'messaging_confirm_duration_seconds',
+    'From publishing a message to its confirmation',
+    [],
+  );
+  const published = metrics.counter('messaging_published_total', 'Messages published, by outcome', ['outcome']);
+  for (const outcome of OUTCOMES) published.inc({ outcome }, 0);
+  /** Ids of messages that came back; RabbitMQ returns a message before it confirms it. */
+  let returned = new Set<string>();
+  const stopping = new AbortController();
+
+  const channel = keepChannel<ConfirmChannel>({
+    connection,
+    logger: logger.child({ channel: 'publisher' }),
+    open: (live) => live.createConfirmChannel(),
+    setUp: async (opened) => {
+      returned = new Set();
+      const ofThisChannel = returned;
+      opened.on('return', (message: Message) => void ofThisChannel.add(String(message.properties.messageId)));
+    },
+    onOpen: options.onReady,
+  });
+
+  /** A message without a queue means that somebody deleted one; no restart should be needed to get it back. */
+  async function declareAgain(): Promise<void> {
+    logger.error('A message was returned because no queue wanted it; declaring the topology again');
+    await pause(REDECLARE_PAUSE_MS, stopping.signal);
+    const live = channel.current();
+    if (live === null) return;
+    await declareTopology(live).catch((error: unknown) => logger.error({ error }, 'Could not declare the topology'));
+  }
+
+  return {
+    ready: () => connection.state() === 'connected' && channel.current() !== null,
+    async publish(batch) {
+      const live = channel.current();
+      const outcomes: Outcome[] =
+        live === null
+          ? batch.map(() => 'failed')
+          : await publishOn(live, batch, returned, (seconds) => latency.observe(seconds));
+      for (const outcome of outcomes) published.inc({ outcome });
+      if (outcomes.includes('returned')) await declareAgain();
+      return outcomes;
+    },
+    close() {
+      stopping.abort();
+      return channel.close();
+    },
+  };
+}
+
+/**
+ * Each message gets its own answer, so that one refusal does not make the others be sent again.
+ * The socket's buffer is not watched: a batch is bounded by its caller and the next one waits for this one's answers.
+ */
+function publishOn(
+  channel: ConfirmChannel,
+  batch: readonly Outgoing[],
+  returned: Set<string>,
+  observe: (seconds: number) => void,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = batch.map(() => 'failed');
+  const startMs = performance.now();
+  return new Promise((resolve) => {
+    let waiting = batch.length;
+    const timer = setTimeout(() => resolve([...outcomes]), CONFIRM_LIMIT_MS);
+    const settle = (index: number, messageId: string, error: unknown): void => {
+      if (error === null) {
+        outcomes[index] = returned.delete(messageId) ? 'returned' : 'confirmed';
+        observe((performance.now() - startMs) / 1000);
+      }
+      waiting -= 1;
+      if (waiting > 0) return;
+      clearTimeout(timer);
+      resolve([...outcomes]);
+    };
+    for (const [index, { exchange, routingKey, body, properties }] of batch.entries()) {
+      try {
+        channel.publish(exchange, routingKey, body, properties, (error) =>
+          settle(index, properties.messageId, error ?? null),
+        );
+      } catch (error) {
+        // The channel closed under us: neither this message nor the rest of the batch was sent.
+        settle(index, properties.messageId, error);
+      }
+    }
+  });
+}

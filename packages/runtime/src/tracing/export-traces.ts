@@ -1,0 +1,92 @@
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
+import { createTracer } from './open-telemetry.ts';
+import type { TracingSettings } from '../service-settings.ts';
+import type { Tracer } from './tracing.ts';
+import { within } from '../concurrency/deadline.ts';
+
+/** Of one export with its repetitions. What the collector does not take in time is given up: nothing waits for it. */
+const EXPORT_TIMEOUT_MS = 5_000;
+/** What a kill may lose. */
+const EXPORT_EVERY_MS = 2_000;
+const BATCH_SIZE = 512;
+/** About 2 MB. While the collector is away, further spans are dropped. */
+const QUEUE_SIZE = 2_048;
+/** A process that stops has other things to wait for. */
+const FLUSH_LIMIT_MS = 2_000;
+
+/** Sends spans to a collector by OTLP over HTTP, in JSON, in the background. */
+export function exportTraces({
+  service,
+  settings,
+  logger,
+  metrics,
+}: {
+  service: string;
+  settings: TracingSettings;
+  logger: Logger;
+  metrics: Metrics;
+}): { tracer: Tracer; close: () => Promise<void> } {
+  const exporter = new OTLPTraceExporter({
+    url: `${settings.endpoint}/v1/traces`,
+    headers: settings.headers,
+    timeoutMillis: EXPORT_TIMEOUT_MS,
+  });
+  const batches = new BatchSpanProcessor({
+    exporter: reporting(exporter, logger, metrics),
+    maxQueueSize: QUEUE_SIZE,
+    maxExportBatchSize: BATCH_SIZE,
+    scheduledDelayMillis: EXPORT_EVERY_MS,
+    exportTimeoutMillis: 2 * EXPORT_TIMEOUT_MS,
+  });
+  const { tracer, close } = createTracer({ service, ratio: settings.ratio, processor: counting(batches, metrics) });
+  return {
+    tracer,
+    async close() {
+      await within(FLUSH_LIMIT_MS, close()).catch((error: unknown) => {
+        logger.warn({ reason: messageOf(error) }, 'the last spans were not exported');
+      });
+    },
+  };
+}
+
+/** Spans that ended and were neither exported nor refused are waiting, or were dropped because too many were. */
+function counting(processor: SpanProcessor, metrics: Metrics): SpanProcessor {
+  const ended = metrics.counter('trace_spans_ended_total', 'Sampled spans that ended');
+  return {
+    onStart: (span, context) => processor.onStart(span, context),
+    onEnd(span) {
+      ended.inc();
+      processor.onEnd(span);
+    },
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => processor.shutdown(),
+  };
+}
+
+/** A collector that is away for hours is worth two lines. */
+function reporting(exporter: SpanExporter, logger: Logger, metrics: Metrics): SpanExporter {
+  const exported = metrics.counter('trace_spans_exported_total', 'Spans that were sent to the collector, by outcome', [
+    'outcome',
+  ]);
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const { error } = result;
+        const fails = error !== undefined;
+        exported.inc({ outcome: fails ? 'failed' : 'ok' }, spans.length);
+        if (fails && !isFailing) logger.warn({ reason: messageOf(error) }, 'the collector takes no traces');
+        if (!fails && isFailing) logger.info('the collector takes traces again');
+        isFailing = fails;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    ...(exporter.forceFlush && { forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve() }),
+  };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message || error.name : String(error));

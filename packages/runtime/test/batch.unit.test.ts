@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import { currentRequestId, withRequestId } from '../src/logger.ts';
+import { OutOfTime } from '../src/concurrency/deadline.ts';
+import { batched, Overloaded, type Asked } from '../src/concurrency/batch.ts';
+
+type Call = { requestId: string | undefined; asked: string[]; finish: () => void; fail: (error: Error) => void };
+
+/** A batcher whose calls stay open until the test ends them. */
+type Limits = { maxBatch?: number; maxWaiting?: number; concurrency?: number; timeoutMs?: number };
+function manual(options: Limits = {}) {
+  const calls: Call[] = [];
+  const ask = batched<string, string, string>({
+    keyOf: (question) => question.toLowerCase(),
+    run: (asked: readonly Asked<string>[]) =>
+      new Promise((resolve, reject) => {
+        const questions = asked.map(({ question, times }) => `${question}×${times}`);
+        calls.push({ requestId: currentRequestId(), asked: questions, finish: () => resolve(questions), fail: reject });
+      }),
+    answerOf: (result, { times }, nth) => `${result} ${nth + 1}/${times}`,
+    maxBatch: options.maxBatch ?? 100,
+    maxWaiting: options.maxWaiting ?? 100,
+    timeoutMs: options.timeoutMs ?? 60_000,
+    concurrency: options.concurrency ?? 1,
+  });
+  return { calls, ask };
+}
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+describe('questions that come together', () => {
+  test('are one call, and equal ones are asked once and answered each in its place', async () => {
+    const { calls, ask } = manual();
+    const answers = Promise.all([ask('a'), ask('b'), ask('A')]);
+    await turn();
+    expect(calls.map(({ asked }) => asked)).toEqual([['a×2', 'b×1']]);
+    calls[0]?.finish();
+    expect(await answers).toEqual(['a×2 1/2', 'b×1 1/1', 'a×2 2/2']);
+  });
+
+  test('are several calls when they are too many for one', async () => {
+    const { calls, ask } = manual({ maxBatch: 2, concurrency: 5 });
+    const answers = Promise.all(['a', 'b', 'c', 'd', 'e'].map(ask));
+    await turn();
+    expect(calls.map(({ asked }) => asked.length)).toEqual([2, 2, 1]);
+    calls.forEach(({ finish }) => finish());
+    expect(await answers).toHaveLength(5);
+  });
+});
+
+test('while a call is under way, questions collect for the next one', async () => {
+  const { calls, ask } = manual();
+  const first = ask('a');
+  await turn();
+  const second = ask('b');
+  await turn();
+  const third = ask('c');
+  await turn();
+  expect(calls).toHaveLength(1);
+  calls[0]?.finish();
+  await first;
+  expect(calls.map(({ asked }) => asked)).toEqual([['a×1'], ['b×1', 'c×1']]);
+  calls[1]?.finish();
+  expect(await Promise.all([second, third])).toEqual(['b×1 1/1', 'c×1 1/1']);
+});
+
+test('a call that fails fails for those who asked, and the next one is not held up by it', async () => {
+  const { calls, ask } = manual();
+  const first = [ask('a'), ask('b')].map((answer) => answer.catch((error: unknown) => (error as Error).message));
+  await turn();
+  const next = ask('c');
+  await turn();
+  calls[0]?.fail(new Error('no database'));
+  expect(await Promise.all(first)).toEqual(['no database', 'no database']);
+  await turn();
+  calls[1]?.finish();
+  expect(await next).toBe('c×1 1/1');
+});
+
+test('a run that answers fewer than it was asked is an error, never somebody else’s answer', async () => {
+  const ask = batched<string, string, string>({
+    keyOf: (question) => question,
+    run: async () => ['only one'],
+    answerOf: (result) => result,
+    maxBatch: 10,
+    maxWaiting: 10,
+    timeoutMs: 60_000,
+    concurrency: 1,
+  });
+  const answers = await Promise.allSettled([ask('a'), ask('b')]);
+  expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+});
+
+test('beyond so many that wait, a question is refused at once, and taken again when there is room', async () => {
+  const { calls, ask } = manual({ maxWaiting: 2 });
+  const waiting = Promise.all([ask('a'), ask('b')]);
+  await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
+  await turn();
+  calls[0]?.finish();
+  await waiting;
+  const next = ask('c');
+  await turn();
+  calls[1]?.finish();
+  expect(await next).toBe('c×1 1/1');
+});
+
+test('a question is given up in time, and never asked when its turn comes later', async () => {
+  const { calls, ask } = manual({ timeoutMs: 200, maxWaiting: 2 });
+  const asked = ask('a').catch((error: unknown) => error);
+  await turn();
+  const late = ask('b').catch((error: unknown) => error);
+  expect(await asked).toBeInstanceOf(OutOfTime);
+  expect(await late).toBeInstanceOf(OutOfTime);
+  // Given up, but not settled: such questions fill the room as well.
+  await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
+  calls[0]?.finish();
+  await turn();
+  await turn();
+  const next = ask('d');
+  await turn();
+  expect(calls.map(({ asked: questions }) => questions)).toEqual([['a×1'], ['d×1']]);
+  calls[1]?.finish();
+  expect(await next).toBe('d×1 1/1');
+});
+
+test('a call for one request bears its id; one for several bears none of theirs', async () => {
+  const { calls, ask } = manual();
+  const alone = withRequestId('first', () => ask('a'));
+  await turn();
+  const together = ['second', 'third'].map((id) => withRequestId(id, () => ask(id)));
+  await turn();
+  calls[0]?.finish();
+  await alone;
+  calls[1]?.finish();
+  await Promise.all(together);
+  expect(calls[0]?.requestId).toBe('first');
+  expect(calls[1]?.requestId).toMatch(/^[0-9a-f-]{36}$/);
+});
