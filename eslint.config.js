@@ -1,63 +1,11 @@
 import js from '@eslint/js';
 import ts from 'typescript-eslint';
 
-/** The house's import rules, one entry a room: which of our packages its files may load. */
-const mayImport = [
-  { files: ['packages/contracts/src/**'], allowed: [] },
-  { files: ['packages/runtime/src/**'], allowed: [] },
-  { files: ['packages/postgres/src/**'], allowed: ['runtime'] },
-  { files: ['packages/http/src/**'], allowed: ['contracts', 'runtime'] },
-  { files: ['packages/messaging/src/**'], allowed: ['contracts', 'runtime', 'postgres'] },
-  { files: ['packages/chain-reader/src/**'], allowed: ['contracts', 'runtime'] },
-  { files: ['packages/checkout-page/src/**'], allowed: ['contracts'] },
-  { files: ['packages/local-backends/src/**'], allowed: ['contracts'] },
-  { files: ['packages/ops/src/**'], allowed: ['contracts', 'runtime', 'http', 'messaging'] },
-  {
-    files: ['packages/testkit/src/**'],
-    allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
-  },
-  { files: ['infra/local/**'], ignores: ['**/test/**'], allowed: ['contracts', 'local-backends'] },
-  {
-    files: ['services/*/src/**'],
-    allowed: ['contracts', 'runtime', 'postgres', 'messaging', 'http', 'chain-reader', 'checkout-page'],
-  },
-  { files: ['services/*/src/state.ts'], allowed: ['contracts'], onlyThose: true },
-];
-
 /** A path that climbs out of its own `src` has to go down through another one, or through a folder of the top. */
 const intoAnotherRoom = {
   regex: '^(\\.\\./)+(.*/)?(src|test|packages|services|infra|tests)/',
-  message: 'Import another room by its package name, so that the import rules see it.',
+  message: 'Import another room by its package name.',
 };
-
-/** Only these files of a service talk to its database. */
-const databaseFiles = [
-  'services/*/src/store.ts',
-  'services/*/src/store/**',
-  'services/*/src/queries.ts',
-  'services/*/src/queries/**',
-  'services/*/src/main.ts',
-  'services/*/src/migrate.ts',
-];
-
-const databaseImports = {
-  regex: '^(pg$|@prisma/|(\\.\\./)+generated/)',
-  allowTypeImports: true,
-  message: 'Only store, queries, main and migrate load pg or Prisma.',
-};
-
-function importRule({ files, ignores = [], allowed, onlyThose = false }) {
-  const ours = allowed.length === 0 ? '^@quittance/' : `^@quittance/(?!(${allowed.join('|')})/)`;
-  const patterns = [
-    { regex: ours, message: `This room may import ${allowed.join(', ') || 'none of our packages'}.` },
-    intoAnotherRoom,
-  ];
-  if (onlyThose) patterns.push({ regex: '^(?!@quittance/)', message: 'state.ts is pure: it imports only contracts.' });
-  else if (files[0].startsWith('services/')) patterns.push(databaseImports);
-  return { files, ignores, rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] } };
-}
-
-const services = mayImport.find(({ files }) => files[0] === 'services/*/src/**');
 
 export default ts.config(
   { ignores: ['**/node_modules/', '**/generated/', '.local/', 'coverage/', '**/assets/*.js', '**/in-page/*.js'] },
@@ -89,8 +37,12 @@ export default ts.config(
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
     },
   },
-  ...mayImport.map(importRule),
-  { ...importRule(services), files: databaseFiles, rules: withoutDatabaseRule(services) },
+  {
+    // Which room may load which is held by .dependency-cruiser.mjs.
+    files: ['{packages,services}/*/src/**', 'infra/local/**'],
+    ignores: ['**/test/**'],
+    rules: { '@typescript-eslint/no-restricted-imports': ['error', { patterns: [intoAnotherRoom] }] },
+  },
   {
     files: [
       'services/*/src/**',
@@ -137,9 +89,3 @@ export default ts.config(
     languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
   },
 );
-
-function withoutDatabaseRule({ files, allowed }) {
-  const rule = importRule({ files, allowed }).rules['@typescript-eslint/no-restricted-imports'];
-  const patterns = rule[1].patterns.filter((pattern) => pattern !== databaseImports);
-  return { '@typescript-eslint/no-restricted-imports': ['error', { patterns }] };
-}

@@ -15,6 +15,7 @@ const stamp = join(root, 'node_modules', '.quittance-installed');
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
 const lint = [bin('eslint/bin/eslint.js'), '--max-warnings', '0', '.'];
+const walls = [bin('dependency-cruiser/bin/dependency-cruiser.mjs'), 'packages', 'services', 'infra/local'];
 
 /** What each command runs under Node 24, step after step; words from the command line go to the last step. */
 const commands = {
@@ -30,7 +31,7 @@ const commands = {
   bench: [['tests/benchmarks/main.ts']],
   faults: [['tests/faults/main.ts']],
   screenshots: [['tests/browser/screenshots.ts']],
-  lint: [lint],
+  lint: [walls, lint],
   format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
   check: [
     [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
