@@ -1,6 +1,6 @@
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
-import { readNetworks } from '@quittance/chain-reader/networks.ts';
+import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 

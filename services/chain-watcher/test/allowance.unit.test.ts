@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { SuggestedRange } from '@quittance/chain-reader/rpc/error-hints.ts';
+import type { SuggestedRange } from '@quittance/chain-reader/rpc/errors.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { createAllowance, granted, refused, suggestedBlocks } from '../src/scan/allowance.ts';
 

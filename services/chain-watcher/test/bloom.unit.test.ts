@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bloomTest, coversBloom } from '@quittance/chain-reader/chain/bloom.ts';
-import { TRANSFER_TOPIC } from '@quittance/chain-reader/transfers.ts';
+import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import { addressOf } from './samples.ts';
 
 const EMPTY = `0x${'0'.repeat(512)}`;

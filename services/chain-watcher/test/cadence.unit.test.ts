@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { afterLook, expectedBlocks, noCadence, type Cadence } from '../src/scan/cadence.ts';
+import { afterPoll, expectedBlocks, noCadence, type Cadence } from '../src/scan/cadence.ts';
 
 /** Looks every `pollMs` at a chain with a block every `blockMs`. @returns what each of the last looks expected, and what it found. */
 function follow(pollMs: number, blockMs: number, looks: number): { expected: number; found: number }[] {
@@ -9,7 +9,7 @@ function follow(pollMs: number, blockMs: number, looks: number): { expected: num
     const now = look * pollMs;
     const found = Math.floor(now / blockMs) - Math.floor((now - pollMs) / blockMs);
     seen.push({ expected: expectedBlocks(cadence, now), found });
-    cadence = afterLook(cadence, now, found);
+    cadence = afterPoll(cadence, now, found);
   }
   return seen.slice(-60);
 }
@@ -33,16 +33,16 @@ test('on a chain as fast as our looks, most blocks are expected, and hardly a lo
 
 test('on a chain that stands still nothing is expected for long', () => {
   let cadence: Cadence = noCadence;
-  for (let look = 1; look <= 50; look += 1) cadence = afterLook(cadence, look * 1_000, 1);
+  for (let look = 1; look <= 50; look += 1) cadence = afterPoll(cadence, look * 1_000, 1);
   const expected = [];
   for (let look = 51; look <= 60; look += 1) {
     expected.push(expectedBlocks(cadence, look * 1_000));
-    cadence = afterLook(cadence, look * 1_000, 0);
+    cadence = afterPoll(cadence, look * 1_000, 0);
   }
   expect(expected.map((count) => count > 0)).toEqual([true, true, true, ...Array.from({ length: 7 }, () => false)]);
 });
 
 test('a chain that was never seen to grow promises nothing', () => {
   expect(expectedBlocks(noCadence, 1e9)).toBe(0);
-  expect(expectedBlocks(afterLook(noCadence, 5, 3), 1e9)).toBe(0);
+  expect(expectedBlocks(afterPoll(noCadence, 5, 3), 1e9)).toBe(0);
 });

@@ -1,6 +1,6 @@
 import type { TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { TRANSFER_TOPIC } from '@quittance/chain-reader/transfers.ts';
+import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 
 /** An event as a contract may log it. Hex; the topics of 32 bytes, at most four. */
 export type Event = { topics: string[]; data: string };

@@ -1,12 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseRetryAfter } from '@quittance/chain-reader/rpc/error-hints.ts';
 import {
-  RpcError,
   classifyHttpStatus,
   classifyRpcError,
   classifyTransportError,
-  type RpcErrorKind,
-} from '@quittance/chain-reader/rpc/errors.ts';
+} from '@quittance/chain-reader/rpc/classify-error.ts';
+import { parseRetryAfter } from '@quittance/chain-reader/rpc/error-hints.ts';
+import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
 
 /** What nodes and providers are known to say to an eth_getLogs, or to a batch with one. */
 const sayings: [RpcErrorKind, number, string][] = [

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readNetworks } from '@quittance/chain-reader/networks.ts';
+import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { sampleLog, TOKEN } from './samples.ts';
 
 const [network] = readNetworks(

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readBlocksAt } from '@quittance/chain-reader/rpc/reads.ts';
-import { look, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
+import { poll, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
 import { newWallet } from './world.ts';
 
 let reading: Reading;
@@ -19,13 +19,13 @@ const headNumber = async () => (await reading.head()).number;
 async function lookAfter(happens: () => Promise<unknown>, wallets: string[] = [], expected = 0) {
   const local = await reading.scannedTo(await headNumber());
   await happens();
-  return reading.cost((rpc) => look(rpc, reading.lookFrom(local, wallets), expected));
+  return reading.readWithCost((rpc) => poll(rpc, reading.pollContext(local, wallets), expected));
 }
 
 describe('a look near the head', () => {
   test('that finds nothing new is one small request', async () => {
     const { answer, requests, calls } = await lookAfter(async () => undefined);
-    expect(answer.kind).toBe('nothing_new');
+    expect(answer.kind).toBe('no_new_blocks');
     expect([requests, calls.length]).toEqual([1, 1]);
   });
 
@@ -73,7 +73,7 @@ describe('a look near the head', () => {
 
   test('that expected a block in vain finds nothing new', async () => {
     const { answer, requests } = await lookAfter(async () => undefined, [], 2);
-    expect([answer.kind, requests]).toEqual(['nothing_new', 1]);
+    expect([answer.kind, requests]).toEqual(['no_new_blocks', 1]);
   });
 
   test.each<[string, Parameters<typeof onLogs>[0]]>([
@@ -116,7 +116,7 @@ describe('a look near the head', () => {
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.mine(1);
     reading.node.spoil(onBlocks(() => ({ timestamp: '0x1' })));
-    const looking = reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    const looking = reading.read((rpc) => poll(rpc, reading.pollContext(local)));
     await expect(looking).rejects.toThrow(/invalid_answer: a block that is older/);
   });
 
@@ -124,14 +124,14 @@ describe('a look near the head', () => {
     const local = await reading.scannedTo(5, 3);
     await reading.chain.mine(200);
     const head = await headNumber();
-    const from = reading.lookFrom(local);
-    expect(await reading.read((rpc) => look(rpc, from))).toEqual({ kind: 'far_behind', head, finalized: head - 64 });
+    const from = reading.pollContext(local);
+    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({ kind: 'needs_catch_up', head, finalized: head - 64 });
     reading.node.spoil((call) =>
       call.params[0] === 'finalized'
         ? { result: undefined, error: { code: -32602, message: 'invalid block tag' } }
         : undefined,
     );
-    expect(await reading.read((rpc) => look(rpc, from))).toEqual({ kind: 'far_behind', head, finalized: head - 127 });
+    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({ kind: 'needs_catch_up', head, finalized: head - 127 });
   });
 });
 
@@ -157,7 +157,7 @@ describe('many transfers in one block', () => {
     await reading.read(async (rpc) => {
       for (const times of [1, 0]) {
         const before = reading.node.calls().length;
-        expect(transfersOf(await look(rpc, reading.lookFrom(local, wallets)))).toHaveLength(12);
+        expect(transfersOf(await poll(rpc, reading.pollContext(local, wallets)))).toHaveLength(12);
         const asked = receiptCalls(reading.node.calls().slice(before));
         expect(asked.filter((method) => method === 'eth_getBlockReceipts')).toHaveLength(times);
         expect(asked).toHaveLength(12 + times);
@@ -193,7 +193,7 @@ describe('a fork', () => {
     await reading.chain.reorg(2);
     await reading.chain.reorg(4);
     await reading.chain.mine(1);
-    const seen = await reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local)));
     expect(seen).toMatchObject({ kind: 'fork', fork: { kind: 'reorg', ancestor: { number: tip - 4 } } });
   });
 
@@ -201,7 +201,7 @@ describe('a fork', () => {
     await reading.chain.mine(3);
     const local = await reading.scannedTo(await headNumber());
     reading.node.lag(2);
-    expect(await reading.read((rpc) => look(rpc, reading.lookFrom(local)))).toMatchObject({ kind: 'nothing_new' });
+    expect(await reading.read((rpc) => poll(rpc, reading.pollContext(local)))).toMatchObject({ kind: 'no_new_blocks' });
   });
 
   test('is not seen where a node that lags answers in the middle of a look', async () => {
@@ -214,7 +214,7 @@ describe('a fork', () => {
       if (call.params[0] === 'latest') return { result: { ...(answer.result as object), ...alien } };
       return Number(call.params[0]) > local.tip().number - 3 ? { result: null } : undefined;
     });
-    const looking = reading.read((rpc) => look(rpc, reading.lookFrom(local)));
+    const looking = reading.read((rpc) => poll(rpc, reading.pollContext(local)));
     await expect(looking).rejects.toThrow(/invalid_answer: block \d+ does not follow/);
   });
 
@@ -224,13 +224,13 @@ describe('a fork', () => {
     const tip = await headNumber();
     const local = await reading.scannedTo(tip);
     await reading.chain.reorg(5);
-    const from = reading.lookFrom(local, [], { finalized: tip - 3 });
-    expect(await reading.read((rpc) => look(rpc, from))).toMatchObject({
+    const from = reading.pollContext(local, [], { finalized: tip - 3 });
+    expect(await reading.read((rpc) => poll(rpc, from))).toMatchObject({
       kind: 'fork',
       fork: { kind: 'below_finalized', number: tip - 3 },
     });
     reading.node.spoil((call) => (Number(call.params[0]) === tip - 3 ? { result: null } : undefined));
-    await expect(reading.read((rpc) => look(rpc, from))).rejects.toThrow(/unknown_block/);
+    await expect(reading.read((rpc) => poll(rpc, from))).rejects.toThrow(/unknown_block/);
   });
 });
 
@@ -250,7 +250,7 @@ describe("a node like Tron's", () => {
     const local = await tron.scannedTo((await tron.head()).number);
     await tron.chain.transfer(wallet, 5n);
     for (const expected of [0, 1]) {
-      const { answer, calls } = await tron.cost((rpc) => look(rpc, tron.lookFrom(local, [wallet]), expected));
+      const { answer, calls } = await tron.readWithCost((rpc) => poll(rpc, tron.pollContext(local, [wallet]), expected));
       expect(transfersOf(answer)).toMatchObject([{ amountUnits: 5n }]);
       const filters = calls
         .filter(({ method }) => method === 'eth_getLogs')
@@ -261,7 +261,7 @@ describe("a node like Tron's", () => {
 });
 
 test('many blocks are read in as many batches as they need', async () => {
-  const { requests } = await reading.cost((rpc) =>
+  const { requests } = await reading.readWithCost((rpc) =>
     readBlocksAt(
       rpc,
       Array.from({ length: 150 }, (_, number) => number),

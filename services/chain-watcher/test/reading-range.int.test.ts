@@ -31,7 +31,7 @@ afterEach(() => {
 
 const mine = () => new Set([wallet.toLowerCase()]);
 const readAll = (wallets: string[] | null = null, last = to) =>
-  reading.cost(async (rpc) => {
+  reading.readWithCost(async (rpc) => {
     const range = await readRange(rpc, reading.network, from, last, wallets);
     return { range, transfers: await matchTransfers(rpc, reading.network, range.entries, mine()) };
   });
@@ -59,7 +59,7 @@ describe('a whole range', () => {
   });
 
   test('is asked for in one round trip alone when every block shows events and none is ours', async () => {
-    const { requests, calls } = await reading.cost((rpc) => readRange(rpc, reading.network, from, from + 30, null));
+    const { requests, calls } = await reading.readWithCost((rpc) => readRange(rpc, reading.network, from, from + 30, null));
     expect([requests, calls.length]).toEqual([1, 3]);
   });
 
@@ -183,7 +183,7 @@ describe('a range of which only few wallets matter', () => {
     const { chain } = reading;
     const start = (await reading.head()).number + 1;
     await chain.mine(40);
-    const empty = () => reading.cost((rpc) => readRange(rpc, reading.network, start, start + 39, wallets()));
+    const empty = () => reading.readWithCost((rpc) => readRange(rpc, reading.network, start, start + 39, wallets()));
     const { answer, calls } = await empty();
     expect(answer.entries).toEqual([]);
     expect(calls.filter(({ method }) => method === 'eth_getBlockByNumber').length).toBeGreaterThanOrEqual(40);

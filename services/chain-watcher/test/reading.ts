@@ -2,13 +2,13 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { look, type Look, type LookFrom } from '@quittance/chain-reader/chain/look.ts';
-import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import { poll, type PollResult, type PollContext } from '@quittance/chain-reader/chain/poll.ts';
+import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
-import { createWatchSet } from '@quittance/chain-reader/watch-set.ts';
+import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
 import { networksOf } from './watcher.ts';
 
@@ -20,10 +20,10 @@ export type Reading = {
   /** Runs a piece of reading against the node, as the scan would. Each time from a clean slate: no breaker remembers a failure. */
   read<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<T>;
   /** As read(), and tells what it cost: HTTP requests, and the calls in them. */
-  cost<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<{ answer: T; requests: number; calls: Call[] }>;
+  readWithCost<T>(what: (rpc: RpcProvider) => Promise<T>): Promise<{ answer: T; requests: number; calls: Call[] }>;
   /** Our chain's end as it would be had we scanned up to this height. */
   scannedTo(height: number, depth?: number): Promise<LocalChain>;
-  lookFrom(chain: LocalChain, wallets?: string[], changes?: Partial<LookFrom>): LookFrom;
+  pollContext(chain: LocalChain, wallets?: string[], changes?: Partial<PollContext>): PollContext;
   head(): Promise<Block>;
   close(): Promise<void>;
 };
@@ -38,7 +38,7 @@ export async function startReading(
   if (evm === undefined) throw new Error('the network is switched off');
   const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null };
 
-  async function cost<T>(what: (rpc: RpcProvider) => Promise<T>) {
+  async function readWithCost<T>(what: (rpc: RpcProvider) => Promise<T>) {
     const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });
     const endpoints = createEndpoints({ network, timeoutMs: 5_000, logger: testLogger, metrics });
     try {
@@ -52,19 +52,19 @@ export async function startReading(
     }
   }
 
-  const read = async <T>(what: (rpc: RpcProvider) => Promise<T>) => (await cost(what)).answer;
+  const read = async <T>(what: (rpc: RpcProvider) => Promise<T>) => (await readWithCost(what)).answer;
   const blockAt = async (height: number) => (await read((rpc) => readBlockAt(rpc, height)))!;
   return {
     chain,
     node,
     network,
-    cost,
+    readWithCost,
     read,
     async scannedTo(height, depth = 10) {
       const heights = Array.from({ length: Math.min(depth, height + 1) }, (_, back) => height - back).reverse();
       return createLocalChain(await Promise.all(heights.map(blockAt)));
     },
-    lookFrom: (local, wallets = [], changes = {}) => {
+    pollContext: (local, wallets = [], changes = {}) => {
       const watches = createWatchSet();
       wallets.forEach((wallet) => watches.add(wallet.toLowerCase()));
       return { network, chain: local, watches, finalized: 0, maxBlocks: 32, ...changes };
@@ -121,5 +121,5 @@ async function untilPending(chain: TestChain, count: number): Promise<void> {
   throw new Error('the transactions did not reach the pool');
 }
 
-export const transfersOf = (seen: Look) => (seen.kind === 'blocks' ? seen.transfers : []);
-export { look };
+export const transfersOf = (seen: PollResult) => (seen.kind === 'blocks' ? seen.transfers : []);
+export { poll };

@@ -1,5 +1,5 @@
 import type { Block, Log, Receipt } from '@quittance/chain-reader/rpc/answers.ts';
-import { TRANSFER_TOPIC } from '@quittance/chain-reader/transfers.ts';
+import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 
 /** Shapes that the unit tests vary. Numbers become well-formed hashes and addresses, so that a test can say "block 7". */
 export const TOKEN = `0x${'aa'.repeat(20)}`;

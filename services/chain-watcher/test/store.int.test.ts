@@ -18,7 +18,7 @@ import {
   readNewWatches,
   watchWallet,
 } from '../src/store/watches.ts';
-import type { Transfer } from '@quittance/chain-reader/transfers.ts';
+import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { addressOf, hashOf, sampleBlock } from './samples.ts';
 
 const network = 'local';

@@ -6,7 +6,7 @@ import {
   locateTransfer,
   recipientOf,
   transferTopics,
-} from '@quittance/chain-reader/transfers.ts';
+} from '@quittance/chain-reader/chain/transfers.ts';
 import { TOKEN, addressOf, hashOf, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 
 describe('decoding', () => {

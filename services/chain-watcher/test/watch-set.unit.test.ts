@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWatchSet } from '@quittance/chain-reader/watch-set.ts';
+import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { addressOf } from './samples.ts';
 
 test('behaves as a set of addresses, through any sequence of additions and removals', () => {

@@ -15,7 +15,7 @@ import { startCountIncidentsLoop } from '../src/loops/count-incidents.ts';
 import { startScanLoop } from '../src/loops/scan.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
-import { readNetworks } from '@quittance/chain-reader/networks.ts';
+import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
 import { networkIncidentRoutes } from '../src/routes/incidents.ts';
 import { rescanRoutes } from '../src/routes/rescans.ts';

@@ -1,4 +1,4 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 
 /** Heights that decide what may be trusted. */
 export type Heights = {

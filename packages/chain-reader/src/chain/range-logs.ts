@@ -3,7 +3,7 @@ import { RpcError } from '../rpc/errors.ts';
 import type { BlockLogs, BlockPlace } from './read-blocks.ts';
 
 /** What a range of blocks holds. */
-export type RangeReading = {
+export type RangeLogs = {
   first: Block;
   last: Block;
   /** The blocks with events of the token, ascending. Most of them are known only by what their events say. */
@@ -47,7 +47,7 @@ export function withHeaders(entries: readonly BlockLogs[], headers: readonly Blo
  * @throws RpcError `invalid_answer` when the node shows another one: it follows another fork, and nothing it says counts.
  */
 export function requireOurBlocks(
-  { first, last, entries }: RangeReading,
+  { first, last, entries }: RangeLogs,
   hashAt: (number: number) => string | undefined,
 ): void {
   for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {

@@ -1,4 +1,4 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';

@@ -1,12 +1,12 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readLogsOfBlock, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
-import { decodeTransfer, locateTransfer, recipientOf, type DecodedTransfer, type Transfer } from '../transfers.ts';
-import type { WatchSet } from '../watch-set.ts';
-import { ensureComplete } from './complete.ts';
-import { eventsFilter, ofToken } from './token-events.ts';
+import { decodeTransfer, locateTransfer, recipientOf, type DecodedTransfer, type Transfer } from './transfers.ts';
+import type { WatchSet } from './watch-set.ts';
+import { requireComplete } from './completeness.ts';
+import { eventsFilter, tokenTransfers } from './token-events.ts';
 
 /** What is known of a block that was not looked at itself: what its events say. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
@@ -28,14 +28,14 @@ export async function readLogsByHash(
   blocks: readonly Block[],
   shown: readonly Log[] = [],
 ): Promise<BlockLogs[]> {
-  const known = Map.groupBy(ofToken(network, shown), (log) => log.blockHash);
+  const known = Map.groupBy(tokenTransfers(network, shown), (log) => log.blockHash);
   const filter = eventsFilter(network, null);
   // Reading one block takes two calls.
   const read = await inBatches(blocks, 2, async (block) => ({
     block,
-    logs: known.get(block.hash) ?? ofToken(network, await readLogsOfBlock(rpc, block.hash, filter)),
+    logs: known.get(block.hash) ?? tokenTransfers(network, await readLogsOfBlock(rpc, block.hash, filter)),
   }));
-  return inBatches(read, 2, (entry) => ensureComplete(rpc, network, entry));
+  return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry));
 }
 
 /** What is read at once is stored at once, and a statement has only so much time. */

@@ -1,12 +1,12 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readLogsOfRange } from '../rpc/reads.ts';
-import { decodeTransfer } from '../transfers.ts';
-import { ensureComplete } from './complete.ts';
-import { byBlock, requireWholeAnswer, withHeaders, type RangeReading } from './range-logs.ts';
-import { eventsFilter, ofToken } from './token-events.ts';
+import { decodeTransfer } from './transfers.ts';
+import { requireComplete } from './completeness.ts';
+import { byBlock, requireWholeAnswer, withHeaders, type RangeLogs } from './range-logs.ts';
+import { eventsFilter, tokenTransfers } from './token-events.ts';
 
 /** Blocks looked at closely, evenly spread over the range, its first and last one among them. */
 const PROBES = 8;
@@ -25,7 +25,7 @@ export async function readFiltered(
   from: number,
   to: number,
   wallets: readonly string[],
-): Promise<RangeReading | null> {
+): Promise<RangeLogs | null> {
   const probes = await inBatches(probeHeights(from, to), 2, (number) => readProbe(rpc, network, number));
   const samples = probes.flatMap(({ logs }) => {
     const sample = logs.map((log) => decodeTransfer(network.token, log)).find((decoded) => decoded !== null);
@@ -40,7 +40,7 @@ export async function readFiltered(
   ]);
   if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
   requireWholeAnswer(all, from, to);
-  const shown = byBlock(ofToken(network, all));
+  const shown = byBlock(tokenTransfers(network, all));
   for (const { log } of samples) requireShown(log, shown.get(log.blockNumber)?.logs ?? []);
   const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
   const headers = probes.map(({ block }) => block);
@@ -61,8 +61,8 @@ async function readProbe(rpc: RpcProvider, network: ChainNetwork, number: number
   if (block === null) throw new RpcError('unknown_block', 'the node lacks a block of the range');
   if (all.some((log) => log.blockHash !== block.hash))
     throw new RpcError('invalid_answer', 'a log of a block outside the chain');
-  const probe = { block, logs: ofToken(network, all) };
-  const whole = await ensureComplete(rpc, network, probe);
+  const probe = { block, logs: tokenTransfers(network, all) };
+  const whole = await requireComplete(rpc, network, probe);
   // The block has its events, but a question with a filter does not bring them up.
   if (whole.logs.length > probe.logs.length)
     throw new RpcError('invalid_answer', 'the events of a block are missing from its range');

@@ -1,15 +1,15 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange } from '../rpc/reads.ts';
-import { ensureComplete, isWithoutTransfer } from './complete.ts';
-import { byBlock, requireWholeAnswer, withHeaders, type RangeReading } from './range-logs.ts';
+import { requireComplete, provesNoTransfer } from './completeness.ts';
+import { byBlock, requireWholeAnswer, withHeaders, type RangeLogs } from './range-logs.ts';
 import { requireSuccessor, type BlockLogs } from './read-blocks.ts';
 import { readFiltered } from './read-filtered.ts';
-import { eventsFilter, ofToken } from './token-events.ts';
+import { eventsFilter, tokenTransfers } from './token-events.ts';
 
-export type { RangeReading };
+export type { RangeLogs };
 
 /** A filtered question needs an answer to another one first, which does not pay for fewer blocks. */
 const WORTH_FILTERING_BLOCKS = 16;
@@ -27,7 +27,7 @@ export async function readRange(
   from: number,
   to: number,
   wallets: readonly string[] | null,
-): Promise<RangeReading> {
+): Promise<RangeLogs> {
   const isWorthFiltering = to - from >= WORTH_FILTERING_BLOCKS && network.family !== 'tron';
   const filtered = wallets !== null && isWorthFiltering ? await readFiltered(rpc, network, from, to, wallets) : null;
   return filtered ?? readEverything(rpc, network, from, to);
@@ -42,7 +42,7 @@ async function readEverything(
   network: ChainNetwork,
   from: number,
   to: number,
-): Promise<RangeReading> {
+): Promise<RangeLogs> {
   const [first, last, logs] = await Promise.all([
     readBlockAt(rpc, from),
     readBlockAt(rpc, to),
@@ -56,7 +56,7 @@ async function readEverything(
   for (const [position, header] of headers.entries()) requireInChain(header, headers[position - 1], shown);
   const entries = numbers.flatMap((number): BlockLogs[] => {
     const entry = shown.get(number);
-    const own = entry === undefined ? [] : ofToken(network, entry.logs);
+    const own = entry === undefined ? [] : tokenTransfers(network, entry.logs);
     return entry === undefined || own.length === 0 ? [] : [{ block: entry.block, logs: own }];
   });
   await requireSilence(rpc, network, headers, entries);
@@ -91,8 +91,8 @@ async function requireSilence(
   entries: readonly BlockLogs[],
 ): Promise<void> {
   const shown = new Set(entries.map(({ block }) => block.number));
-  const doubtful = headers.filter((header) => !shown.has(header.number) && !isWithoutTransfer(network, header));
-  const checked = await inBatches(doubtful, 2, (block) => ensureComplete(rpc, network, { block, logs: [] }));
+  const doubtful = headers.filter((header) => !shown.has(header.number) && !provesNoTransfer(network, header));
+  const checked = await inBatches(doubtful, 2, (block) => requireComplete(rpc, network, { block, logs: [] }));
   const hidden = checked.find(({ logs }) => logs.length > 0)?.block.number;
   if (hidden === undefined) return;
   const lastShown = entries.at(-1)?.block.number;

@@ -1,7 +1,7 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Log } from '../rpc/answers.ts';
 import type { LogFilter } from '../rpc/reads.ts';
-import { TRANSFER_TOPIC, transferTopics } from '../transfers.ts';
+import { TRANSFER_TOPIC, transferTopics } from './transfers.ts';
 
 type TokenNetwork = Pick<ChainNetwork, 'family' | 'token'>;
 
@@ -16,6 +16,6 @@ export function eventsFilter({ family, token }: TokenNetwork, wallets: readonly 
 }
 
 /** The transfer events of the token among these, also those that move nothing. */
-export function ofToken({ token }: TokenNetwork, logs: readonly Log[]): Log[] {
+export function tokenTransfers({ token }: TokenNetwork, logs: readonly Log[]): Log[] {
   return logs.filter((log) => log.address === token && log.topics[0] === TRANSFER_TOPIC);
 }

@@ -1,9 +1,9 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import { MAX_BATCH_REQUESTS, type RpcProvider } from '../rpc/provider.ts';
 import { findReceipt, readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
-import { decodeTransfer, locateTransfer, type Transfer } from '../transfers.ts';
+import { decodeTransfer, locateTransfer, type Transfer } from './transfers.ts';
 import {
   confirmationsOf,
   confirmingTip,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { ChainNetwork } from '../networks.ts';
+import type { RpcNetwork } from './network.ts';
 import { NotAsked, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint/endpoint.ts';
 import { bestHead, lagBlocks, lags, type Head } from './endpoint/heads.ts';
 import { createEndpointMetrics, type EndpointMetrics } from './endpoint/metrics.ts';
@@ -39,7 +39,7 @@ const PROBE_INTERVAL_MS = 5_000;
 const MAX_REST_WAIT_MS = 2_000;
 
 export function createEndpoints(options: {
-  network: Pick<ChainNetwork, 'id' | 'chain_id' | 'endpoints'>;
+  network: RpcNetwork;
   timeoutMs: number;
   logger: Logger;
   metrics: Metrics;

@@ -1,5 +1,4 @@
-/** What a provider says it would answer: these blocks, or so many at a time. */
-export type SuggestedRange = { from: number; to: number } | { blocks: number };
+import type { SuggestedRange } from './errors.ts';
 
 /**
  * The range that an error's text suggests.

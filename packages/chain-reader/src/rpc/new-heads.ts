@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { Agent, WebSocket, buildConnector } from 'undici';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { ChainNetwork } from '../networks.ts';
+import type { RpcNetwork } from './network.ts';
 
 /** Milliseconds. */
 export type NewHeadsTiming = {
@@ -38,7 +38,7 @@ export function followNewHeads({
   metrics,
   timing = TIMING,
 }: {
-  network: Pick<ChainNetwork, 'id' | 'endpoints'>;
+  network: Pick<RpcNetwork, 'id' | 'endpoints'>;
   hint: () => void;
   logger: Logger;
   metrics: Metrics;

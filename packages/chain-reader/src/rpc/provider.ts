@@ -2,8 +2,9 @@ import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, ty
 import { Pool, type Dispatcher } from 'undici';
 import type { Budget } from './endpoint/budget.ts';
 import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
+import { classifyHttpStatus, classifyRpcError, classifyTransportError } from './classify-error.ts';
 import { parseRetryAfter } from './error-hints.ts';
-import { RpcError, classifyHttpStatus, classifyRpcError, classifyTransportError, type RpcErrorKind } from './errors.ts';
+import { RpcError, type RpcErrorKind } from './errors.ts';
 
 /** Requests made in the same turn of the event loop travel as one JSON-RPC batch of at most this many. Tron nodes take no more. */
 export const MAX_BATCH_REQUESTS = 100;

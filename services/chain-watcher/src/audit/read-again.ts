@@ -1,10 +1,10 @@
 import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { requireOurBlocks } from '@quittance/chain-reader/chain/range-logs.ts';
-import { readRange, type RangeReading } from '@quittance/chain-reader/chain/read-range.ts';
+import { readRange, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
-import { decodeTransfer, type Transfer } from '@quittance/chain-reader/transfers.ts';
+import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/block-time.ts';
 import type { ScanContext, Session } from '../scan/session.ts';
 
@@ -69,7 +69,7 @@ export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumb
 async function endedSince(
   { network, pool }: ScanContext,
   session: Session,
-  { first, entries }: RangeReading,
+  { first, entries }: RangeLogs,
 ): Promise<string[]> {
   const recipients = new Set<string>();
   for (const log of entries.flatMap(({ logs }) => logs)) {

@@ -4,7 +4,7 @@ import { readCounted, readWatchSpans, type StoredTransfer } from '../store/audit
 import { fence } from '../store/cursor.ts';
 import { raiseIncident, type IncidentKind } from '../store/incidents.ts';
 import { confirmTransfers, insertTransfers, type TransferRow } from '../store/transfers.ts';
-import type { Transfer } from '@quittance/chain-reader/transfers.ts';
+import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { wasWatched, type SecondReading } from './read-again.ts';
 import { publishTransfers, recordTransfers } from '../scan/publish.ts';
 import type { ScanContext, Session } from '../scan/session.ts';

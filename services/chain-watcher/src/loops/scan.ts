@@ -92,7 +92,7 @@ export function startScanLoop(context: ScanContext, metrics: Metrics): ScanLoop 
 }
 
 /**
- * One look at the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them, and are
+ * One poll of the chain, then what is due beside it. New wallets join the watch set first, so that no block passes them, and are
  * back-filled after it, because part of what it brings may have been read ahead without them.
  */
 async function scanOnce(context: ScanContext, session: Session): Promise<{ more: boolean }> {

@@ -3,7 +3,7 @@ import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ScanLoop } from '../loops/scan.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { countWatches, readAudited } from '../store/audits.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';

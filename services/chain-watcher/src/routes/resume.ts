@@ -3,7 +3,7 @@ import { operatorBody } from '@quittance/http/server/operator-body.ts';
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { readOperatorActions, resumeNetwork } from '../store/resumptions.ts';
 
 const LIST_MAX = 100;

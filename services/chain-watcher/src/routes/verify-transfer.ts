@@ -13,7 +13,7 @@ import {
   type EventId,
   type Evidence,
 } from '@quittance/chain-reader/chain/verify.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readCursor } from '../store/cursor.ts';

@@ -5,7 +5,7 @@ import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { toTransferObserved } from '../observed.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/block-time.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';

@@ -2,13 +2,13 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { finalizedHeight } from '@quittance/chain-reader/chain/finality.ts';
 import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { Look } from '@quittance/chain-reader/chain/look.ts';
+import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import { insertBlocks, pruneBlocksBelow } from '../store/blocks.ts';
 import { Fenced, moveCursor } from '../store/cursor.ts';
 import { confirmTransfers, insertTransfers } from '../store/transfers.ts';
-import { nextLook } from './next-look.ts';
+import { nextPoll } from './next-poll.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import { handleDeepFork, handleReorg } from './reorg.ts';
 import type { ScanContext, Session } from './session.ts';
@@ -42,19 +42,19 @@ export async function begin(context: ScanContext, session: Session): Promise<Loc
   return createLocalChain([start]);
 }
 
-/** Looks at the chain once and stores what it shows. @returns whether there is more to read right away. */
+/** Polls the chain once and stores what it shows. @returns whether there is more to read right away. */
 export async function advance(context: ScanContext, session: Session, chain: LocalChain): Promise<{ more: boolean }> {
-  const seen = await nextLook(context, session, chain);
-  if (seen === null) return { more: true };
+  const result = await nextPoll(context, session, chain);
+  if (result === null) return { more: true };
   if (!session.leadership.isHeld()) throw new Fenced(`${context.network.id}: the lead was lost while reading`);
-  session.head = seen.head;
-  if (seen.kind === 'nothing_new') return { more: false };
-  if (seen.kind === 'blocks') return storeBlocks(context, session, chain, seen);
-  if (seen.fork.kind === 'reorg') {
-    await handleReorg(context, session, chain, seen.fork.ancestor);
+  session.head = result.head;
+  if (result.kind === 'no_new_blocks') return { more: false };
+  if (result.kind === 'blocks') return storeBlocks(context, session, chain, result);
+  if (result.fork.kind === 'reorg') {
+    await handleReorg(context, session, chain, result.fork.ancestor);
     return { more: true };
   }
-  if (seen.fork.kind === 'below_finalized') return handleDeepFork(context, session, chain, seen.fork);
+  if (result.fork.kind === 'below_finalized') return handleDeepFork(context, session, chain, result.fork);
   return { more: false };
 }
 
@@ -63,19 +63,19 @@ async function storeBlocks(
   context: ScanContext,
   session: Session,
   chain: LocalChain,
-  seen: Extract<Look, { kind: 'blocks' }>,
+  result: Extract<PollResult, { kind: 'blocks' }>,
 ): Promise<{ more: boolean }> {
   const { network, pool } = context;
-  const tip = seen.remember.at(-1);
+  const tip = result.blocksToStore.at(-1);
   if (tip === undefined) return { more: false };
-  const state = stateAfter(network, session, chain, seen, tip);
+  const state = stateAfter(network, session, chain, result, tip);
   const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(chain.tip().number / PRUNE_EVERY_BLOCKS);
   const keepFrom = Math.min(state.finalized, state.finalHeight) - KEPT_FINAL_BLOCKS;
   faultPoint('blocks-read');
   const rows = await transaction(pool, async (tx) => {
     await moveCursor(tx, { network: network.id, epoch: session.epoch, tip, ...state });
-    await insertBlocks(tx, network.id, seen.remember);
-    const found = await insertTransfers(tx, network.id, seen.transfers);
+    await insertBlocks(tx, network.id, result.blocksToStore);
+    const found = await insertTransfers(tx, network.id, result.transfers);
     const confirmed = await confirmTransfers(tx, network, state);
     await publishTransfers(tx, context, [...found, ...confirmed], state.confirmingTip);
     if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
@@ -84,10 +84,10 @@ async function storeBlocks(
   });
   faultPoint('blocks-committed');
   const scannedBefore = chain.tip().number;
-  chain.append(seen.remember);
+  chain.append(result.blocksToStore);
   if (prune) chain.prune(keepFrom);
   Object.assign(session, state);
   context.metrics.blocksScanned.inc({ network: network.id }, tip.number - scannedBefore);
   recordTransfers(context, rows);
-  return { more: tip.number < seen.head };
+  return { more: tip.number < result.head };
 }

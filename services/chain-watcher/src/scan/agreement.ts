@@ -11,7 +11,7 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { fence } from '../store/cursor.ts';
 import { raiseIncident } from '../store/incidents.ts';
 import { confirmTransfer, readAwaitingAgreement, type TransferRow } from '../store/transfers.ts';
-import type { Transfer } from '@quittance/chain-reader/transfers.ts';
+import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { publishTransfers, recordTransfers } from './publish.ts';
 import type { ScanContext, Session } from './session.ts';
 

@@ -1,33 +1,33 @@
-/** How often new blocks are found, as our own looks at the head tell. Times are monotonic milliseconds. */
+/** How often new blocks are found, as our own polls show. Times are monotonic milliseconds. */
 export type Cadence = {
   /** Average time between two blocks; null before the second one. */
   blockMs: number | null;
-  /** When a look last found new blocks; null before the first. */
+  /** When a poll last found new blocks; null before the first. */
   foundAt: number | null;
-  /** Shares from 0 to 1, in which the latest looks count most: of all looks, those that found new blocks … */
+  /** Shares from 0 to 1, in which the latest polls count most: of all polls, those that found new blocks … */
   finds: number;
-  /** … and the same of the looks at which a block was due. */
+  /** … and the same of the polls at which a block was due. */
   dueFinds: number;
 };
 
 export const noCadence: Cadence = { blockMs: null, foundAt: null, finds: 0, dueFinds: 0 };
 
-/** Weight of the latest look. */
+/** Weight of the latest poll. */
 const WEIGHT = 0.2;
 /** A block is due when this share of the average time has passed. */
 const DUE_AFTER = 0.95;
-/** From this share on, looks of the kind are counted on to find a block. */
+/** From this share on, polls of this kind are counted on to find a block. */
 const LIKELY = 0.6;
 
-/** @returns how many new blocks a look at this moment will probably find; 0 when it may as well find none. */
+/** @returns how many new blocks a poll at this moment will probably find; 0 when it may as well find none. */
 export function expectedBlocks(cadence: Cadence, now: number): number {
   const { blockMs, finds, dueFinds } = cadence;
   const isLikely = finds >= LIKELY || (dueFinds >= LIKELY && isDue(cadence, now));
   return blockMs === null || !isLikely ? 0 : Math.max(1, Math.round(elapsed(cadence, now) / blockMs));
 }
 
-/** @param found new blocks that a look found which began at this moment and came up to the head. */
-export function afterLook(cadence: Cadence, now: number, found: number): Cadence {
+/** @param found new blocks found by a poll that started at this moment and reached the head. */
+export function afterPoll(cadence: Cadence, now: number, found: number): Cadence {
   const hit = found > 0 ? 1 : 0;
   const finds = mix(cadence.finds, hit);
   const dueFinds = isDue(cadence, now) ? mix(cadence.dueFinds, hit) : cadence.dueFinds;

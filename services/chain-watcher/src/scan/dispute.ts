@@ -1,5 +1,5 @@
 import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { Look } from '@quittance/chain-reader/chain/look.ts';
+import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
@@ -18,13 +18,13 @@ export async function requireUndisputed(
   { mayAcceptFork }: Session,
   rpc: RpcProvider,
   chain: LocalChain,
-  seen: Look,
+  result: PollResult,
 ): Promise<void> {
   const ask = <T>(read: (other: RpcProvider) => Promise<T>) => askAnother(endpoints, rpc, read);
-  if (seen.kind === 'blocks' && (await hasUntrueTime(ask, seen)))
+  if (result.kind === 'blocks' && (await hasUntrueTime(ask, result)))
     throw new RpcError('invalid_answer', 'a block from the future that another node does not have');
-  if (seen.kind !== 'fork') return;
-  const { fork, head } = seen;
+  if (result.kind !== 'fork') return;
+  const { fork, head } = result;
   if (fork.kind === 'reorg' && (await isOnDeadBranch(ask, chain, head)))
     throw new RpcError('invalid_answer', 'a branch that is no longer than the one which another node has');
   // An operator who has accepted the fork knows that some endpoints do not follow it yet.
@@ -64,8 +64,8 @@ async function hasBlock(ask: Ask, number: number, hash: string): Promise<boolean
 }
 
 /** "Everything before this moment is known" is said of block times, and nothing older is believed after them. */
-async function hasUntrueTime(ask: Ask, { remember }: Extract<Look, { kind: 'blocks' }>): Promise<boolean> {
-  const last = remember.at(-1);
+async function hasUntrueTime(ask: Ask, { blocksToStore }: Extract<PollResult, { kind: 'blocks' }>): Promise<boolean> {
+  const last = blocksToStore.at(-1);
   if (last === undefined || last.timestamp * 1000 <= Date.now() + MAX_AHEAD_MS) return false;
   const theirs = await ask(async (other) => ({ block: await readBlockAt(other, last.number) }));
   return theirs !== null && (theirs.block?.hash !== last.hash || theirs.block.timestamp !== last.timestamp);

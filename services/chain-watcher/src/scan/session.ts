@@ -2,22 +2,22 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/look.ts';
+import { NEAR_HEAD_BLOCKS } from '@quittance/chain-reader/chain/poll.ts';
 import type { ChainMetrics } from '../metrics.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { readAudited } from '../store/audits.ts';
 import { loadCanonicalBlocks } from '../store/blocks.ts';
 import { takeOver, type Cursor } from '../store/cursor.ts';
 import { mayAcceptFork } from '../store/resumptions.ts';
 import { eachWatchedAddress } from '../store/watches.ts';
-import { createWatchSet, type WatchSet } from '@quittance/chain-reader/watch-set.ts';
+import { createWatchSet, type WatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { createAllowance, type Allowance } from './allowance.ts';
 import { createBackground, type Background } from '../audit/background.ts';
 import { createReaders, type Readers } from '../audit/readers.ts';
 import { noCadence, type Cadence } from './cadence.ts';
 import { tryToLead, type Leadership } from './leadership.ts';
-import type { NextRange } from './next-look.ts';
+import type { NextRange } from './next-poll.ts';
 import type { ScanState } from './state.ts';
 
 /** What scanning one network needs; the same for the life of the process. */
@@ -48,7 +48,7 @@ export type Session = ScanState & {
   /** Blocks to read at once near the head. */
   nearHead: Allowance;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
-  farBehind: number | null;
+  catchUpTo: number | null;
   /** What is read ahead while we are far behind; null when nothing is. */
   nextRange: NextRange | null;
   /** Blocks to read as one range, on the way to the head and for back-fills. */
@@ -74,7 +74,7 @@ export type Session = ScanState & {
   disagreements: Map<string, number>;
   /** So many transfers that cannot be agreed about yet come before those to ask about next. */
   agreementOffset: number;
-  /** Who answered the last look, and which blocks were read from whom. */
+  /** Who answered the last poll, and which blocks were read from whom. */
   lastEndpoint: number;
   readers: Readers;
   /** Whether an operator has allowed to follow the nodes below the finalized block, once. */
@@ -91,7 +91,7 @@ const FIRST_RANGE_BLOCKS = 200;
 const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
 /**
- * @param wake makes the loop look again soon.
+ * @param wake makes the loop poll again soon.
  * @returns null while another replica leads this network.
  */
 export async function openSession(context: ScanContext, wake: () => void): Promise<Session | null> {
@@ -149,7 +149,7 @@ function createSession(
     largeFinalHeight: cursor.largeFinal?.number ?? -1,
     confirmingTip: cursor.tip?.number ?? 0,
     nearHead: createAllowance(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS),
-    farBehind: null,
+    catchUpTo: null,
     nextRange: null,
     range: createAllowance(FIRST_RANGE_BLOCKS, maxRange),
     backFillRange: createAllowance(FIRST_RANGE_BLOCKS, maxRange),

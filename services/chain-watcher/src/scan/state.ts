@@ -1,7 +1,7 @@
 import { confirmingTip, finalHeights, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { BlockHead, LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { Look } from '@quittance/chain-reader/chain/look.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
+import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { FinalBlock } from '../store/cursor.ts';
 
 /** What every commit of a scan says of the network beside the blocks, in the cursor and in memory. */
@@ -23,7 +23,7 @@ export function stateAfter(
   network: ChainNetwork,
   before: ScanState,
   chain: LocalChain,
-  { head, finalized, remember }: Extract<Look, { kind: 'blocks' }>,
+  { head, finalized, blocksToStore }: Extract<PollResult, { kind: 'blocks' }>,
   tip: BlockHead,
 ): ScanState {
   // A lagging endpoint may call less final than was final before; what was final stays it.
@@ -31,7 +31,7 @@ export function stateAfter(
   const heights = { tip: tip.number, head, finalized: known };
   const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
   const further = (height: number, present: FinalBlock | null): FinalBlock | null => {
-    const block = remember.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
+    const block = blocksToStore.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
     return block !== undefined && block.number > (present?.number ?? -1) ? toFinal(block) : present;
   };
   return {

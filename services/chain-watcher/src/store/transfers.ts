@@ -1,8 +1,8 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/networks.ts';
-import type { Transfer } from '@quittance/chain-reader/transfers.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 
 export type TransferPhase = 'seen' | 'confirmed' | 'retracted';
 

@@ -1,7 +1,7 @@
 import CircuitBreaker from 'opossum';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ChainNetwork } from '../../networks.ts';
+import type { RpcNetwork, RpcNode } from '../network.ts';
 import { quantity } from '../answers.ts';
 import { createBudget, type Budget } from './budget.ts';
 import { createCredit, lagBlocks, lags, type Head } from './heads.ts';
@@ -53,9 +53,9 @@ export type Endpoint = {
 export class NotAsked extends RpcError {}
 
 export type EndpointOptions = {
-  network: Pick<ChainNetwork, 'id' | 'chain_id'>;
+  network: Pick<RpcNetwork, 'id' | 'chain_id'>;
   position: number;
-  node: Pick<ChainNetwork['endpoints'][number], 'url' | 'headers' | 'requestsPerSecond'>;
+  node: Pick<RpcNode, 'url' | 'headers' | 'requestsPerSecond'>;
   timeoutMs: number;
   logger: Logger;
   metrics: EndpointMetrics;

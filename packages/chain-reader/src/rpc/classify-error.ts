@@ -1,14 +1,67 @@
-import type { RpcErrorKind } from './errors.ts';
+import { retryAfterIn, suggestedRange } from './error-hints.ts';
+import { RpcError, type RpcErrorKind } from './errors.ts';
 
-// The texts of nodes and providers, sorted. test/errors.unit.test.ts has what each of them is known to say; a text that is
-// missing here is `unknown`, which asks another endpoint and never advances.
+// The texts of nodes and providers, by kind. test/classify-error.unit.test.ts lists what each of them is known to say. A text that is
+// missing here is `unknown`: another endpoint is asked, and nothing advances.
+
+/**
+ * Sorts the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
+ * where the text says nothing.
+ * @param retryAfterMs what the HTTP header said; null to look for it in the text.
+ */
+export function classifyRpcError(
+  method: string,
+  code: number,
+  message: string,
+  retryAfterMs: number | null = null,
+): RpcError {
+  const kind = kindOfText(method, message) ?? kindOfCode(method, code);
+  return new RpcError(kind, kind === 'unknown' ? `${String(code)} ${message}` : message, {
+    retryAfterMs: retryAfterMs ?? (kind === 'rate_limit' ? retryAfterIn(message) : null),
+    suggested: kind === 'range' ? suggestedRange(message) : null,
+  });
+}
+
+/** Sorts an answer whose HTTP status is not 200. @param text what its body said, when that alone is no answer. */
+export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
+  const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
+  return new RpcError(kindOfStatus(status), message, { retryAfterMs });
+}
+
+/** Sorts what the HTTP client throws. Only its code is kept: its text may name the host. */
+export function classifyTransportError(error: unknown): RpcError {
+  if (error instanceof RpcError) return error;
+  const { name, code } = error as { name?: string; code?: unknown };
+  // The code of an expired deadline is a number of the DOM; the name says more.
+  const label = typeof code === 'string' ? code : (name ?? 'unknown error');
+  if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new RpcError('range', 'the answer is larger than we read');
+  const isTimeout = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(label);
+  return new RpcError(isTimeout ? 'timeout' : 'unreachable', label);
+}
+
+/** What a code means by itself. Sources: EIP-1474, EIP-4444; 429 is Alchemy's and others' copy of the HTTP status. */
+function kindOfCode(method: string, code: number): RpcErrorKind {
+  if (code === 4444) return 'unknown_block';
+  if (code === 429) return 'rate_limit';
+  if (code === -32005) return method === 'eth_getLogs' ? 'range' : 'rate_limit';
+  if (code === -32601) return 'unsupported';
+  return 'unknown';
+}
+
+function kindOfStatus(status: number): RpcErrorKind {
+  if (status === 429) return 'rate_limit';
+  if (status === 413) return 'batch_size';
+  if (status === 401 || status === 402 || status === 403) return 'refused';
+  if (status === 408 || status === 504 || status === 524) return 'timeout';
+  return 'unreachable';
+}
 
 /**
  * What an error's text says, or null.
  * Ranges are looked for before rate limits, because several providers say "limit exceeded" of both. What a node does not have
  * comes before both: "the block range extends beyond the head" is no matter of the range's size.
  */
-export function kindOfText(method: string, text: string): RpcErrorKind | null {
+function kindOfText(method: string, text: string): RpcErrorKind | null {
   const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(text));
   if (says(missingBlockTexts)) return 'unknown_block';
   if (says(batchTexts) && !/rate|per second/i.test(text)) return 'batch_size';

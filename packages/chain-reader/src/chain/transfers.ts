@@ -1,5 +1,5 @@
-import type { Log, Receipt } from './rpc/answers.ts';
-import { RpcError } from './rpc/errors.ts';
+import type { Log, Receipt } from '../rpc/answers.ts';
+import { RpcError } from '../rpc/errors.ts';
 
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';

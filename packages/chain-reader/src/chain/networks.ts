@@ -1,22 +1,13 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
-import { bloomTest } from './chain/bloom.ts';
+import type { RpcNetwork, RpcNode } from '../rpc/network.ts';
+import { bloomTest } from './bloom.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
 
-/** A node to ask. Its URLs and headers may hold keys: they are never logged nor shown. */
-type Endpoint = {
-  url: string;
-  /** By lowercase name. */
-  headers: Record<string, string>;
-  wsUrl: string | null;
-  requestsPerSecond: number | null;
-};
-
 /** A network as the scanning sees it: the file's entry and what follows from it. */
-export type ChainNetwork = Omit<Network, 'rpc_urls'> & {
-  /** Best first, in the order of `rpc_urls`. */
-  endpoints: Endpoint[];
+export type ChainNetwork = Omit<Network, 'rpc_urls'> &
+  RpcNetwork & {
   /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
   token: string;
   /** Whether a block may hold a transfer of the token, by its header's Bloom filter. Null where headers carry none. */
@@ -82,7 +73,7 @@ function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: str
   });
 }
 
-function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => string): Endpoint {
+function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => string): RpcNode {
   if (typeof entry === 'string') return { url: fill(entry), headers: {}, wsUrl: null, requestsPerSecond: null };
   const { url, headers = {}, ws_url: wsUrl, requests_per_second: requestsPerSecond } = entry;
   return {

@@ -3,7 +3,7 @@ import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
 import type { BlockHead } from './local-chain.ts';
 import { finalizedHeight } from './finality.ts';
-import { lookAtFork, type Look, type LookFrom } from './look.ts';
+import { detectFork, type PollResult, type PollContext } from './poll.ts';
 import { matchTransfers } from './read-blocks.ts';
 import { readRange } from './read-range.ts';
 
@@ -16,7 +16,7 @@ const MAX_FILTERED_WALLETS = 500;
  * @param finalized height of a final block above our tip, as a node has said it before.
  * @throws RpcError `range` when so many blocks are too much to ask; as look() otherwise.
  */
-export async function lookFarBack(rpc: RpcProvider, from: LookFrom, tip: BlockHead, finalized: number): Promise<Look> {
+export async function catchUp(rpc: RpcProvider, from: PollContext, tip: BlockHead, finalized: number): Promise<PollResult> {
   const { network, watches } = from;
   const to = Math.min(finalized, tip.number + from.maxBlocks);
   const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
@@ -25,7 +25,7 @@ export async function lookFarBack(rpc: RpcProvider, from: LookFrom, tip: BlockHe
     readFinalized(rpc),
     readRange(rpc, network, tip.number + 1, to, wallets),
   ]);
-  if (first.parentHash !== tip.hash) return lookAtFork(rpc, from, head);
+  if (first.parentHash !== tip.hash) return detectFork(rpc, from, head);
   if (final?.number === to && final.hash !== last.hash)
     throw new RpcError('invalid_answer', 'another final block than the one of its height');
   if (first.timestamp < tip.timestamp)
@@ -35,7 +35,7 @@ export async function lookFarBack(rpc: RpcProvider, from: LookFrom, tip: BlockHe
     head: Math.max(head.number, to),
     // What one node has called final stays it, whatever this one knows.
     finalized: Math.max(finalized, finalizedHeight(network, head.number, final)),
-    remember: [last],
+    blocksToStore: [last],
     transfers: await matchTransfers(rpc, network, entries, watches),
   };
 }

@@ -1,16 +1,16 @@
-import type { ChainNetwork } from '../networks.ts';
+import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readLogsOfBlock, readReceipts } from '../rpc/reads.ts';
 import { coversBloom } from './bloom.ts';
-import { ofToken } from './token-events.ts';
+import { tokenTransfers } from './token-events.ts';
 
 /** A block with its header and every transfer event of the token in it. */
 type WholeBlock = { block: Block; logs: Log[] };
 
 /** Whether the header alone proves that the block has no transfer of the token. */
-export function isWithoutTransfer(network: ChainNetwork, block: Block): boolean {
+export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
   if (isBlank(block.logsBloom)) return block.transactions.length === 0;
   return network.mayHoldTransfer?.(block.logsBloom) === false;
 }
@@ -21,22 +21,22 @@ export function isWithoutTransfer(network: ChainNetwork, block: Block): boolean 
  * Tron, the receipts of the block decide. On other chains such a block is rare: its transactions move only coins.
  * @throws RpcError `invalid_answer` when the node has left events out.
  */
-export async function ensureComplete(rpc: RpcProvider, network: ChainNetwork, entry: WholeBlock): Promise<WholeBlock> {
+export async function requireComplete(rpc: RpcProvider, network: ChainNetwork, entry: WholeBlock): Promise<WholeBlock> {
   const { block, logs } = entry;
-  if (logs.length > 0 || isWithoutTransfer(network, block)) return entry;
+  if (logs.length > 0 || provesNoTransfer(network, block)) return entry;
   if (isBlank(block.logsBloom)) {
     await requireNoTransfer(rpc, network, block);
     return entry;
   }
   const all = await readLogsOfBlock(rpc, block.hash, null);
   if (!coversBloom(all, block.logsBloom)) throw new RpcError('invalid_answer', 'events are missing from a block');
-  return { block, logs: ofToken(network, all) };
+  return { block, logs: tokenTransfers(network, all) };
 }
 
 async function requireNoTransfer(rpc: RpcProvider, network: ChainNetwork, block: Block): Promise<void> {
   const receipts = await readReceipts(rpc, [{ blockHash: block.hash, transactions: block.transactions }]);
   for (const { succeeded, logs } of receipts.values()) {
-    if (succeeded && ofToken(network, logs).length > 0)
+    if (succeeded && tokenTransfers(network, logs).length > 0)
       throw new RpcError('invalid_answer', 'a receipt has an event that is missing from its block');
   }
 }
