@@ -125,13 +125,21 @@ describe('a look near the head', () => {
     await reading.chain.mine(200);
     const head = await headNumber();
     const from = reading.pollContext(local);
-    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({ kind: 'needs_catch_up', head, finalized: head - 64 });
+    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({
+      kind: 'needs_catch_up',
+      head,
+      finalized: head - 64,
+    });
     reading.node.spoil((call) =>
       call.params[0] === 'finalized'
         ? { result: undefined, error: { code: -32602, message: 'invalid block tag' } }
         : undefined,
     );
-    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({ kind: 'needs_catch_up', head, finalized: head - 127 });
+    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({
+      kind: 'needs_catch_up',
+      head,
+      finalized: head - 127,
+    });
   });
 });
 
@@ -250,7 +258,9 @@ describe("a node like Tron's", () => {
     const local = await tron.scannedTo((await tron.head()).number);
     await tron.chain.transfer(wallet, 5n);
     for (const expected of [0, 1]) {
-      const { answer, calls } = await tron.readWithCost((rpc) => poll(rpc, tron.pollContext(local, [wallet]), expected));
+      const { answer, calls } = await tron.readWithCost((rpc) =>
+        poll(rpc, tron.pollContext(local, [wallet]), expected),
+      );
       expect(transfersOf(answer)).toMatchObject([{ amountUnits: 5n }]);
       const filters = calls
         .filter(({ method }) => method === 'eth_getLogs')

@@ -59,7 +59,9 @@ describe('a whole range', () => {
   });
 
   test('is asked for in one round trip alone when every block shows events and none is ours', async () => {
-    const { requests, calls } = await reading.readWithCost((rpc) => readRange(rpc, reading.network, from, from + 30, null));
+    const { requests, calls } = await reading.readWithCost((rpc) =>
+      readRange(rpc, reading.network, from, from + 30, null),
+    );
     expect([requests, calls.length]).toEqual([1, 3]);
   });
 

@@ -16,7 +16,12 @@ const MAX_FILTERED_WALLETS = 500;
  * @param finalized height of a final block above our tip, as a node has said it before.
  * @throws RpcError `range` when so many blocks are too much to ask; as look() otherwise.
  */
-export async function catchUp(rpc: RpcProvider, from: PollContext, tip: BlockHead, finalized: number): Promise<PollResult> {
+export async function catchUp(
+  rpc: RpcProvider,
+  from: PollContext,
+  tip: BlockHead,
+  finalized: number,
+): Promise<PollResult> {
   const { network, watches } = from;
   const to = Math.min(finalized, tip.number + from.maxBlocks);
   const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;

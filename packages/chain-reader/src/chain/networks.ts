@@ -8,15 +8,15 @@ import { TRANSFER_TOPIC } from './transfers.ts';
 /** A network as the scanning sees it: the file's entry and what follows from it. */
 export type ChainNetwork = Omit<Network, 'rpc_urls'> &
   RpcNetwork & {
-  /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
-  token: string;
-  /** Whether a block may hold a transfer of the token, by its header's Bloom filter. Null where headers carry none. */
-  mayHoldTransfer: ((bloom: string) => boolean) | null;
-  /** `finalized_above_amount` in base units of the token; null for no such limit. */
-  finalizedAbove: bigint | null;
-  /** `agreement_above_amount` in base units of the token; null for no such limit. */
-  agreementAbove: bigint | null;
-};
+    /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
+    token: string;
+    /** Whether a block may hold a transfer of the token, by its header's Bloom filter. Null where headers carry none. */
+    mayHoldTransfer: ((bloom: string) => boolean) | null;
+    /** `finalized_above_amount` in base units of the token; null for no such limit. */
+    finalizedAbove: bigint | null;
+    /** `agreement_above_amount` in base units of the token; null for no such limit. */
+    agreementAbove: bigint | null;
+  };
 
 /** What may be sent as it is. A secret that was read from a file often ends with a line break, which may not. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;

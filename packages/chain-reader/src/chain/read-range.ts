@@ -37,12 +37,7 @@ export async function readRange(
  * Every transfer of the token. The events of the blocks come in one answer; a block without any is not simply believed: its header
  * must prove it, or else its events. On a busy chain hardly any block is without, so this costs next to nothing.
  */
-async function readEverything(
-  rpc: RpcProvider,
-  network: ChainNetwork,
-  from: number,
-  to: number,
-): Promise<RangeLogs> {
+async function readEverything(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
   const [first, last, logs] = await Promise.all([
     readBlockAt(rpc, from),
     readBlockAt(rpc, to),

@@ -71,7 +71,8 @@ async function catchUpOneRange(
   if (result.kind !== 'blocks') return result;
   session.catchUpTo = result.finalized;
   const last = result.blocksToStore.at(-1);
-  if (last !== undefined && last.number < result.finalized) prefetchRange(context, session, chain, last, result.finalized);
+  if (last !== undefined && last.number < result.finalized)
+    prefetchRange(context, session, chain, last, result.finalized);
   return result;
 }
 
