@@ -1,7 +1,7 @@
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import type { SettingsReader } from '@quittance/runtime/settings.ts';
-import type { LocalReceiver } from './local-receiver.ts';
+import type { LocalReceiver } from './sending/local-receiver.ts';
 
 /** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. */
 const DEFAULT_RETRY_DELAYS_SECONDS = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];

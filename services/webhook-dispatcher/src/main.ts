@@ -10,26 +10,26 @@ import { systemClock } from '@quittance/runtime/clock.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { readConfig } from './config.ts';
-import { createConnector, dialPublic } from './dial.ts';
+import { createConnector, dialPublic } from './sending/dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
 import { paymentPaid } from './handlers/payment-paid.ts';
-import { createKeyVault } from './keys.ts';
-import { localReceiver } from './local-receiver.ts';
+import { createKeyVault } from './endpoints/key-vault.ts';
+import { localReceiver } from './sending/local-receiver.ts';
 import { startDeliverLoop } from './loops/deliver.ts';
 import { startGiveUpLoop } from './loops/give-up.ts';
 import { startMeasureLoop } from './loops/measure.ts';
 import { startPartitionsLoop } from './loops/partitions.ts';
 import { startResealLoop } from './loops/reseal.ts';
 import { schema } from './migrations.ts';
-import { createPressure } from './pressure.ts';
+import { createBackPressure } from './delivery/back-pressure.ts';
 import { createQueries } from './queries.ts';
-import { systemResolve } from './resolve.ts';
+import { systemResolve } from './sending/resolve.ts';
 import { deliveriesRoute } from './routes/deliveries.ts';
 import { endpointRoutes } from './routes/endpoint.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { retryRoute } from './routes/retry.ts';
-import { createSender } from './send.ts';
-import { hasForeignKeys } from './store/endpoint.ts';
+import { createSender } from './sending/sender.ts';
+import { countForeignKeys } from './store/signing-key.ts';
 
 const name = 'webhook-dispatcher';
 
@@ -47,7 +47,7 @@ await startService({
     const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     await waitingRoom({ name, config, until: reachable });
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
-    if (await hasForeignKeys(pool, vault.openedKeyIds)) {
+    if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
       throw new Error(
         'stored signing keys were encrypted with another key than WEBHOOK_ENCRYPTION_KEY or its predecessor',
       );
@@ -60,7 +60,7 @@ await startService({
     const connector = createConnector({ resolve, dial });
     const sender = createSender({ connector, clock: systemClock, connectionsPerHost: bounds.host });
     lifecycle.onStop('sender', () => sender.close());
-    const pressure = createPressure({ clock: systemClock, logger, metrics });
+    const pressure = createBackPressure({ clock: systemClock, logger, metrics });
     lifecycle.onStop('pressure', () => pressure.close());
     const { stopping } = lifecycle;
     const deliver = startDeliverLoop({

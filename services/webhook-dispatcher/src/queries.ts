@@ -3,8 +3,8 @@ import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { PrismaClient } from '../generated/client.ts';
-import type { DeliveryRow } from './delivery-record.ts';
-import { deliveryRecord } from './delivery-record.ts';
+import type { DeliveryRow } from './store/delivery-record.ts';
+import { deliveryRecord } from './store/delivery-record.ts';
 
 /** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;

@@ -5,20 +5,20 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { createAttemptReport } from '../src/attempt-report.ts';
-import { createAttempts } from '../src/attempts.ts';
-import { createDatabaseClock } from '../src/database-clock.ts';
-import { DialError } from '../src/dial-error.ts';
-import { createConnector } from '../src/dial.ts';
-import { createHostBreakers } from '../src/host-breakers.ts';
-import { createLanes } from '../src/lanes.ts';
-import { localReceiver } from '../src/local-receiver.ts';
+import { createAttemptReport } from '../src/delivery/attempt-report.ts';
+import { createAttempts } from '../src/delivery/attempts.ts';
+import { createDatabaseClock } from '../src/delivery/database-clock.ts';
+import { DialError } from '../src/sending/errors.ts';
+import { createConnector } from '../src/sending/dial.ts';
+import { createHostBreakers } from '../src/delivery/host-breakers.ts';
+import { createInFlightLimits } from '../src/delivery/in-flight-limits.ts';
+import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
 import type { DeliverLoop } from '../src/loops/deliver.ts';
-import { createPressure } from '../src/pressure.ts';
-import type { Pressure } from '../src/pressure.ts';
-import { createSender } from '../src/send.ts';
-import type { Sender } from '../src/send.ts';
+import { createBackPressure } from '../src/delivery/back-pressure.ts';
+import type { BackPressure } from '../src/delivery/back-pressure.ts';
+import { createSender } from '../src/sending/sender.ts';
+import type { Sender } from '../src/sending/sender.ts';
 import { createAuthority } from './certificates.ts';
 import { startReceiver, status } from './receiver.ts';
 import type { Receiver } from './receiver.ts';
@@ -36,7 +36,7 @@ let refused: { host: string; askedMs: number; refusedMs: number }[] = [];
 let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;
-let pressure: Pressure;
+let pressure: BackPressure;
 let loop: DeliverLoop | null = null;
 beforeAll(async () => {
   const authority = await createAuthority();
@@ -56,7 +56,7 @@ beforeAll(async () => {
   });
   const clock = () => new Date();
   sender = createSender({ connector, clock, connectionsPerHost: bounds.host });
-  pressure = createPressure({ clock, logger: testLogger, metrics: testMetrics });
+  pressure = createBackPressure({ clock, logger: testLogger, metrics: testMetrics });
 }, 60_000);
 beforeEach(async () => {
   refusing.clear();
@@ -129,7 +129,7 @@ describe('a host that refuses connections', () => {
     const breakers = createHostBreakers({ recoveredAt: bounds.host, nowMs: () => nowMs });
     for (let n = 0; n < 20; n += 1, nowMs += 1_000) breakers.ended(host, 'connect_refused');
     const attempts = createAttempts({
-      ...{ pool: store.pool, vault: store.vault, sender, breakers, lanes: createLanes(bounds, breakers) },
+      ...{ pool: store.pool, vault: store.vault, sender, breakers, lanes: createInFlightLimits(bounds, breakers) },
       ...{ report: createAttemptReport({ logger: testLogger, metrics: testMetrics }), logger: testLogger },
       ...{ databaseClock: createDatabaseClock(), retryDelaysSeconds: [], onFree: () => undefined },
     });

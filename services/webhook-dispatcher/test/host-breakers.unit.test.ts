@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
-import { createHostBreakers } from '../src/host-breakers.ts';
+import { createHostBreakers } from '../src/delivery/host-breakers.ts';
 
 function breakersAt() {
   let nowMs = 1_000;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { createKeyVault } from '../src/keys.ts';
+import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { byMerchant } from '../src/store/audit.ts';
 import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';

@@ -9,7 +9,7 @@ import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { readConfig } from '../src/config.ts';
-import { deliveryHeaders } from '../src/signature.ts';
+import { deliveryHeaders } from '../src/sending/signature.ts';
 import { status } from './receiver.ts';
 import type { Received } from './receiver.ts';
 import { startWorld } from './world.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { NameNotFound } from '../src/dial-error.ts';
-import { publicAddresses } from '../src/resolve.ts';
+import { NameNotFound } from '../src/sending/errors.ts';
+import { publicAddresses } from '../src/sending/resolve.ts';
 
 const answering =
   (...addresses: string[]) =>

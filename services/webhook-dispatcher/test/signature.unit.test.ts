@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import { deliveryHeaders } from '../src/signature.ts';
+import { deliveryHeaders } from '../src/sending/signature.ts';
 
 const secret = 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA';
 const body = Buffer.from('{"event_id":"evt_1","amount":"10.50","text":"café"}');

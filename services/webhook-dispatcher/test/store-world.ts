@@ -5,7 +5,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createKeyVault } from '../src/keys.ts';
+import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { claimDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';

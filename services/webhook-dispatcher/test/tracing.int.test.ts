@@ -6,11 +6,11 @@ import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { createConnector } from '../src/dial.ts';
-import { localReceiver } from '../src/local-receiver.ts';
+import { createConnector } from '../src/sending/dial.ts';
+import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop, type DeliverLoop } from '../src/loops/deliver.ts';
-import { createPressure, type Pressure } from '../src/pressure.ts';
-import { createSender, type Sender } from '../src/send.ts';
+import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
+import { createSender, type Sender } from '../src/sending/sender.ts';
 import { byMerchant } from '../src/store/audit.ts';
 import { insertEvents } from '../src/store/event.ts';
 import { startCycle } from '../src/store/retry.ts';
@@ -24,7 +24,7 @@ jest.setTimeout(60_000);
 let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;
-let pressure: Pressure;
+let pressure: BackPressure;
 let loop: DeliverLoop;
 let spans: ReturnType<typeof recordSpans>;
 
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const connector = createConnector(localReceiver({ address: '127.0.0.1', port: receiver.port }));
   const clock = () => new Date();
   sender = createSender({ connector, clock, connectionsPerHost: 64 });
-  pressure = createPressure({ clock, logger: testLogger, metrics: testMetrics });
+  pressure = createBackPressure({ clock, logger: testLogger, metrics: testMetrics });
 });
 beforeEach(async () => {
   await store.empty();

@@ -8,10 +8,10 @@ import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import type { TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createKeyVault } from '../src/keys.ts';
+import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { endpointRoutes } from '../src/routes/endpoint.ts';
-import type { Resolve } from '../src/resolve.ts';
+import type { Resolve } from '../src/sending/resolve.ts';
 
 let database: TestDatabase;
 let pool: Pool;

@@ -1,8 +1,8 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createHostBreakers } from '../../../services/webhook-dispatcher/src/host-breakers.ts';
-import { createLanes } from '../../../services/webhook-dispatcher/src/lanes.ts';
-import { outcomeOf } from '../../../services/webhook-dispatcher/src/outcome.ts';
+import { createHostBreakers } from '../../../services/webhook-dispatcher/src/delivery/host-breakers.ts';
+import { createInFlightLimits } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
+import { outcomeOf } from '../../../services/webhook-dispatcher/src/delivery/outcome.ts';
 import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';
 import { settleAttempts, type Outcome } from '../../../services/webhook-dispatcher/src/store/settle.ts';
 import { latenciesOf, type Latencies } from './latencies.ts';
@@ -35,7 +35,7 @@ export function startClaims(url: string): Claims {
 async function claimAndSettle(pool: Pool, room: number, times: number): Promise<ClaimStretch> {
   const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
   // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
-  const lanes = createLanes(bounds, createHostBreakers({ recoveredAt: bounds.host }));
+  const lanes = createInFlightLimits(bounds, createHostBreakers({ recoveredAt: bounds.host }));
   const inFlight: Claimed[] = [];
   let total = 0;
   const claim = async (limit: number): Promise<Claimed[]> => {
@@ -44,14 +44,14 @@ async function claimAndSettle(pool: Pool, room: number, times: number): Promise<
     return claimed;
   };
   const begin = (claimed: Claimed[]): void => {
-    for (const delivery of claimed) lanes.enter(delivery);
+    for (const delivery of claimed) lanes.acquire(delivery);
     inFlight.push(...claimed);
   };
   const settle = async (count: number): Promise<void> => {
     for (let left = Math.min(count, inFlight.length); left > 0; left -= SETTLED_AT_ONCE) {
       const batch = inFlight.splice(0, Math.min(left, SETTLED_AT_ONCE));
       await timed(ms.settle, () => settleAttempts(pool, batch.map(outcome)));
-      for (const delivery of batch) lanes.leave(delivery);
+      for (const delivery of batch) lanes.release(delivery);
     }
   };
   // What was claimed before and is still being sent, so that as much room is free as was asked for.

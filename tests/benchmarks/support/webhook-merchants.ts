@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
-import { createKeyVault } from '../../../services/webhook-dispatcher/src/keys.ts';
+import { createKeyVault } from '../../../services/webhook-dispatcher/src/endpoints/key-vault.ts';
 
 /** A merchant who is sent events, with a host of its own unless several were asked to share one. */
 export type WebhookMerchant = { merchantId: string; host: string; url: string; keyId: string; secret: string };

@@ -3,15 +3,15 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { createAttemptReport } from '../attempt-report.ts';
-import { createAttempts } from '../attempts.ts';
-import { createDatabaseClock } from '../database-clock.ts';
-import { createHostBreakers } from '../host-breakers.ts';
-import type { KeyVault } from '../keys.ts';
-import { createLanes } from '../lanes.ts';
-import type { LaneBounds } from '../lanes.ts';
-import type { Pressure } from '../pressure.ts';
-import type { Sender } from '../send.ts';
+import { createAttemptReport } from '../delivery/attempt-report.ts';
+import { createAttempts } from '../delivery/attempts.ts';
+import { createDatabaseClock } from '../delivery/database-clock.ts';
+import { createHostBreakers } from '../delivery/host-breakers.ts';
+import type { KeyVault } from '../endpoints/key-vault.ts';
+import { createInFlightLimits } from '../delivery/in-flight-limits.ts';
+import type { Limits } from '../delivery/in-flight-limits.ts';
+import type { BackPressure } from '../delivery/back-pressure.ts';
+import type { Sender } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
 import { withTraces } from '../store/event-trace.ts';
 
@@ -46,13 +46,13 @@ const BEGIN_WITHIN_MS = 15_000;
  * @param options.stopping aborted as soon as the process stops: nothing is claimed from then on.
  */
 export function startDeliverLoop(
-  options: DeliverOptions & { bounds: LaneBounds; pressure: Pressure; stopping: AbortSignal },
+  options: DeliverOptions & { bounds: Limits; pressure: BackPressure; stopping: AbortSignal },
 ): DeliverLoop {
   const { pool, bounds, pressure, stopping, logger, metrics } = options;
   const breakers = createHostBreakers({ recoveredAt: bounds.host });
   const closedHosts = metrics.gauge('webhook_closed_hosts', 'Hosts this process does not try, because none connects');
   metrics.beforeScrape(() => closedHosts.set(breakers.closedCount()));
-  const lanes = createLanes(bounds, breakers);
+  const lanes = createInFlightLimits(bounds, breakers);
   const report = createAttemptReport(options);
   const databaseClock = createDatabaseClock();
   const attempts = createAttempts({ ...options, report, breakers, databaseClock, lanes, onFree: () => pace.wake() });

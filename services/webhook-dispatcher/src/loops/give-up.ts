@@ -3,7 +3,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { latestRetrySeconds } from '../backoff.ts';
+import { latestRetrySeconds } from '../delivery/retry-schedule.ts';
 import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';
 
 const INTERVAL_MS = 60_000;

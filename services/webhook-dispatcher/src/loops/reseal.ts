@@ -4,8 +4,8 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { KeyVault } from '../keys.ts';
-import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/reseal.ts';
+import type { KeyVault } from '../endpoints/key-vault.ts';
+import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/signing-key.ts';
 
 /** A process that has not got the new encryption key yet may seal with the old one until it is restarted. */
 const INTERVAL_MS = 10_000;
@@ -40,7 +40,7 @@ export function startResealLoop({
     run: async () => {
       if (!isReplacing) return { more: false };
       const { resealed, unopened } = await transaction(pool, (tx) => resealKeys(tx, vault));
-      const count = await countForeignKeys(pool, vault.encryptionKeyId);
+      const count = await countForeignKeys(pool, [vault.encryptionKeyId]);
       left.set(count);
       if (resealed > 0) logger.info({ resealed, left: count }, 'signing keys were sealed with the new encryption key');
       if (unopened.length > 0)

@@ -11,12 +11,12 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { DialError, NameNotFound } from '../dial-error.ts';
-import type { KeyVault } from '../keys.ts';
-import { publicAddresses } from '../resolve.ts';
-import type { Resolve } from '../resolve.ts';
+import { DialError, NameNotFound } from '../sending/errors.ts';
+import type { KeyVault } from '../endpoints/key-vault.ts';
+import { publicAddresses } from '../sending/resolve.ts';
+import type { Resolve } from '../sending/resolve.ts';
 import { findEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
-import type { NewKey } from '../store/endpoint.ts';
+import type { NewKey } from '../store/signing-key.ts';
 import { merchantIdOf } from './params.ts';
 
 type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Resolve };

@@ -3,7 +3,7 @@ import { route } from '@quittance/http/server/route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { deliveryRecord } from '../delivery-record.ts';
+import { deliveryRecord } from '../store/delivery-record.ts';
 import { byMerchant } from '../store/audit.ts';
 import { startCycle } from '../store/retry.ts';
 import type { RetryResult } from '../store/retry.ts';

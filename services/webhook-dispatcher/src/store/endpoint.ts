@@ -1,13 +1,11 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { SealedSecret } from '../keys.ts';
 import { byMerchant, insertAudit } from './audit.ts';
 import { lockLanes, makeLaneDue, openLane, tryLane } from './lane.ts';
+import { insertKey } from './signing-key.ts';
+import type { NewKey } from './signing-key.ts';
 
 export type EndpointRow = { url: string; active_key_id: string; created_at: Date; updated_at: Date };
-
-/** A signing key that may or may not come into use. */
-export type NewKey = SealedSecret & { keyId: string };
 
 /** @returns null before the merchant's first PUT. */
 export async function findEndpoint(db: Queryable, merchantId: string): Promise<EndpointRow | null> {
@@ -70,20 +68,4 @@ export async function replaceKey(tx: Transaction, merchantId: string, key: NewKe
   // A receiver that refused the old key's signatures may take the new one's.
   await tryLane(tx, merchantId);
   return true;
-}
-
-async function insertKey(tx: Transaction, merchantId: string, key: NewKey): Promise<void> {
-  await tx.query(
-    `insert into signing_key (key_id, merchant_id, secret_encrypted, encryption_key_id) values ($1, $2, $3, $4)`,
-    [key.keyId, merchantId, key.secret_encrypted, key.encryption_key_id],
-  );
-}
-
-/** Whether signing keys in use were sealed with other encryption keys than this process has: it could send nothing for them. */
-export async function hasForeignKeys(db: Queryable, encryptionKeyIds: readonly string[]): Promise<boolean> {
-  const { rows } = await db.query(
-    `select 1 from signing_key where retired_at is null and encryption_key_id <> all($1) limit 1`,
-    [encryptionKeyIds],
-  );
-  return rows.length > 0;
 }

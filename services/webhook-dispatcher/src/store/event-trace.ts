@@ -1,19 +1,20 @@
-import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { isSampled, tracer } from '@quittance/runtime/tracing/tracing.ts';
-import type { Claimed } from './claim.ts';
-import type { NewEvent } from './event.ts';
 
-/** What an event's attempts belong to. `since` is when the event was written. */
+/** The trace that an event's attempts belong to. `since` is when the event was written. */
 export type EventTrace = { traceparent: string; since: Date };
 
-/** Retries end after some days. What somebody asks for much later is linked to nothing: no store of traces has the first ones still. */
+/** Retries end after some days. No trace store still has the first spans of an event that is retried by hand much later. */
 const KEPT_DAYS = 30;
-/** So many rows of the past go with each new one: more than come, so the table stays as small as what it is about. */
-const FORGET_FOR_EACH = 5;
+/** Old rows deleted with each new one. More are deleted than inserted, so the table stays small. */
+const DELETED_PER_INSERT = 5;
 
-/** Keeps the traces of those events that were stored just now and whose trace is exported. */
-export async function insertEventTraces(tx: Transaction, events: readonly NewEvent[]): Promise<void> {
+/** Stores the traces that are exported, of those events that were stored just now. */
+export async function insertEventTraces(
+  tx: Transaction,
+  events: readonly { eventId: string; traceparent?: string | null }[],
+): Promise<void> {
   const traced = events.filter(({ traceparent }) => typeof traceparent === 'string' && isSampled(traceparent));
   if (traced.length === 0) return;
   await tx.query(
@@ -29,29 +30,31 @@ export async function insertEventTraces(tx: Transaction, events: readonly NewEve
        for update skip locked
      )
      delete from event_trace using past where event_trace.event_id = past.event_id`,
-    [KEPT_DAYS, traced.length * FORGET_FOR_EACH],
+    [KEPT_DAYS, traced.length * DELETED_PER_INSERT],
   );
 }
 
 /**
- * A statement of its own, so that claiming stays as it is where nothing is traced. It never fails: what was claimed has to be sent,
- * with its trace or without.
+ * Adds their traces to claimed deliveries. A separate statement keeps the claim as it is where nothing is traced. It never fails,
+ * because what is claimed has to be sent with or without its trace.
  */
-export async function withTraces(pool: Pool, claimed: Claimed[]): Promise<Claimed[]> {
-  if (tracer() === null || claimed.length === 0) return claimed;
+export async function withTraces<D extends { event_id: string }>(
+  db: Queryable,
+  deliveries: D[],
+): Promise<(D & { trace?: EventTrace })[]> {
+  if (tracer() === null || deliveries.length === 0) return deliveries;
   const traces = await readTraces(
-    pool,
-    claimed.map((delivery) => delivery.event_id),
+    db,
+    deliveries.map((delivery) => delivery.event_id),
   ).catch(() => new Map<string, EventTrace>());
-  if (traces.size === 0) return claimed;
-  return claimed.map((delivery) => {
+  return deliveries.map((delivery) => {
     const trace = traces.get(delivery.event_id);
     return trace === undefined ? delivery : { ...delivery, trace };
   });
 }
 
-async function readTraces(pool: Pool, eventIds: readonly string[]): Promise<Map<string, EventTrace>> {
-  const { rows } = await pool.query<{ event_id: string; traceparent: string; written_at: Date }>(
+async function readTraces(db: Queryable, eventIds: readonly string[]): Promise<Map<string, EventTrace>> {
+  const { rows } = await db.query<{ event_id: string; traceparent: string; written_at: Date }>(
     'select event_id, traceparent, written_at from event_trace where event_id = any($1)',
     [eventIds],
   );

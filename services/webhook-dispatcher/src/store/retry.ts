@@ -1,5 +1,5 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { DeliveryRow } from '../delivery-record.ts';
+import type { DeliveryRow } from './delivery-record.ts';
 import { insertAudit } from './audit.ts';
 import type { AuditedAuthor } from './audit.ts';
 import { makeLaneDue, tryLane } from './lane.ts';

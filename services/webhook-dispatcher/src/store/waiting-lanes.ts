@@ -1,5 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { timeOrNull } from '../delivery-record.ts';
+import { timeOrNull } from './delivery-record.ts';
 
 /** Lists answer at most this many lanes. */
 const MAX_LANES = 100;

@@ -5,7 +5,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createKeyVault } from '../../src/keys.ts';
+import { createKeyVault } from '../../src/endpoints/key-vault.ts';
 import { replaceKey, saveEndpoint } from '../../src/store/endpoint.ts';
 import { startStoreWorld } from '../store-world.ts';
 import type { StoreWorld } from '../store-world.ts';

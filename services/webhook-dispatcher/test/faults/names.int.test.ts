@@ -2,12 +2,12 @@ import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { createConnector } from '../../src/dial.ts';
-import { localReceiver } from '../../src/local-receiver.ts';
+import { createConnector } from '../../src/sending/dial.ts';
+import { localReceiver } from '../../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../../src/loops/deliver.ts';
-import { createPressure } from '../../src/pressure.ts';
-import { systemResolve } from '../../src/resolve.ts';
-import { createSender } from '../../src/send.ts';
+import { createBackPressure } from '../../src/delivery/back-pressure.ts';
+import { systemResolve } from '../../src/sending/resolve.ts';
+import { createSender } from '../../src/sending/sender.ts';
 import { createAuthority } from '../certificates.ts';
 import { startNameServer } from '../name-server.ts';
 import type { Zone } from '../name-server.ts';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const { dial } = localReceiver({ address: '127.0.0.1', port: receiver.port });
   const connector = createConnector({ resolve: systemResolve({ servers: [names.address] }), dial });
   const sender = createSender({ ...common, connector, connectionsPerHost: 8 });
-  const pressure = createPressure(common);
+  const pressure = createBackPressure(common);
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
     ...{ bounds: { lane: 8, host: 64, process: 1_024 }, stopping: new AbortController().signal },

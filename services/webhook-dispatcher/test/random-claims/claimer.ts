@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createSettler } from '../../src/settler.ts';
-import type { Settler } from '../../src/settler.ts';
+import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
+import type { OutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import { claimDeliveries, releaseDeliveries } from '../../src/store/claim.ts';
 import type { ClaimBounds, Claimed } from '../../src/store/claim.ts';
 import { restLanes } from '../../src/store/lane.ts';
@@ -107,18 +107,18 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
       ? outcome(delivery)
       : outcome(delivery, { ...failure, retryDelaySeconds: chance.pick(RETRY_DELAYS_SECONDS) });
     await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
-    await settler.settle(ended);
+    await settler.write(ended);
     counts[ended.errorCategory === null ? 'successes' : 'failures'] += 1;
     if (isLate) counts.late += 1;
     if (!isRepeated) return;
     await delay(chance.below(50));
-    await settler.settle(ended);
+    await settler.write(ended);
     counts.repeated += 1;
   };
 }
 
 /** The dispatcher's own, whose retries are counted. */
-function randomSettler(scene: Scene, name: string): Settler<Outcome> {
+function randomSettler(scene: Scene, name: string): OutcomeWriter<Outcome> {
   const write = async (outcomes: readonly Outcome[]): Promise<void> => {
     try {
       await settleAttempts(scene.world.pool, outcomes, breaker);
@@ -127,7 +127,7 @@ function randomSettler(scene: Scene, name: string): Settler<Outcome> {
       throw error;
     }
   };
-  return createSettler({ write, logger: testLogger });
+  return createOutcomeWriter({ write, logger: testLogger });
 }
 
 /** A process that died and was replaced has none in flight, whatever the dead one still comes to. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Dispatcher } from 'undici';
 import type { Connections } from './connections.ts';
-import { DialError } from './dial-error.ts';
+import { DialError } from './errors.ts';
 
 /** What came of one request: an answer, or the reason why there is none. */
 export type Exchanged = {

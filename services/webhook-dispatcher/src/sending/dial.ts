@@ -4,8 +4,7 @@ import { checkServerIdentity, connect, createSecureContext } from 'node:tls';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
-import { DialError } from './dial-error.ts';
-import { categoryOfConnectError } from './error-category.ts';
+import { categoryOfConnectError, DialError } from './errors.ts';
 import { publicAddresses } from './resolve.ts';
 import type { Resolve } from './resolve.ts';
 

@@ -2,10 +2,8 @@ import type { buildConnector } from 'undici';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Clock } from '@quittance/runtime/clock.ts';
-import { parseRetryAfter } from './backoff.ts';
 import { createConnections } from './connections.ts';
-import { DialError } from './dial-error.ts';
-import { categoryOfSendError, categoryOfStatus } from './error-category.ts';
+import { categoryOfSendError, categoryOfStatus, DialError } from './errors.ts';
 import { exchange } from './exchange.ts';
 import type { Exchanged } from './exchange.ts';
 import { deliveryHeaders } from './signature.ts';
@@ -100,3 +98,16 @@ export function createSender(options: {
 }
 
 const commonHeaders = { 'Content-Type': 'application/json', 'User-Agent': 'Quittance' };
+
+/**
+ * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
+ * @returns seconds from now, never negative; null when there is none or it makes no sense.
+ */
+export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
+  if (typeof header !== 'string') return null;
+  const text = header.trim();
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  // Date.parse takes far more than HTTP dates; only the weekday form is one.
+  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(date) ? null : Math.max(0, (date - now.getTime()) / 1000);
+}

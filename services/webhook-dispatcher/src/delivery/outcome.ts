@@ -1,7 +1,7 @@
-import { retryDelaySeconds } from './backoff.ts';
-import type { AttemptResult } from './send.ts';
-import type { Claimed } from './store/claim.ts';
-import type { Outcome } from './store/settle.ts';
+import { retryDelaySeconds } from './retry-schedule.ts';
+import type { AttemptResult } from '../sending/sender.ts';
+import type { Claimed } from '../store/claim.ts';
+import type { Outcome } from '../store/settle.ts';
 
 /**
  * What to write down of an attempt, and when to try again if it failed.

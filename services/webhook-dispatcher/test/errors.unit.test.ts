@@ -1,8 +1,13 @@
 import { describe, expect, test } from '@jest/globals';
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
-import { DialError, NameNotFound } from '../src/dial-error.ts';
-import { categoryOfConnectError, categoryOfSendError, categoryOfStatus } from '../src/error-category.ts';
+import {
+  categoryOfConnectError,
+  categoryOfSendError,
+  categoryOfStatus,
+  DialError,
+  NameNotFound,
+} from '../src/sending/errors.ts';
 
 const errorWith = (code: string, message = 'failed') => Object.assign(new Error(message), { code });
 

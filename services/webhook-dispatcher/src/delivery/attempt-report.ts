@@ -1,8 +1,8 @@
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { AttemptResult } from './send.ts';
-import type { Claimed } from './store/claim.ts';
+import type { AttemptResult } from '../sending/sender.ts';
+import type { Claimed } from '../store/claim.ts';
 
 /** Tells the log and the metrics what becomes of deliveries. */
 export type AttemptReport = {

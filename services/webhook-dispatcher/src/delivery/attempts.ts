@@ -6,16 +6,16 @@ import type { AttemptReport } from './attempt-report.ts';
 import { endAttempt, startAttempt } from './attempt-span.ts';
 import type { DatabaseClock } from './database-clock.ts';
 import type { HostBreakers } from './host-breakers.ts';
-import type { KeyVault } from './keys.ts';
-import type { Lanes } from './lanes.ts';
+import type { KeyVault } from '../endpoints/key-vault.ts';
+import type { InFlightLimits } from './in-flight-limits.ts';
 import { outcomeOf } from './outcome.ts';
-import type { Sender } from './send.ts';
-import { createSettler } from './settler.ts';
-import { releaseDeliveries } from './store/claim.ts';
-import type { Claimed } from './store/claim.ts';
-import { restLanes } from './store/lane.ts';
-import { settleAttempts } from './store/settle.ts';
-import type { Outcome } from './store/settle.ts';
+import type { Sender } from '../sending/sender.ts';
+import { createOutcomeWriter } from './outcome-writer.ts';
+import { releaseDeliveries } from '../store/claim.ts';
+import type { Claimed } from '../store/claim.ts';
+import { restLanes } from '../store/lane.ts';
+import { settleAttempts } from '../store/settle.ts';
+import type { Outcome } from '../store/settle.ts';
 
 export type Attempts = {
   /** Begins an attempt for each delivery that may be sent, and gives back the others. */
@@ -43,7 +43,7 @@ const REST_SECONDS = 60;
 /** The attempts in flight: each has its places from its beginning until its outcome is written. */
 export function createAttempts(
   options: AttemptOptions & {
-    lanes: Lanes;
+    lanes: InFlightLimits;
     /** Hears that something may have been waiting for a place that is free now. */
     onFree: () => void;
   },
@@ -57,7 +57,7 @@ export function createAttempts(
       .catch((error: unknown) => logger.error({ error, event_id: delivery.event_id }, 'an attempt came to nothing'))
       .finally(() => {
         inFlight.delete(attempt);
-        if (lanes.leave(delivery)) onFree();
+        if (lanes.release(delivery)) onFree();
       });
     inFlight.add(attempt);
   }
@@ -70,7 +70,7 @@ export function createAttempts(
       for (const delivery of claimed) {
         const secret = open(delivery);
         if (secret === null) unopened.push(delivery);
-        else if (lanes.enter(delivery)) begin(delivery, secret);
+        else if (lanes.acquire(delivery)) begin(delivery, secret);
         else refused.push(delivery);
       }
       // A host may have been closed since its lanes were claimed.
@@ -109,7 +109,7 @@ function createOpener({ vault, logger }: AttemptOptions): (delivery: Claimed) =>
 /** Makes the attempt for a claimed delivery; done once its outcome is written. */
 function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: string) => Promise<void> {
   const { pool, sender, retryDelaysSeconds, logger, report, breakers, databaseClock } = options;
-  const settler = createSettler<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
+  const outcomeWriter = createOutcomeWriter<Outcome>({ write: (outcomes) => settleAttempts(pool, outcomes), logger });
   return async (delivery, secret) => {
     const startedAt = databaseClock.now();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
@@ -121,7 +121,7 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
     breakers.ended(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], PAUSE_SECONDS);
     const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random() });
-    await settler.settle(outcome);
+    await outcomeWriter.write(outcome);
     if (outcome.errorCategory !== null && outcome.retryDelaySeconds === null) report.failed(delivery);
   };
 }

@@ -31,16 +31,3 @@ export function retryDelaySeconds({
 export function latestRetrySeconds(delaysSeconds: readonly number[]): number {
   return (1 + JITTER) * delaysSeconds.reduce((sum, delay) => sum + delay, 0);
 }
-
-/**
- * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
- * @returns seconds from now, never negative; null when there is none or it makes no sense.
- */
-export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
-  if (typeof header !== 'string') return null;
-  const text = header.trim();
-  if (/^\d{1,9}$/.test(text)) return Number(text);
-  // Date.parse takes far more than HTTP dates; only the weekday form is one.
-  const date = /^[A-Z][a-z]{2}, /.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? null : Math.max(0, (date - now.getTime()) / 1000);
-}

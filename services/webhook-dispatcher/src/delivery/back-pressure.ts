@@ -8,7 +8,7 @@ const reasons = ['clock', 'event_loop'] as const;
 type PauseReason = (typeof reasons)[number];
 
 /** Tells when this process had better not send anything. A slow or absent database needs no word: then nothing can be claimed. */
-export type Pressure = {
+export type BackPressure = {
   /** Takes the database's time, as it was while a statement ran that ended just now. */
   databaseTime(databaseNow: Date): void;
   /** Null when all is well. Without a database time so far, the clock counts as right. */
@@ -23,7 +23,7 @@ const MAX_LAG_MS = 2_000;
 const LAG_INTERVAL_MS = 100;
 
 /** @param options.clock stamps the deliveries. */
-export function createPressure({
+export function createBackPressure({
   clock,
   logger,
   metrics,
@@ -31,7 +31,7 @@ export function createPressure({
   clock: Clock;
   logger: Logger;
   metrics: Metrics;
-}): Pressure {
+}): BackPressure {
   const paused = metrics.gauge('webhook_paused', 'Whether this process sends nothing, by reason', ['reason']);
   const difference = metrics.gauge('webhook_clock_difference_seconds', "This process's clock less the database's");
   const lag = watchLag();

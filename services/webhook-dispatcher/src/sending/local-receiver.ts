@@ -1,4 +1,4 @@
-import { NameNotFound } from './dial-error.ts';
+import { NameNotFound } from './errors.ts';
 import { openTls } from './dial.ts';
 import type { Dial } from './dial.ts';
 import type { Resolve } from './resolve.ts';

@@ -2,7 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { within } from '@quittance/runtime/concurrency/deadline.ts';
-import { DialError, NameNotFound } from './dial-error.ts';
+import { DialError, NameNotFound } from './errors.ts';
 
 /**
  * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one.

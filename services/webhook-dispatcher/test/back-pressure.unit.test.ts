@@ -2,17 +2,17 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createPressure } from '../src/pressure.ts';
-import type { Pressure } from '../src/pressure.ts';
+import { createBackPressure } from '../src/delivery/back-pressure.ts';
+import type { BackPressure } from '../src/delivery/back-pressure.ts';
 
-let pressure: Pressure | null = null;
+let pressure: BackPressure | null = null;
 afterEach(() => pressure?.close());
 
 const databaseNow = new Date('2026-11-21T12:00:00Z');
 
 function pressureAt(clock: () => Date) {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
-  const created = createPressure({ clock, logger: testLogger, metrics });
+  const created = createBackPressure({ clock, logger: testLogger, metrics });
   pressure = created;
   return { pressure: created, text: async () => (await metrics.render()).text };
 }

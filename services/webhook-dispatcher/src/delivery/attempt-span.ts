@@ -1,7 +1,7 @@
 import { goingOnFrom, type Span, type SpanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
-import type { AttemptResult } from './send.ts';
-import type { Claimed } from './store/claim.ts';
-import type { EventTrace } from './store/event-trace.ts';
+import type { AttemptResult } from '../sending/sender.ts';
+import type { Claimed } from '../store/claim.ts';
+import type { EventTrace } from '../store/event-trace.ts';
 
 /**
  * The span of one POST to a merchant. The merchant is not told of it: what a webhook's headers are is part of its contract, and our

@@ -3,9 +3,9 @@ import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/error
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 /** Writes outcomes down in batches: one by one, the commits would be the bottleneck. */
-export type Settler<O> = {
+export type OutcomeWriter<O> = {
   /** Resolves once the outcome is written, or was given up because it can never be. */
-  settle(outcome: O): Promise<void>;
+  write(outcome: O): Promise<void>;
 };
 
 /** Each further one in a batch costs less, and it is still a short transaction. */
@@ -19,10 +19,10 @@ type Waiting<O> = { outcome: O; done: () => void };
  * that is away is waited for. What waits is bounded by the caller, who keeps the attempt's place until its outcome is settled.
  * @param options.write writes all the outcomes or none.
  */
-export function createSettler<O>(options: {
+export function createOutcomeWriter<O>(options: {
   write: (outcomes: readonly O[]) => Promise<void>;
   logger: Logger;
-}): Settler<O> {
+}): OutcomeWriter<O> {
   const { write, logger } = options;
   const waiting: Waiting<O>[] = [];
   let writing = false;
@@ -54,7 +54,7 @@ export function createSettler<O>(options: {
   }
 
   return {
-    settle: (outcome) =>
+    write: (outcome) =>
       new Promise((resolve) => {
         waiting.push({ outcome, done: resolve });
         if (!writing) void writeAll();

@@ -6,14 +6,7 @@ import {
   randomBytes,
   type KeyObject,
 } from 'node:crypto';
-
-/** A signing key as the database holds it. */
-export type SealedSecret = {
-  /** 12-byte nonce, ciphertext, 16-byte tag. */
-  secret_encrypted: Buffer;
-  /** Which encryption key sealed it, so that a rotation knows what is left to do. */
-  encryption_key_id: string;
-};
+import type { SealedSecret } from '../store/signing-key.ts';
 
 /** Seals signing keys with one key from the environment, and opens what that one sealed, or the one that it replaces. */
 export type KeyVault = {
@@ -24,6 +17,8 @@ export type KeyVault = {
   seal(keyId: string, secret: string): SealedSecret;
   /** @throws Error when it was sealed with an encryption key that is not here, for another key id, or was changed. */
   open(keyId: string, sealed: SealedSecret): string;
+  /** @returns null when it does not open. */
+  reseal(keyId: string, sealed: SealedSecret): SealedSecret | null;
 };
 
 const ALGORITHM = 'aes-256-gcm';
@@ -40,7 +35,7 @@ export function createKeyVault(encryptionKey: Buffer, previousKey: Buffer | null
   const key = createSecretKey(encryptionKey);
   const keys = new Map<string, KeyObject>([[encryptionKeyId, key]]);
   if (previousKey !== null) keys.set(idOf(previousKey), createSecretKey(previousKey));
-  return {
+  const vault: KeyVault = {
     encryptionKeyId,
     openedKeyIds: [...keys.keys()],
     seal(keyId, secret) {
@@ -63,7 +58,15 @@ export function createKeyVault(encryptionKey: Buffer, previousKey: Buffer | null
       const text = [decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()];
       return Buffer.concat(text).toString('utf8');
     },
+    reseal(keyId, sealed) {
+      try {
+        return vault.seal(keyId, vault.open(keyId, sealed));
+      } catch {
+        return null;
+      }
+    },
   };
+  return vault;
 }
 
 const idOf = (encryptionKey: Buffer): string => createHash('sha256').update(encryptionKey).digest('hex').slice(0, 16);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { newSecret } from '@quittance/contracts/ids.ts';
-import { createKeyVault } from '../src/keys.ts';
+import { createKeyVault } from '../src/endpoints/key-vault.ts';
 
 const vault = createKeyVault(randomBytes(32));
 const secret = newSecret('whsec');

@@ -1,0 +1,78 @@
+import type { ClaimBounds } from '../store/claim.ts';
+import type { HostBreakers } from './host-breakers.ts';
+
+/** Which queue and which receiver an attempt belongs to. */
+type AttemptTarget = { merchant_id: string; host: string };
+
+/** How many attempts may be in flight at once: of one merchant, towards one host, in this process. */
+export type Limits = { lane: number; host: number; process: number };
+
+/** The bulkheads of this process: a slow receiver fills its own lane and not the others. */
+export type InFlightLimits = {
+  /** What may be claimed now. */
+  claimBounds(): Omit<ClaimBounds, 'leaseSeconds'>;
+  /** @returns false when one of the limits is reached. */
+  acquire(target: AttemptTarget): boolean;
+  /** @returns whether one of its limits was reached, so that something may be waiting for this place. */
+  release(target: AttemptTarget): boolean;
+};
+
+/**
+ * A host that this process cannot reach may be within another one's reach: its lanes are put off for no longer than this at a time.
+ */
+const LONGEST_PUT_OFF_SECONDS = 5;
+
+/** @param breakers lower the limit of hosts that cannot be connected to. */
+export function createInFlightLimits(limits: Limits, breakers: HostBreakers): InFlightLimits {
+  const byMerchant = new Map<string, number>();
+  const byHost = new Map<string, number>();
+  let total = 0;
+
+  const hostLimit = (host: string): number => Math.min(limits.host, breakers.cap(host));
+  const isFull = ({ merchant_id: merchantId, host }: AttemptTarget): boolean =>
+    total >= limits.process ||
+    (byMerchant.get(merchantId) ?? 0) >= limits.lane ||
+    (byHost.get(host) ?? 0) >= hostLimit(host);
+
+  function change({ merchant_id: merchantId, host }: AttemptTarget, by: 1 | -1): void {
+    total += by;
+    add(byMerchant, merchantId, by);
+    add(byHost, host, by);
+  }
+
+  function limitedHosts(): ClaimBounds['hosts'] {
+    const names = new Set([...byHost.keys(), ...breakers.limited()]);
+    const limit = (host: string) => ({
+      room: Math.max(0, hostLimit(host) - (byHost.get(host) ?? 0)),
+      rest: Math.min(LONGEST_PUT_OFF_SECONDS, breakers.restMs(host) / 1000),
+    });
+    return Object.fromEntries([...names].map((host) => [host, limit(host)]));
+  }
+
+  return {
+    claimBounds: () => ({
+      room: limits.process - total,
+      perLane: limits.lane,
+      inFlight: Object.fromEntries(byMerchant),
+      perHost: limits.host,
+      hosts: limitedHosts(),
+    }),
+    acquire(target) {
+      if (isFull(target)) return false;
+      change(target, 1);
+      return true;
+    },
+    release(target) {
+      const wasFull = isFull(target);
+      change(target, -1);
+      return wasFull;
+    },
+  };
+}
+
+/** Removes entries at zero, so that the maps hold only what is in flight. */
+function add(counts: Map<string, number>, key: string, change: number): void {
+  const count = (counts.get(key) ?? 0) + change;
+  if (count > 0) counts.set(key, count);
+  else counts.delete(key);
+}
