@@ -10,7 +10,7 @@ const packagesBelow = {
   runtime: [],
   'local-backends': ['contracts'],
   'checkout-page': ['contracts'],
-  postgres: ['runtime'],
+  postgres: ['contracts', 'runtime'],
   http: ['contracts', 'runtime'],
   'chain-reader': ['contracts', 'runtime'],
   messaging: ['contracts', 'runtime', 'postgres'],
@@ -115,7 +115,7 @@ export default {
       'local-stack-loads-only-what-it-starts',
       'The local stack starts services as programs and loads none.',
       { path: '^infra/local/', pathNot: '/test/' },
-      { path: ourCode, pathNot: '^(infra|packages/(contracts|local-backends)/src)/' },
+      { path: ourCode, pathNot: '^(infra|packages/(contracts|postgres|local-backends)/src)/' },
     ),
   ],
   options: {

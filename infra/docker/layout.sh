@@ -25,9 +25,9 @@ if [ "${LAYOUT_HAS_PNPM:-}" = '' ]; then
 fi
 
 if [ "$service" = setup ]; then
-  home=infra/local main=infra/docker/setup/main.ts
+  home=infra/docker/setup main=infra/docker/setup/main.ts
   # Nothing here starts a PostgreSQL or a chain of its own, whose programs are optional dependencies.
-  set -- --no-optional --filter-prod '@quittance/local-stack...'
+  set -- --no-optional --filter-prod '@quittance/docker-setup...'
 elif [ -f "services/$service/src/main.ts" ]; then
   home=services/$service main=services/$service/src/main.ts
   # Every image can also be asked for `ops`, the operator's command line.
@@ -81,9 +81,8 @@ case $service in
     cp -p docs/openapi.yaml "$target/docs/"
     ;;
   setup)
-    cp -R -p infra/docker/setup "$target/infra/docker/"
-    cp -R -p infra/nginx infra/postgres "$target/infra/"
-    cp -R -p infra/local/backends infra/local/stack infra/local/token "$target/infra/local/"
+    cp -p infra/docker/setup/*.ts "$target/infra/docker/setup/"
+    cp -R -p infra/nginx "$target/infra/"
     mkdir "$target/volume"
     ;;
 esac

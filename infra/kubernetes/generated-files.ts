@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { serviceSchemas } from '@quittance/local-backends/service-databases.ts';
+import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { renderNginx } from '../nginx/render.ts';
 
 /** Absolute, with a slash at its end. */
@@ -35,9 +35,9 @@ function edgeConfiguration(trustedProxies: string[]): string {
   return renderNginx({ directory: '/run/quittance', edge: { listen: '8080', gateway, trustedProxies } });
 }
 
-/** infra/postgres/service.sql once for each service. The passwords are chance, until whoever manages the roles sets others. */
+/** packages/postgres/src/roles/service.sql once for each service. The passwords are chance, until whoever manages the roles sets others. */
 function schemas(): string {
-  const statement = text('infra/postgres/service.sql');
+  const statement = text('packages/postgres/src/roles/service.sql');
   const parts = Object.values(serviceSchemas).map(({ schema, role }) =>
     [
       `set quittance.service_schema = '${schema}';`,
@@ -46,7 +46,7 @@ function schemas(): string {
       statement,
     ].join('\n'),
   );
-  return `-- Written by npm run manifests, from infra/postgres/service.sql.\n${parts.join('\n')}`;
+  return `-- Written by npm run manifests, from packages/postgres/src/roles/service.sql.\n${parts.join('\n')}`;
 }
 
 /** infra/networks.json with the endpoints of a deployment filled in; a network that has none there stays switched off. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
-import { addressOf } from '@quittance/local-backends/service-databases.ts';
+import { addressOf } from '@quittance/postgres/roles/service-databases.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import {
   type Campaign,

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
-import { addressOf, prepareSchema, serviceSchemas } from '@quittance/local-backends/service-databases.ts';
+import { addressOf, prepareSchema, serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { readOrMakeSecrets, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';

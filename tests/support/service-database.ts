@@ -7,7 +7,7 @@ import {
   createDatabase,
   prepareSchema,
   serviceSchemas,
-} from '@quittance/local-backends/service-databases.ts';
+} from '@quittance/postgres/roles/service-databases.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 
 export type ServiceDatabase = {

@@ -1,4 +1,4 @@
-import { prepareServiceDatabases, serviceSchemas } from '@quittance/local-backends/service-databases.ts';
+import { prepareServiceDatabases, serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { required } from './environment.ts';
 
 type ServiceName = keyof typeof serviceSchemas;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
-import { readTrustedProxies } from '../../local/stack/edge.ts';
 import { renderNginx } from '../../nginx/render.ts';
+import { readTrustedProxies } from '../../nginx/trusted-proxies.ts';
 import { required } from './environment.ts';
 
 /** Where the edge listens in its container. */

@@ -6,7 +6,7 @@ import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import { startReceiver, type Receiver } from '../receiver/process.ts';
 import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
-import { addressOf, prepareServiceDatabases } from '@quittance/local-backends/service-databases.ts';
+import { addressOf, prepareServiceDatabases } from '@quittance/postgres/roles/service-databases.ts';
 import { ensureToken, payer } from '@quittance/local-backends/token/token.ts';
 import { StackError, type Secrets, type StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';

@@ -1,4 +1,4 @@
--- Written by npm run manifests, from infra/postgres/service.sql.
+-- Written by npm run manifests, from packages/postgres/src/roles/service.sql.
 set quittance.service_schema = 'gateway';
 set quittance.service_role = 'quittance_gateway';
 select set_config('quittance.service_password', gen_random_uuid()::text || gen_random_uuid()::text, false);

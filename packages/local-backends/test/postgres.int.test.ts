@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isAlive } from '../src/orphans.ts';
 import { freePort } from '../src/ports.ts';
 import { startPostgres } from '../src/postgres.ts';
-import { prepareServiceDatabases, serviceSchemas, withClient } from '../src/service-databases.ts';
+import { prepareServiceDatabases, serviceSchemas, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { temporaryDirectory } from './support.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 

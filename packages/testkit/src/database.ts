@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@quittance/postgres/migrate.ts';
-import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/local-backends/service-databases.ts';
+import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testLogger } from './logger.ts';
 import type { MigrationSource } from '@quittance/postgres/migrate.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withClient } from '@quittance/local-backends/service-databases.ts';
+import { withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testBroker } from '../src/broker.ts';
 import { testDatabase } from '../src/database.ts';
 

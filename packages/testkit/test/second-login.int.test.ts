@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { addressOf, prepareSchema, withClient } from '@quittance/local-backends/service-databases.ts';
+import { addressOf, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testDatabase, type TestDatabase } from '../src/database.ts';
 import { testLogger } from '../src/logger.ts';
 import { migrate } from '@quittance/postgres/migrate.ts';

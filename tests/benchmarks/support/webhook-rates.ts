@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { addressOf, createDatabase } from '@quittance/local-backends/service-databases.ts';
+import { addressOf, createDatabase } from '@quittance/postgres/roles/service-databases.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { machineMs } from './machine-clock.ts';

@@ -1,5 +1,5 @@
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
-import { serviceSchemas } from '@quittance/local-backends/service-databases.ts';
+import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { countDeadLetters } from '@quittance/messaging/dead-letter/dead-letter.ts';

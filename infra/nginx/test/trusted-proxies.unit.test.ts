@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { readTrustedProxies } from '../edge.ts';
+import { readTrustedProxies } from '../trusted-proxies.ts';
 
 test.each([
   [undefined, []],

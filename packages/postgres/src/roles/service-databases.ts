@@ -47,7 +47,7 @@ export async function createDatabase(adminUrl: string, database: string): Promis
   });
 }
 
-/** Runs infra/postgres/service.sql: a role that owns one schema of the database named in `adminUrl`. */
+/** Runs service.sql: a role that owns one schema of the database named in `adminUrl`. */
 export async function prepareSchema(options: {
   adminUrl: string;
   schema: string;
@@ -56,7 +56,7 @@ export async function prepareSchema(options: {
   /** A second login that acts as `role`, for while the password is being replaced. */
   login?: { role: string; password: string };
 }): Promise<void> {
-  const sql = await readFile(new URL('../../../infra/postgres/service.sql', import.meta.url), 'utf8');
+  const sql = await readFile(new URL('service.sql', import.meta.url), 'utf8');
   await withClient(options.adminUrl, async (client) => {
     await client.query(
       `select set_config('quittance.service_schema', $1, false), set_config('quittance.service_role', $2, false),
