@@ -173,6 +173,6 @@ const seconds = (path: string, name: string): number => {
 };
 const SERVICE_STOP_SECONDS = seconds('packages/runtime/src/lifecycle.ts', 'STOP_TIMEOUT_MS');
 const DATABASE_WAIT_SECONDS = seconds('packages/messaging/src/backends.ts', 'DATABASE_TIMEOUT_MS');
-const READY_TIMEOUT_SECONDS = seconds('packages/http/src/probes.ts', 'READY_TIMEOUT_MS');
+const READY_TIMEOUT_SECONDS = seconds('packages/http/src/server/probes.ts', 'READY_TIMEOUT_MS');
 /** proxy_read_timeout: the longest that nginx waits for the answer to a request that it has passed on. */
 const EDGE_STOP_SECONDS = 30;
