@@ -1,36 +1,42 @@
 import { randomInt } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startRunBackends } from '@quittance/testkit/run-backends.ts';
+import { chooseByName, helpList, loadNamed } from '../support/named-files.ts';
 import type { Fault, FaultResult } from './fault.ts';
 
-/**
- * `npm run faults` carries out every fault, `npm run faults -- <name> …` those. Each gets the same seed and the test run's own
- * PostgreSQL and RabbitMQ, which are started here. The exit code is 1 when something did not hold.
- */
+/** Each fault gets the same seed, and a PostgreSQL and a RabbitMQ that are started here for all of them. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     runs: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     path: { type: 'string' },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
 const say = (line: string): void => console.log(line);
 const seed = wholeNumber('seed', values.seed);
 const runs = values.runs === undefined ? null : wholeNumber('runs', values.runs);
+const all = await loadNamed<Fault>(import.meta.dirname, '.fault.ts', 'fault');
 
-const faults = await chosen(positionals);
-const backends = await startRunBackends();
-Object.assign(process.env, backends.environment);
-try {
-  let broken = 0;
-  for (const fault of faults) broken += (await carryOut(fault)) ? 0 : 1;
-  if (broken > 0) process.exitCode = 1;
-} finally {
-  await backends.stop();
+if (values.help) say(usage());
+else await carryOutAll(chooseByName(all, positionals, 'fault'));
+
+async function carryOutAll(faults: readonly Fault[]): Promise<void> {
+  const backends = await startRunBackends();
+  Object.assign(process.env, backends.environment);
+  try {
+    for (const fault of faults) {
+      const held = await carryOut(fault).catch((error: unknown) => {
+        say(`\nfailed  ${fault.name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+        return false;
+      });
+      if (!held) process.exitCode = 1;
+    }
+  } finally {
+    await backends.stop();
+  }
 }
 
 /** @returns whether everything held. */
@@ -59,23 +65,27 @@ async function runOne(fault: Fault): Promise<FaultResult> {
   }
 }
 
-/** @throws Error for a name that no fault has. */
-async function chosen(names: readonly string[]): Promise<Fault[]> {
-  const suffix = '.fault.ts';
-  const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith(suffix)).sort();
-  const all = await Promise.all(
-    files.map(async (file) => ((await import(join(import.meta.dirname, file))) as { fault: Fault }).fault),
-  );
-  const unknown = names.filter((name) => !all.some((fault) => fault.name === name));
-  if (unknown.length > 0) {
-    throw new Error(`no fault is called ${unknown.join(', ')}; there are: ${all.map(({ name }) => name).join(', ')}`);
-  }
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
-}
-
 function wholeNumber(name: string, text: string): number {
   const number = Number(text);
   if (!Number.isSafeInteger(number) || number < 1)
     throw new Error(`--${name} must be a whole number above 0, not "${text}"`);
   return number;
+}
+
+function usage(): string {
+  return `Usage: npm run faults -- [name …] [options]
+
+Carries out the named faults, or all of them. Exit code 1 when something did not hold, or a fault could not be carried out;
+what failed says how to repeat it.
+
+Faults:
+${helpList(all.map(({ name, about }) => [name, about]))}
+
+Options:
+${helpList([
+  ['--runs <n>', 'how much of it, in the unit of the fault'],
+  ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
+  ['--path <path>', 'where an earlier run of model failed, as it printed'],
+  ['--help', 'this text'],
+])}`;
 }
