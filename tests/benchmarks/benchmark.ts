@@ -8,18 +8,25 @@ export type Benchmark = {
   about: string;
   /** Of a long one: what `--part` may name to have that alone. */
   parts?: readonly string[];
-  /** @throws CannotMeasure, or whatever broke; missing an aim is a result. */
+  /** @throws CannotMeasure, or what broke it as a whole; missing an aim is a result. */
   run(context: BenchmarkContext): Promise<BenchmarkResult>;
 };
 
 export type BenchmarkContext = {
   load: LoadGenerator;
+  /** `smoke` shows that everything still works, with amounts so small that its figures say nothing. */
+  scale: 'full' | 'smoke';
   rounds: number;
   /** How long a contender runs in a round. */
   runMs: number;
   /** The only part that is wanted; null for all. */
   part: string | null;
   say: (line: string) => void;
+  /**
+   * Runs one measurement of several. What it throws is printed and makes the exit code 1, and the others still run and are reported.
+   * @returns undefined when it failed.
+   */
+  attempt: <T>(what: string, run: () => Promise<T>) => Promise<T | undefined>;
   /** Called after the benchmark, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;
 };
@@ -29,7 +36,7 @@ export type BenchmarkResult = {
   /** Lines that say how to read the tables. */
   notes: readonly string[];
   aims: Aim[];
-  /** Every measurement, for whoever wants to calculate something else. */
+  /** Every measurement, for other calculations. */
   measurements: unknown;
 };
 

@@ -21,12 +21,7 @@ const ratio = ({ rounds }: ChainComparison, contender: string, baseline = 'raw')
 
 export function chainAims({ reading, scans, memory, news }: ChainMeasurements): Aim[] {
   return [
-    { what: 'events read and matched/s to raw', atLeast: AIMS.readingToRaw, measured: ratio(reading, 'quittance') },
-    {
-      what: "events read and matched/s to ethers' getLogs",
-      atLeast: AIMS.readingToEthers,
-      measured: ratio(reading, 'quittance', 'ethers'),
-    },
+    ...(reading ? readingAims(reading) : []),
     ...scans.map((comparison): Aim => ({
       what: `${titleOf(comparison)}: ${comparison.unit}/s to raw`,
       atLeast: comparison.unit === 'blocks' ? AIMS.catchingUpToRaw : AIMS.storingToRaw,
@@ -37,13 +32,24 @@ export function chainAims({ reading, scans, memory, news }: ChainMeasurements): 
       atMost: AIMS.roundTrips,
       measured: inRoundTrips(heard),
     })),
-    {
-      what: 'MB for a million wallets',
-      atMost: AIMS.megabytes,
-      measured: spreadOf(memory.map(({ settledBytes }) => settledBytes / 1e6)),
-    },
+    ...(memory.length > 0 ? [memoryAim(memory)] : []),
   ];
 }
+
+const readingAims = (reading: ChainComparison): Aim[] => [
+  { what: 'events read and matched/s to raw', atLeast: AIMS.readingToRaw, measured: ratio(reading, 'quittance') },
+  {
+    what: "events read and matched/s to ethers' getLogs",
+    atLeast: AIMS.readingToEthers,
+    measured: ratio(reading, 'quittance', 'ethers'),
+  },
+];
+
+const memoryAim = (memory: WalletMemory[]): Aim => ({
+  what: 'MB for a million wallets',
+  atMost: AIMS.megabytes,
+  measured: spreadOf(memory.map(({ settledBytes }) => settledBytes / 1e6)),
+});
 
 export const chainNotes = [
   'raw: fetch, JSON.parse, count what eth_getLogs gives, for the same blocks in the same ranges of the same node. Every reader is held to',
@@ -58,10 +64,10 @@ export const chainNotes = [
 
 export function chainTables({ reading, scans, statements, memory, news }: ChainMeasurements): Table[] {
   return [
-    ...[reading, ...scans].map(comparisonTable),
-    statementTable(statements),
-    newsTable(news),
-    memoryTable(memory),
+    ...[...(reading ? [reading] : []), ...scans].map(comparisonTable),
+    ...(statements ? [statementTable(statements)] : []),
+    ...(news.length > 0 ? [newsTable(news)] : []),
+    ...(memory.length > 0 ? [memoryTable(memory)] : []),
   ];
 }
 

@@ -7,7 +7,7 @@ import { measureWalletMemory, type WalletMemory } from './support/chain-memory.t
 import { RANGE } from './support/chain-networks.ts';
 import { startChainNode, type ChainNode } from './support/chain-node.ts';
 import { readers, startChainReader, type ChainReader } from './support/chain-reader.ts';
-import { busy, startScans, stretches, type Scans, type Stretch } from './support/chain-scans.ts';
+import { busy, startScans, stretchesOf, type Scans, type Stretch } from './support/chain-scans.ts';
 import { cpuUsOf } from './support/cpu.ts';
 import { withCpu } from './support/measure.ts';
 import { interleave, type Contender, type Round } from './support/rounds.ts';
@@ -15,15 +15,22 @@ import type { ServiceDatabase } from '../support/service-database.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 import { startWatcherProcess } from './support/watcher-process.ts';
 
-/** Blocks that are read over and over. One event in 5,000 goes to a watched wallet. */
-const READ_BLOCKS = 500;
+/**
+ * `readBlocks` are read over and over. `latenciesMs`: of nodes on another continent, and of a node nearby. Of the smoke run's wallets
+ * there are as many as take part in transfers.
+ */
+const amounts = {
+  full: {
+    ...{ wallets: 1_000_000, memoryProcesses: 3, readBlocks: 500, stretchShare: 1, latenciesMs: [40, 5] },
+    ...{ pollIntervalMs: 500, blocksHeard: { least: 25, aRound: 5 }, roundTrips: 25 },
+  },
+  smoke: {
+    ...{ wallets: 20_000, memoryProcesses: 1, readBlocks: 66, stretchShare: 0.1, latenciesMs: [5] },
+    ...{ pollIntervalMs: 100, blocksHeard: { least: 2, aRound: 2 }, roundTrips: 2 },
+  },
+};
+/** One event in 5,000 goes to a watched wallet. */
 const ONE_MATCH_IN_BLOCKS = 33;
-const MEMORY_PROCESSES = 3;
-/** Of nodes on another continent, and of a node nearby. */
-const LATENCIES_MS = [40, 5];
-const POLL_INTERVAL_MS = 500;
-const MIN_BLOCKS_HEARD = 25;
-const ROUND_TRIPS = 25;
 /** Nobody is there: what is said stays in the outbox. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
@@ -38,15 +45,22 @@ const settings = {
 export type ChainComparison = { what: string; unit: 'events' | 'blocks'; latencyMs: number; rounds: Round[] };
 export type ChainStatements = { events: number; costs: StatementCost[] };
 export type ChainNews = { latencyMs: number; pollIntervalMs: number; roundTripMs: number; news: News[] };
+/** What was measured; without what failed. */
 export type ChainMeasurements = {
-  reading: ChainComparison;
+  reading: ChainComparison | undefined;
   scans: ChainComparison[];
-  statements: ChainStatements;
+  statements: ChainStatements | undefined;
   memory: WalletMemory[];
   news: ChainNews[];
 };
 
-type Parts = Backends & { context: BenchmarkContext; database: ServiceDatabase; node: ChainNode; reader: ChainReader };
+type Parts = Backends & {
+  context: BenchmarkContext;
+  amounts: (typeof amounts)['full'];
+  database: ServiceDatabase;
+  node: ChainNode;
+  reader: ChainReader;
+};
 
 /** One node, whose chain grows by what each measurement needs, and one service that follows it. */
 export const benchmark: Benchmark = {
@@ -54,33 +68,36 @@ export const benchmark: Benchmark = {
   about:
     'reading, matching, storing and telling of transfers with a million watched wallets, beside a plain loop of eth_getLogs',
   async run(context) {
-    const { onEnd, say } = context;
-    say('  starting PostgreSQL, RabbitMQ and a node; watching a million wallets …');
+    const { onEnd, say, scale, attempt } = context;
+    const { wallets, memoryProcesses } = amounts[scale];
+    say(`  starting PostgreSQL, RabbitMQ and a node; watching ${wallets.toLocaleString('en-US')} wallets …`);
     const backends = await startBackends('chain', settings, onEnd);
-    const database = await chainDatabase(backends.adminUrl);
+    const database = await chainDatabase(backends.adminUrl, wallets);
     const node = await startChainNode();
     onEnd(() => node.close());
-    const reader = await startChainReader(node.url);
+    const reader = await startChainReader(node.url, wallets);
     onEnd(() => reader.close());
-    const parts = { ...backends, context, database, node, reader };
+    const parts = { ...backends, context, amounts: amounts[scale], database, node, reader };
 
-    const memory: WalletMemory[] = [];
-    for (let count = 0; count < MEMORY_PROCESSES; count += 1) memory.push(await measureWalletMemory(database.url));
-    const reading = await compareReading(parts);
-    const { scans, statements } = await compareScans(parts);
-    const { published, news } = await compareWithBroker(parts);
-    const measured: ChainMeasurements = { reading, scans: [...scans, published], statements, memory, news };
+    const measured: ChainMeasurements = { reading: undefined, scans: [], statements: undefined, memory: [], news: [] };
+    await attempt('memory', async () => {
+      while (measured.memory.length < memoryProcesses) measured.memory.push(await measureWalletMemory(database.url));
+    });
+    measured.reading = await attempt('reading', () => compareReading(parts));
+    await attempt('scans without a broker', () => compareScans(parts, measured));
+    await attempt('scans with a broker', () => compareWithBroker(parts, measured));
     return { tables: chainTables(measured), notes: chainNotes, aims: chainAims(measured), measurements: measured };
   },
 };
 
-async function compareReading({ context, node, reader }: Parts): Promise<ChainComparison> {
+async function compareReading({ context, amounts, node, reader }: Parts): Promise<ChainComparison> {
   const { rounds, runMs, say } = context;
+  const { readBlocks } = amounts;
   const plans = Array.from({ length: ONE_MATCH_IN_BLOCKS }, (_, block) => ({ ...busy, matches: block === 0 ? 1 : 0 }));
-  await node.order({ kind: 'make', count: READ_BLOCKS, plans, receipts: true });
+  await node.order({ kind: 'make', count: readBlocks, plans, receipts: true });
   await node.order({ kind: 'show', unfinal: 0 });
-  const section = { from: 1, to: READ_BLOCKS, range: RANGE, events: busy.events };
-  const expected = Math.ceil(READ_BLOCKS / ONE_MATCH_IN_BLOCKS);
+  const section = { from: 1, to: readBlocks, range: RANGE, events: busy.events };
+  const expected = Math.ceil(readBlocks / ONE_MATCH_IN_BLOCKS);
   const { matches } = await reader.read('quittance', section);
   if (matches !== expected) throw new Error(`${matches} transfers to watched wallets were found, not ${expected}`);
   const contenders = readers.map((name): Contender => ({
@@ -96,62 +113,71 @@ async function compareReading({ context, node, reader }: Parts): Promise<ChainCo
   return { what: 'reading', unit: 'events', latencyMs: 0, rounds: await interleave(contenders, rounds) };
 }
 
-async function compareScans(parts: Parts): Promise<{ scans: ChainComparison[]; statements: ChainStatements }> {
-  const { database, context } = parts;
-  return withWatcher(parts, 'without-broker', NO_BROKER, async (scans) => {
-    const compare = (what: string, stretch: Stretch, unit: 'events' | 'blocks', latencyMs = 0) =>
-      compareScan(parts, scans.contenders(stretch, unit), { what, unit, latencyMs });
-    const compared = [
-      await compare('catching up, busy chain', stretches.busy, 'blocks'),
-      await compare('catching up, busy chain', stretches.busy, 'blocks', Math.max(...LATENCIES_MS)),
-      await compare('catching up, quiet chain', stretches.quiet, 'blocks'),
-      await compare('storing, all match', stretches.matching, 'events'),
-    ];
+async function compareScans(parts: Parts, measured: ChainMeasurements): Promise<void> {
+  const { database, context, amounts } = parts;
+  const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
+  await withWatcher(parts, 'without-broker', NO_BROKER, async (scans) => {
+    const compare = async (what: string, stretch: Stretch, unit: 'events' | 'blocks', latencyMs = 0): Promise<void> => {
+      await context.attempt(what, async () => {
+        const contenders = scans.contenders(stretch, unit);
+        measured.scans.push(await compareScan(parts, contenders, { what, unit, latencyMs }));
+      });
+    };
+    await compare('catching up, busy chain', busy, 'blocks');
+    await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
+    await compare('catching up, quiet chain', quiet, 'blocks');
+    await compare('storing, all match', matching, 'events');
     context.say('  counting statements …');
-    let events = 0;
-    const costs = await countStatements(database.adminUrl, async () => {
-      events = (await scans.contenders(stretches.matching, 'events')[0]?.measure())?.units ?? 0;
+    measured.statements = await context.attempt('counting statements', async () => {
+      let events = 0;
+      const costs = await countStatements(database.adminUrl, async () => {
+        events = (await scans.contenders(matching, 'events')[0]?.measure())?.units ?? 0;
+      });
+      return { events, costs };
     });
-    return { scans: compared, statements: { events, costs } };
   });
 }
 
-async function compareWithBroker(parts: Parts): Promise<{ published: ChainComparison; news: ChainNews[] }> {
-  const { broker, node, reader, context } = parts;
+async function compareWithBroker(parts: Parts, measured: ChainMeasurements): Promise<void> {
+  const { broker, node, reader, context, amounts } = parts;
+  const { pollIntervalMs, blocksHeard, stretchShare } = amounts;
   const amqpUrl = await addVirtualHost(broker, 'chain');
-  return withWatcher(parts, 'with-broker', amqpUrl, async (scans) => {
+  await withWatcher(parts, 'with-broker', amqpUrl, async (scans) => {
     const how = { what: 'storing, all match, with the relay at work', unit: 'events' as const, latencyMs: 0 };
-    const published = await compareScan(parts, scans.contenders(stretches.matching, 'events'), how);
-    const live = await startLive({ node, amqpUrl, pollIntervalMs: POLL_INTERVAL_MS });
+    await context.attempt(how.what, async () => {
+      const contenders = scans.contenders(stretchesOf(stretchShare).matching, 'events');
+      measured.scans.push(await compareScan(parts, contenders, how));
+    });
+    const live = await startLive({ node, amqpUrl, pollIntervalMs });
     context.onEnd(() => live.close());
-    const news: ChainNews[] = [];
-    for (const latencyMs of LATENCIES_MS) {
+    for (const latencyMs of amounts.latenciesMs) {
       context.say(`  from the block to the message, answers after ${latencyMs} ms …`);
       await node.order({ kind: 'latency', ms: latencyMs });
       await live.listen(2);
-      const heard = await live.listen(Math.max(MIN_BLOCKS_HEARD, 5 * context.rounds));
-      const { p50Ms: roundTripMs } = await reader.roundTrips(ROUND_TRIPS);
-      news.push({ latencyMs, pollIntervalMs: POLL_INTERVAL_MS, roundTripMs, news: heard });
+      const heard = await live.listen(Math.max(blocksHeard.least, blocksHeard.aRound * context.rounds));
+      const { p50Ms: roundTripMs } = await reader.roundTrips(amounts.roundTrips);
+      measured.news.push({ latencyMs, pollIntervalMs, roundTripMs, news: heard });
     }
-    return { published, news };
   });
 }
 
-async function withWatcher<T>(
-  { directory, database, node, reader, context }: Parts,
+async function withWatcher(
+  { directory, database, node, reader, context, amounts: { pollIntervalMs } }: Parts,
   name: string,
   amqpUrl: string,
-  run: (scans: Scans) => Promise<T>,
-): Promise<T> {
+  run: (scans: Scans) => Promise<void>,
+): Promise<void> {
   const watcher = await startWatcherProcess({
-    ...{ name, directory, amqpUrl, databaseUrl: database.url, nodeUrl: node.url, pollIntervalMs: POLL_INTERVAL_MS },
+    ...{ name, directory, amqpUrl, databaseUrl: database.url, nodeUrl: node.url, pollIntervalMs },
   });
   context.onEnd(() => watcher.stop());
   const scans = await startScans({ node, reader, watcherPid: watcher.pid, adminUrl: database.adminUrl });
   context.onEnd(() => scans.close());
-  const result = await run(scans);
-  await watcher.stop();
-  return result;
+  try {
+    await run(scans);
+  } finally {
+    await watcher.stop();
+  }
 }
 
 async function compareScan(

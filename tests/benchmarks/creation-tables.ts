@@ -32,12 +32,12 @@ export function creationTables({
   statements,
 }: {
   comparisons: CreationComparison[];
-  writes: CreationWrites;
+  writes: CreationWrites | undefined;
   statements: CreationStatements[];
 }): Table[] {
   return [
     ...comparisons.flatMap((comparison) => [rateTable(comparison), cpuTable(comparison), sessionTable(comparison)]),
-    writesTable(writes),
+    ...(writes ? [writesTable(writes)] : []),
     ...statements.map(statementTable),
   ];
 }

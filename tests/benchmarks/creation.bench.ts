@@ -6,11 +6,15 @@ import { interleave, type Round } from './support/rounds.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 import { countWritten, requireSameWrites, type Written } from './support/written.ts';
 
-/** As many clients at once, of the load generator and of pgbench. */
-const CLIENTS = [8, 32];
-const WARM_UP_MS = 5_000;
-/** A multiple of the clients, of whom pgbench counts for each alone. */
-const COUNTED_CREATIONS = 2_048;
+/**
+ * `clients` at once, of the load generator and of pgbench. `counted` creations are a multiple of the clients, because pgbench
+ * counts for each of them alone.
+ */
+const amounts = {
+  full: { clients: [8, 32], warmUpMs: 5_000, counted: 2_048 },
+  smoke: { clients: [8], warmUpMs: 200, counted: 128 },
+};
+type Amounts = (typeof amounts)['full'];
 
 export type CreationComparison = { clients: number; rounds: Round[] };
 export type CreationWrites = { creations: number; payments: Written; pgbench: Written };
@@ -24,9 +28,10 @@ export const benchmark: Benchmark = {
   name: 'creation',
   about: 'creations through api-gateway, and at payments directly, beside pgbench running the same writes',
   async run(context) {
-    const { rounds, runMs, say } = context;
+    const { rounds, runMs, say, scale, attempt } = context;
+    const { clients: clientCounts, warmUpMs } = amounts[scale];
     const creators = await startCreators(context, await findPgbench());
-    const writes = await compareWrites(creators);
+    const writes = await attempt('comparing writes', () => compareWrites(creators, amounts[scale]));
 
     const measure = (clients: number, durationMs: number, times: number): Promise<Round[]> =>
       interleave(
@@ -36,13 +41,15 @@ export const benchmark: Benchmark = {
         })),
         times,
       );
-    say(`  the writes are the same; warming up, then ${rounds} rounds for each number of clients …`);
-    await measure(Math.max(...CLIENTS), WARM_UP_MS, 1);
+    say(`  warming up, then ${rounds} rounds for each number of clients …`);
+    await measure(Math.max(...clientCounts), warmUpMs, 1);
     await analyzeAll(creators);
     const comparisons: CreationComparison[] = [];
-    for (const clients of CLIENTS) comparisons.push({ clients, rounds: await measure(clients, runMs, rounds) });
-
-    const statements = await countAll(creators);
+    for (const clients of clientCounts) {
+      const measured = await attempt(`${clients} clients`, () => measure(clients, runMs, rounds));
+      if (measured !== undefined) comparisons.push({ clients, rounds: measured });
+    }
+    const statements = (await attempt('counting statements', () => countAll(creators, amounts[scale]))) ?? [];
     return {
       tables: creationTables({ comparisons, writes, statements }),
       notes: creationNotes,
@@ -53,25 +60,28 @@ export const benchmark: Benchmark = {
 };
 
 /** @throws Error when what pgbench writes is not what payments writes: their ratio would say nothing. */
-async function compareWrites({ payments, pgbench }: Creators): Promise<CreationWrites> {
+async function compareWrites({ payments, pgbench }: Creators, { clients, counted }: Amounts): Promise<CreationWrites> {
   const count = (creator: Creator): Promise<Written> =>
     countWritten(creator.adminUrl, async () => {
-      const { units } = await creator.create({ clients: Math.max(...CLIENTS), creations: COUNTED_CREATIONS });
+      const { units } = await creator.create({ clients: Math.max(...clients), creations: counted });
       return units;
     });
   const writes = { payments: await count(payments), pgbench: await count(pgbench) };
-  requireSameWrites(COUNTED_CREATIONS, writes.payments, writes.pgbench);
-  return { creations: COUNTED_CREATIONS, ...writes };
+  requireSameWrites(counted, writes.payments, writes.pgbench);
+  return { creations: counted, ...writes };
 }
 
-async function countAll({ gateway, pgbench }: Creators): Promise<CreationStatements[]> {
-  const clients = Math.max(...CLIENTS);
-  const counted: CreationStatements[] = [];
+async function countAll(
+  { gateway, pgbench }: Creators,
+  { clients: clientCounts, counted: creations }: Amounts,
+): Promise<CreationStatements[]> {
+  const clients = Math.max(...clientCounts);
+  const statements: CreationStatements[] = [];
   for (const creator of [gateway, pgbench]) {
     const costs = await countStatements(creator.adminUrl, async () => {
-      await creator.create({ clients, creations: COUNTED_CREATIONS });
+      await creator.create({ clients, creations });
     });
-    counted.push({ contender: creator.name, clients, creations: COUNTED_CREATIONS, costs });
+    statements.push({ contender: creator.name, clients, creations, costs });
   }
-  return counted;
+  return statements;
 }

@@ -11,11 +11,15 @@ import { seedPayments, type SeededPayment } from './support/seed-payments.ts';
 import { benchmarkStack } from './support/stack.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 
-/** One shows what a lone request takes; requests that wait together share work, so the others show two sizes of a crowd. */
-const CONNECTIONS = [1, 32, 128];
-/** Until the just-in-time compilers have seen every path often enough to make their last change to it. */
-const WARM_UP_MS = 5_000;
-const COUNTED_REQUESTS = 2_000;
+/**
+ * One of the `connections` shows what a lone request takes; requests that wait together share work, so the others show two sizes of
+ * a crowd. The warm-up lasts until the just-in-time compilers have seen every path often enough to make their last change to it.
+ */
+const amounts = {
+  full: { connections: [1, 32, 128], warmUpMs: 5_000, counted: 2_000, merchants: 4_000 },
+  smoke: { connections: [1, 4], warmUpMs: 200, counted: 50, merchants: 200 },
+};
+type Amounts = (typeof amounts)['full'];
 
 /** A keyed read, at every server under the same path. */
 type Endpoint = {
@@ -54,7 +58,8 @@ export const benchmark: Benchmark = {
   name: 'gateway',
   about: 'keyed reads through api-gateway, payments and PostgreSQL, beside servers that only answer',
   async run(context) {
-    const { load, rounds, runMs, say } = context;
+    const { load, rounds, runMs, say, scale, attempt } = context;
+    const { connections: connectionCounts, warmUpMs } = amounts[scale];
     const { stack, payments, servers } = await start(context);
     for (const endpoint of endpoints) {
       const requests = payments.map(endpoint.request);
@@ -73,13 +78,14 @@ export const benchmark: Benchmark = {
     const comparisons: GatewayComparison[] = [];
     for (const endpoint of endpoints) {
       say(`  ${endpoint.name}: warming up, then ${rounds} rounds for each number of connections …`);
-      await measure(endpoint, Math.max(...CONNECTIONS), WARM_UP_MS, 1);
-      for (const connections of CONNECTIONS) {
-        const measured = await measure(endpoint, connections, runMs, rounds);
-        comparisons.push({ endpoint: endpoint.name, connections, rounds: measured });
+      await measure(endpoint, Math.max(...connectionCounts), warmUpMs, 1);
+      for (const connections of connectionCounts) {
+        const what = `${endpoint.name}, ${connections} connections`;
+        const measured = await attempt(what, () => measure(endpoint, connections, runMs, rounds));
+        if (measured !== undefined) comparisons.push({ endpoint: endpoint.name, connections, rounds: measured });
       }
     }
-    const counted = await countAll(load, stack);
+    const counted = (await attempt('counting statements', () => countAll(load, stack, amounts[scale]))) ?? [];
 
     return {
       tables: [...comparisons.map(comparisonTable), ...counted.map(statementTable)],
@@ -92,11 +98,11 @@ export const benchmark: Benchmark = {
 
 const targetOf = (server: string, endpoint: Endpoint): string => `${endpoint.name} at ${server}`;
 
-async function start({ say, onEnd }: BenchmarkContext) {
+async function start({ say, scale, onEnd }: BenchmarkContext) {
   say('  starting a stack …');
   const { file: stack, close } = await benchmarkStack();
   onEnd(close);
-  const payments = await seedPayments(stack);
+  const payments = await seedPayments(stack, amounts[scale].merchants);
   const [sample] = payments;
   if (sample === undefined) throw new Error('no payment was seeded');
   const answers = await Promise.all(
@@ -133,16 +139,20 @@ async function gateway(stack: StackFile): Promise<Server> {
 }
 
 /** One after another, and many at once: a service may answer several requests with one statement. */
-async function countAll(load: LoadGenerator, stack: StackFile): Promise<StatementCount[]> {
+async function countAll(
+  load: LoadGenerator,
+  stack: StackFile,
+  { connections: connectionCounts, counted }: Amounts,
+): Promise<StatementCount[]> {
   const counts: StatementCount[] = [];
   for (const endpoint of endpoints) {
-    for (const connections of CONNECTIONS) {
+    for (const connections of connectionCounts) {
       let requests = 0;
       const costs = await countStatements(stack.postgres_url, async () => {
         const result = await load.run(targetOf('gateway', endpoint), {
           connections,
           durationMs: 60_000,
-          requests: COUNTED_REQUESTS,
+          requests: counted,
         });
         requests = result.answered;
       });

@@ -1,85 +1,106 @@
-import { readdir } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { repositoryRoot, writePrivateJson } from '@quittance/local-stack/stack/directory.ts';
-import { CannotMeasure, type Benchmark, type BenchmarkResult } from './benchmark.ts';
+import { chooseByName, helpList, loadNamed } from '../support/named-files.ts';
+import { CannotMeasure, type Benchmark, type BenchmarkContext, type BenchmarkResult } from './benchmark.ts';
 import { startLoadGenerator } from './support/load.ts';
 import { isMet, renderResult } from './support/report.ts';
 
 /**
- * `npm run bench` runs every benchmark, `npm run bench -- <name> …` those, `-- <name> --part <part>` one part of a long one.
  * Ratios to baselines of the same run are what counts: a missed aim is printed and the exit code is 0, because no machine is quiet
  * enough for a verdict. 1 means that something broke, or that a benchmark could not be run here; the others are run all the same.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '1.5' },
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
     part: { type: 'string' },
+    smoke: { type: 'boolean', default: false },
+    help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
-const say = (line: string): void => console.log(line);
+const defaults = values.smoke ? { rounds: '1', seconds: '0.2' } : { rounds: '7', seconds: '1.5' };
+const all = await loadNamed<Benchmark>(import.meta.dirname, '.bench.ts', 'benchmark');
 
-for (const benchmark of await chosen(positionals)) {
+if (values.help) console.log(usage());
+else {
+  const chosen = chooseByName(all, positionals, 'benchmark');
+  // Figures of a smoke run say nothing, so nothing speaks against running all at once.
+  if (values.smoke) await Promise.all(chosen.map(carryOut));
+  else for (const benchmark of chosen) await carryOut(benchmark);
+}
+
+/** Prints and stores what there is to report, and sets the exit code when something broke. */
+async function carryOut(benchmark: Benchmark): Promise<void> {
+  const say = (line: string): void => console.log(values.smoke ? `${benchmark.name}:${line}` : line);
   say(`\n${benchmark.name}: ${benchmark.about}`);
   const startedAt = new Date();
   const loadBefore = loadavg();
-  const result = await runOne(benchmark).catch(sayWhatIsMissing);
-  if (result === null) continue;
-  say(renderResult(result));
+  const failures: string[] = [];
+  const result = await run(benchmark, say, failures).catch((error: unknown) => {
+    if (error instanceof CannotMeasure) {
+      say(`  ${error.message}`);
+      if (!values.smoke) process.exitCode = 1;
+    } else {
+      failures.push(`${benchmark.name} as a whole`);
+      say(`  ${benchmark.name} failed: ${textOf(error)}`);
+    }
+    return null;
+  });
+  if (failures.length > 0) process.exitCode = 1;
+  const seconds = Math.round((Date.now() - startedAt.getTime()) / 1000);
+  // Rendered all the same, because a table that cannot be drawn is broken too.
+  const report = result === null ? null : renderResult(result);
+  if (report === null || result === null || values.smoke) {
+    say(`  ${benchmark.name} ${failures.length > 0 ? 'failed' : 'ended'} after ${seconds} s`);
+    return;
+  }
+  say(report);
+  if (failures.length > 0) say(`\nfailed  ${failures.join('; ')}`);
   const file = join(repositoryRoot, '.local', 'bench', `${benchmark.name}.json`);
   await writePrivateJson(file, {
     name: benchmark.name,
     started_at: startedAt.toISOString(),
+    seconds,
     node: process.version,
     cpu: { model: cpus()[0]?.model ?? 'unknown', cores: cpus().length },
     load_average: { before: loadBefore, after: loadavg() },
+    failures,
     ...result,
     aims: result.aims.map((aim) => ({ ...aim, met: isMet(aim) })),
   });
-  say(`\nEvery measurement is in ${file}`);
+  say(`\nEvery measurement is in ${file} (${seconds} s)`);
 }
 
-async function runOne(benchmark: Benchmark): Promise<BenchmarkResult> {
+async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures: string[]): Promise<BenchmarkResult> {
   const closers: (() => Promise<void>)[] = [];
-  const onEnd = (close: () => Promise<void>): void => void closers.unshift(close);
+  const attempt: BenchmarkContext['attempt'] = async (what, measure) => {
+    try {
+      return await measure();
+    } catch (error) {
+      failures.push(what);
+      say(`  ${what} failed: ${textOf(error)}`);
+      return undefined;
+    }
+  };
   try {
     const load = startLoadGenerator();
-    onEnd(() => load.close());
-    const rounds = positive('rounds', values.rounds);
-    const runMs = positive('seconds', values.seconds) * 1000;
-    return await benchmark.run({ load, rounds, runMs, part: partOf(benchmark), say, onEnd });
+    closers.unshift(() => load.close());
+    return await benchmark.run({
+      ...{ load, say, attempt, part: partOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
+      rounds: positive('rounds', values.rounds ?? defaults.rounds),
+      runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
+      onEnd: (close) => void closers.unshift(close),
+    });
   } finally {
-    for (const close of closers) await close();
+    for (const close of closers) await attempt('closing what was started', close);
   }
 }
 
-/** @throws what else was thrown. */
-function sayWhatIsMissing(error: unknown): null {
-  if (!(error instanceof CannotMeasure)) throw error;
-  say(`  ${error.message}`);
-  process.exitCode = 1;
-  return null;
-}
-
-/** @throws Error for a name that no benchmark has. */
-async function chosen(names: readonly string[]): Promise<Benchmark[]> {
-  const suffix = '.bench.ts';
-  const files = (await readdir(import.meta.dirname)).filter((file) => file.endsWith(suffix)).sort();
-  const all = await Promise.all(
-    files.map(async (file) => ((await import(join(import.meta.dirname, file))) as { benchmark: Benchmark }).benchmark),
-  );
-  const unknown = names.filter((name) => !all.some((benchmark) => benchmark.name === name));
-  if (unknown.length > 0) {
-    throw new Error(
-      `no benchmark is called ${unknown.join(', ')}; there are: ${all.map(({ name }) => name).join(', ')}`,
-    );
-  }
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
-}
+const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
 
 /** @throws Error for a part that this benchmark does not have. */
 function partOf({ name, parts = [] }: Benchmark): string | null {
@@ -93,4 +114,27 @@ function positive(name: string, text: string): number {
   const number = Number(text);
   if (!(number > 0)) throw new Error(`--${name} must be a number above 0, not "${text}"`);
   return number;
+}
+
+function usage(): string {
+  const abouts = all.map(({ name, about, parts }): [string, string] => [
+    name,
+    about + (parts === undefined ? '' : `. Parts: ${parts.join(', ')}.`),
+  ]);
+  return `Usage: npm run bench -- [name …] [options]
+
+Runs the named benchmarks, or all of them, and prints how what we have compares with baselines of the same run.
+Every measurement goes to .local/bench/<name>.json. Exit code 1 when something broke; a missed aim is a result.
+
+Benchmarks:
+${helpList(abouts)}
+
+Options:
+${helpList([
+  ['--rounds <n>', 'rounds in which the contenders take turns (7)'],
+  ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
+  ['--part <part>', 'one part of a long benchmark'],
+  ['--smoke', 'tiny amounts, one round, all benchmarks at once: shows that everything still works, measures nothing'],
+  ['--help', 'this text'],
+])}`;
 }

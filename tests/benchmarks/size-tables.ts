@@ -2,23 +2,31 @@ import type { Aim, Table } from './benchmark.ts';
 import type { SizeBytes, SizeComparison, SizeStatements } from './size.bench.ts';
 import { renderSpread, shortened, significant } from './support/report.ts';
 import { measurementOf, ratioOf, spreadOf, type Measurement } from './support/rounds.ts';
-import { SHARED_BUFFERS, SIZES } from './support/sized-payments.ts';
+import { SHARED_BUFFERS } from './support/sized-payments.ts';
 import type { StatementCost } from './support/statements.ts';
 
 const AIM = 1.2;
 
-const [SMALLEST = 0, ...LARGER] = SIZES;
+/** The baseline, and the sizes that are compared with it. */
+const split = ([smallest = 0, ...larger]: readonly number[]) => ({
+  smallest,
+  larger,
+  largest: larger.at(-1) ?? smallest,
+});
 
 const timeOf = ({ rate }: Measurement): number => 1 / rate;
 
-const timeRatio = ({ rounds }: SizeComparison, size: number) => ratioOf(rounds, timeOf, String(size), String(SMALLEST));
+const timeRatio = ({ rounds }: SizeComparison, size: number, smallest: number) =>
+  ratioOf(rounds, timeOf, String(size), String(smallest));
 
-export const sizeAims = (comparison: SizeComparison): Aim[] =>
-  LARGER.map((size) => ({
-    what: `${comparison.operation}: time with ${name(size)} to ${name(SMALLEST)}`,
+export function sizeAims(comparison: SizeComparison, sizes: readonly number[]): Aim[] {
+  const { smallest, larger } = split(sizes);
+  return larger.map((size) => ({
+    what: `${comparison.operation}: time with ${name(size)} to ${name(smallest)}`,
     atMost: AIM,
-    measured: timeRatio(comparison, size),
+    measured: timeRatio(comparison, size, smallest),
   }));
+}
 
 export const sizeNotes = [
   'Time is that of one operation while four are under way, CPU that of payments and PostgreSQL together; medians of the rounds',
@@ -32,42 +40,44 @@ export const sizeNotes = [
 ];
 
 export function sizeTables(measured: {
+  sizes: readonly number[];
   comparisons: SizeComparison[];
   statements: SizeStatements[];
   bytes: SizeBytes[];
 }): Table[] {
-  const { comparisons, statements, bytes } = measured;
+  const { sizes, comparisons, statements, bytes } = measured;
   return [
     {
       title: 'Databases',
       columns: ['', 'MB'],
       rows: bytes.map(({ size, bytes }) => [name(size), significant(bytes / 1_000_000)]),
     },
-    timeTable(comparisons),
-    sqlTable(statements),
-    growingTable(statements),
+    timeTable(comparisons, sizes),
+    sqlTable(statements, sizes),
+    growingTable(statements, sizes),
   ];
 }
 
-function timeTable(comparisons: SizeComparison[]): Table {
+function timeTable(comparisons: SizeComparison[], sizes: readonly number[]): Table {
+  const { smallest, larger } = split(sizes);
   const cpuOf = ({ cpuUs, units }: Measurement): number =>
     ((cpuUs['payments'] ?? Number.NaN) + (cpuUs['postgres'] ?? Number.NaN)) / units;
   return {
     title: 'One operation',
     columns: [
       '',
-      ...SIZES.map((size) => `${name(size)}: µs`),
-      ...LARGER.map((size) => `time ${name(size)} to ${name(SMALLEST)}`),
-      ...SIZES.map((size) => `${name(size)}: CPU µs`),
+      ...sizes.map((size) => `${name(size)}: µs`),
+      ...larger.map((size) => `time ${name(size)} to ${name(smallest)}`),
+      ...sizes.map((size) => `${name(size)}: CPU µs`),
     ],
     rows: comparisons.map((comparison) => {
       const median = (size: number, of: (measurement: Measurement) => number): string =>
         significant(spreadOf(comparison.rounds.map((round) => of(measurementOf(round, String(size))))).median);
       return [
         comparison.operation,
-        ...SIZES.map((size) => median(size, (measurement) => timeOf(measurement) * 1e6)),
-        ...LARGER.map((size) => renderSpread(timeRatio(comparison, size))),
-        ...SIZES.map((size) => median(size, cpuOf)),
+        ...sizes.map((size) => median(size, (measurement) => timeOf(measurement) * 1e6)),
+        ...larger.map((size) => renderSpread(timeRatio(comparison, size, smallest))),
+        ...sizes.map((size) => median(size, cpuOf)),
       ];
     }),
   };
@@ -76,7 +86,8 @@ function timeTable(comparisons: SizeComparison[]): Table {
 /** Loops of the service run a few times meanwhile; what belongs to an operation runs for most of them, or for several at once. */
 const isOfOperation = (cost: StatementCost, operations: number): boolean => cost.calls >= operations / 20;
 
-function sqlTable(statements: SizeStatements[]): Table {
+function sqlTable(statements: SizeStatements[], sizes: readonly number[]): Table {
+  const { smallest, largest } = split(sizes);
   const operations = [...new Set(statements.map(({ operation }) => operation))];
   const sum = (operation: string, size: number, of: (cost: StatementCost) => number): number => {
     const counted = statements.find((entry) => entry.operation === operation && entry.size === size);
@@ -84,20 +95,19 @@ function sqlTable(statements: SizeStatements[]): Table {
     const costs = counted.costs.filter((cost) => isOfOperation(cost, counted.operations));
     return costs.reduce((total, cost) => total + of(cost), 0) / counted.operations;
   };
-  const largest = LARGER.at(-1) ?? SMALLEST;
   return {
     title: 'SQL for one operation',
     columns: [
       '',
-      ...SIZES.map((size) => `${name(size)}: pages`),
-      `${name(largest)} to ${name(SMALLEST)}`,
-      ...SIZES.map((size) => `${name(size)}: execution µs`),
-      `${name(largest)} to ${name(SMALLEST)} `,
+      ...sizes.map((size) => `${name(size)}: pages`),
+      `${name(largest)} to ${name(smallest)}`,
+      ...sizes.map((size) => `${name(size)}: execution µs`),
+      `${name(largest)} to ${name(smallest)} `,
     ],
     rows: operations.map((operation) => {
       const cells = (of: (cost: StatementCost) => number): string[] => [
-        ...SIZES.map((size) => significant(sum(operation, size, of))),
-        significant(sum(operation, largest, of) / sum(operation, SMALLEST, of)),
+        ...sizes.map((size) => significant(sum(operation, size, of))),
+        significant(sum(operation, largest, of) / sum(operation, smallest, of)),
       ];
       return [operation, ...cells(({ pages }) => pages), ...cells(({ execUs }) => execUs)];
     }),
@@ -107,8 +117,8 @@ function sqlTable(statements: SizeStatements[]): Table {
 /** Statements that read at least this many pages more of the largest database, and half as many again: more than a deeper index. */
 const GROWN_BY_PAGES = 5;
 
-function growingTable(statements: SizeStatements[]): Table {
-  const largest = LARGER.at(-1) ?? SMALLEST;
+function growingTable(statements: SizeStatements[], sizes: readonly number[]): Table {
+  const { smallest, largest } = split(sizes);
   const rows = statements
     .filter(({ size }) => size === largest)
     .flatMap(({ operation, operations, costs }) =>
@@ -116,7 +126,7 @@ function growingTable(statements: SizeStatements[]): Table {
         .filter((cost) => isOfOperation(cost, operations))
         .map((cost) => {
           const small = statements
-            .find((entry) => entry.operation === operation && entry.size === SMALLEST)
+            .find((entry) => entry.operation === operation && entry.size === smallest)
             ?.costs.find(({ query }) => query === cost.query);
           return { operation, cost, small };
         }),
@@ -128,7 +138,7 @@ function growingTable(statements: SizeStatements[]): Table {
     .filter(({ before, after }) => after - before >= GROWN_BY_PAGES && after >= 1.5 * before);
   return {
     title: 'Statements that read more pages the more payments there are',
-    columns: ['', `${name(SMALLEST)}: pages`, `${name(largest)}: pages`],
+    columns: ['', `${name(smallest)}: pages`, `${name(largest)}: pages`],
     rows: rows.map(({ operation, query, before, after }) => [
       `${operation}: ${shortened(query)}`,
       significant(before),

@@ -11,11 +11,16 @@ import { countStatements, type StatementCost } from './support/statements.ts';
 
 /** Few, so that no request waits for long. */
 const CONNECTIONS = 4;
-/** What changes the database is done so many times a second of a run: too few to make the smallest noticeably larger. */
+/** What changes the database is done this often in a second of a run: too rarely to make the smallest noticeably larger. */
 const A_SECOND = { creation: 120, matching: 60 };
-const COUNTED = 200;
-/** Until compilers and caches have seen every path, and PostgreSQL has settled for its plans. */
-const WARM_UP_MS = 2_500;
+/**
+ * `sizes`: payments in a database, the baseline first. The warm-up lasts until compilers and caches have seen every path, and
+ * PostgreSQL has settled for its plans.
+ */
+const amounts = {
+  full: { sizes: [10_000, 100_000, 1_000_000], warmUpMs: 2_500, counted: 200 },
+  smoke: { sizes: [1_000, 2_000], warmUpMs: 200, counted: 10 },
+};
 
 /** One operation at one size; the name of the size is its number. */
 type Sized = { sized: SizedPayments; run: (how: Length) => Promise<Measurement> };
@@ -30,8 +35,9 @@ export const benchmark: Benchmark = {
   name: 'size',
   about: 'what creations, reads and matched transfers cost with few and with many payments in the database',
   async run(context) {
-    const { rounds, runMs, say } = context;
-    const all = await startSizedPayments(context);
+    const { rounds, runMs, say, scale, attempt } = context;
+    const { sizes, warmUpMs, counted } = amounts[scale];
+    const all = await startSizedPayments(context, sizes);
     const operations = await prepare(context, all);
     say(`  warming up, then ${rounds} rounds for each operation …`);
     const comparisons: SizeComparison[] = [];
@@ -45,15 +51,17 @@ export const benchmark: Benchmark = {
         }));
         return interleave(asContenders, times);
       };
-      await measure(WARM_UP_MS, 1);
-      comparisons.push({ operation, rounds: await measure(runMs, rounds) });
-      statements.push(...(await countAll(operation, contenders)));
+      await attempt(operation, async () => {
+        await measure(warmUpMs, 1);
+        comparisons.push({ operation, rounds: await measure(runMs, rounds) });
+        statements.push(...(await countAll(operation, contenders, counted)));
+      });
     }
     const bytes: SizeBytes[] = all.map(({ size, bytes }) => ({ size, bytes }));
     return {
-      tables: sizeTables({ comparisons, statements, bytes }),
+      tables: sizeTables({ sizes, comparisons, statements, bytes }),
       notes: sizeNotes,
-      aims: comparisons.flatMap(sizeAims),
+      aims: comparisons.flatMap((comparison) => sizeAims(comparison, sizes)),
       measurements: { comparisons, statements, bytes },
     };
   },
@@ -93,13 +101,17 @@ async function countersOf({ adminUrl, process }: SizedPayments): Promise<CpuCoun
   return { payments: () => cpuUsOf(process.pid), postgres: () => cpuUsOfFamily(postmaster) };
 }
 
-async function countAll(operation: string, contenders: readonly Sized[]): Promise<SizeStatements[]> {
+async function countAll(
+  operation: string,
+  contenders: readonly Sized[],
+  operations: number,
+): Promise<SizeStatements[]> {
   const counted: SizeStatements[] = [];
   for (const { sized, run } of contenders) {
     const costs = await countStatements(sized.adminUrl, async () => {
-      await run({ operations: COUNTED });
+      await run({ operations });
     });
-    counted.push({ operation, size: sized.size, operations: COUNTED, costs });
+    counted.push({ operation, size: sized.size, operations, costs });
   }
   return counted;
 }

@@ -35,7 +35,7 @@ const roomNames = Object.keys(rooms) as RoomName[];
 export function webhookAims({ rates, journeys, neighbours, claims }: WebhookMeasurements): Aim[] {
   return [
     ...(rates ? rateAims(rates) : []),
-    ...(journeys ? [journeyAim(journeys)] : []),
+    ...(journeys ? journeyAims(journeys) : []),
     ...(neighbours ? neighbourAims(neighbours.rounds) : []),
     ...(claims ? claimAims(claims) : []),
   ];
@@ -49,14 +49,21 @@ const rateAims = ({ rounds }: RatesMeasured): Aim[] =>
   }));
 
 /** All payments together decide: one bad part in six must not hide behind the median of the parts. */
-const journeyAim = ({ rounds, aSecond }: JourneysMeasured): Aim => ({
-  what: `p99 ms from the commit of PAID until the POST, ${aSecond.toLocaleString('en-US')} a second`,
-  atMost: JOURNEY_MS,
-  measured: {
-    ...over(rounds.map(stagesOf), ({ together }) => together.p99),
-    median: stagesOf(rounds.flat()).together.p99,
+const journeyAims = ({ rounds, wanted, aSecond }: JourneysMeasured): Aim[] => [
+  {
+    what: 'payments a second that this machine carries',
+    atLeast: wanted,
+    measured: { median: aSecond, min: aSecond, max: aSecond },
   },
-});
+  {
+    what: `p99 ms from the commit of PAID until the POST, ${aSecond.toLocaleString('en-US')} a second`,
+    atMost: JOURNEY_MS,
+    measured: {
+      ...over(rounds.map(stagesOf), ({ together }) => together.p99),
+      median: stagesOf(rounds.flat()).together.p99,
+    },
+  },
+];
 
 const neighbourAims = (rounds: readonly Round[]): Aim[] =>
   neighbourhoods

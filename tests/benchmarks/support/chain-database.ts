@@ -1,10 +1,10 @@
 import { withDatabase } from '../../support/database.ts';
 import { NETWORK } from './chain-networks.ts';
 import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
-import { WATCHED_WALLETS, walletAddressSql } from './synthetic-wallets.ts';
+import { walletAddressSql } from './synthetic-wallets.ts';
 
-/** A database of chain-watcher's, with all wallets watched long since and for long. */
-export async function chainDatabase(adminUrl: string): Promise<ServiceDatabase> {
+/** A database of chain-watcher's, with so many wallets watched long since and for long. */
+export async function chainDatabase(adminUrl: string, wallets: number): Promise<ServiceDatabase> {
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: 'chain_watcher', password: 'only for a benchmark' },
   });
@@ -13,7 +13,7 @@ export async function chainDatabase(adminUrl: string): Promise<ServiceDatabase> 
       `insert into chain.watch (network, address, merchant_id, watched_from, watched_until, state)
        select $1, ${walletAddressSql}, 'mer_' || lpad(to_hex(number / 20), 32, '0'), '2020-01-01', '2100-01-01', 'watching'
          from generate_series(0, $2 - 1) number`,
-      [NETWORK, WATCHED_WALLETS],
+      [NETWORK, wallets],
     );
     await db.query('vacuum analyze chain.watch');
     await db.query('checkpoint');

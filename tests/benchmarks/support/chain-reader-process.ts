@@ -9,7 +9,7 @@ import { networksFile } from './chain-networks.ts';
 import type { Reader, ReaderOrder, Reading } from './chain-reader.ts';
 import { serve } from './orders.ts';
 import { CHAIN_ID, TOKEN, TRANSFER_TOPIC } from './synthetic-chain.ts';
-import { WATCHED_WALLETS, walletAddress } from './synthetic-wallets.ts';
+import { walletAddress } from './synthetic-wallets.ts';
 
 /** Reads one range. */
 type Read = (from: number, to: number) => Promise<{ events: number; matches: number }>;
@@ -20,7 +20,7 @@ let askForLastBlock: (() => Promise<unknown>) | null = null;
 serve<ReaderOrder, Reading>(async (order) => {
   if (order.kind === 'open') {
     const raw = rawLogs(order.url);
-    ways = { raw: readRaw(raw), quittance: readAsWatcher(order.url), ethers: readWithEthers(order.url) };
+    ways = { raw: readRaw(raw), quittance: readAsWatcher(order), ethers: readWithEthers(order.url) };
     askForLastBlock = () => raw({ fromBlock: 'latest', toBlock: 'latest' });
     return measured(async () => []);
   }
@@ -116,11 +116,11 @@ function readWithEthers(url: string): Read {
 }
 
 /** The service's own parts as it composes them. */
-function readAsWatcher(url: string): Read {
+function readAsWatcher({ url, wallets }: { url: string; wallets: number }): Read {
   const network = watched(url);
   const endpoints = createEndpoints({ network, timeoutMs: 10_000, logger: testLogger, metrics: testMetrics });
   const watches = createWatchSet();
-  for (let number = 0; number < WATCHED_WALLETS; number += 1) watches.add(walletAddress(number));
+  for (let number = 0; number < wallets; number += 1) watches.add(walletAddress(number));
   return (from, to) =>
     endpoints.ask(async (rpc) => {
       const { entries } = await readRange(rpc, network, from, to, null);

@@ -14,7 +14,7 @@ export type Reader = (typeof readers)[number];
 export type Section = { from: number; to: number; range: number; events: number };
 
 export type ReaderOrder =
-  | { kind: 'open'; url: string }
+  | { kind: 'open'; url: string; wallets: number }
   /** Reads the section, once or (with `durationMs`) over and over, and refuses whatever differs from what the section says. */
   | { kind: 'read'; reader: Reader; section: Section; durationMs: number | null }
   /** Asks for the events of the last block, so many times, one after another. */
@@ -33,11 +33,11 @@ export type ChainReader = {
   close(): Promise<void>;
 };
 
-/** One process for all readers, which has a million wallets in its watch set. */
-export async function startChainReader(url: string): Promise<ChainReader> {
+/** One process for all readers. @param wallets how many it watches. */
+export async function startChainReader(url: string, wallets: number): Promise<ChainReader> {
   const child = fork(fileURLToPath(new URL('chain-reader-process.ts', import.meta.url)));
   const { ask, close } = orders<ReaderOrder, Reading>(child, 'the reader');
-  await ask({ kind: 'open', url });
+  await ask({ kind: 'open', url, wallets });
   return {
     read: (reader, section, durationMs) => ask({ kind: 'read', reader, section, durationMs: durationMs ?? null }),
     roundTrips: (count) => ask({ kind: 'round-trips', count }),

@@ -21,11 +21,13 @@ const allMatch: BlockPlan = { ...busy, matches: busy.events };
 /** A small chain: one block in three has a transfer, but all have something else. */
 const quiet: readonly BlockPlan[] = [1, 0, 0].map((events) => ({ events, matches: 0, others: 20 }));
 
-export const stretches = {
-  busy: { blocks: 600, plans: [busy], range: RANGE },
-  quiet: { blocks: 900, plans: quiet, range: RANGE },
-  matching: { blocks: 100, plans: [allMatch], range: RANGE },
-} satisfies Record<string, Stretch>;
+/** @param share 1 for what is measured, less for a smoke run. */
+export const stretchesOf = (share: number) =>
+  ({
+    busy: { blocks: 600 * share, plans: [busy], range: RANGE },
+    quiet: { blocks: 900 * share, plans: quiet, range: RANGE },
+    matching: { blocks: 100 * share, plans: [allMatch], range: RANGE },
+  }) satisfies Record<string, Stretch>;
 
 export type Scans = {
   /** The service's process, and a plain loop over the last stretch that it has scanned. A unit of work is an event or a block. */

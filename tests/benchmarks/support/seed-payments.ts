@@ -3,8 +3,6 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { createPayment } from '@quittance/local-stack/stack/demo-merchant.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** Both limits, 120 a minute for a merchant's reads and for a token, are far away when this many share the load. */
-const MERCHANTS = 4_000;
 const PAYMENTS_OF_A_MERCHANT = 5;
 
 export type SeededPayment = { apiKey: string; paymentId: string; publicToken: string };
@@ -12,10 +10,14 @@ export type SeededPayment = { apiKey: string; paymentId: string; publicToken: st
 /**
  * Merchants and payments in their thousands, which the creation limits would take hours to let in: one payment is created through
  * the API, and SQL makes the others from its row, each with its own id, token and amount. They are read only.
+ * @param merchantCount so many that both limits, 120 a minute for a merchant's reads and for a token, are far away.
  */
-export async function seedPayments(stack: StackFile): Promise<SeededPayment[]> {
+export async function seedPayments(stack: StackFile, merchantCount: number): Promise<SeededPayment[]> {
   const model = await createPayment(stack.edge_url, stack.merchant, { amount: '10.50', description: 'Tea' });
-  const merchants = Array.from({ length: MERCHANTS }, () => ({ merchantId: newId('mer'), apiKey: newSecret('qk') }));
+  const merchants = Array.from({ length: merchantCount }, () => ({
+    merchantId: newId('mer'),
+    apiKey: newSecret('qk'),
+  }));
   const payments = merchants.flatMap((merchant) =>
     Array.from({ length: PAYMENTS_OF_A_MERCHANT }, () => ({
       ...merchant,

@@ -19,9 +19,6 @@ export type SizedPayments = {
   amqpUrl: string;
 };
 
-/** Payments in a database, the baseline first. */
-export const SIZES = [10_000, 100_000, 1_000_000];
-
 /** Holds every database whole: what is compared is how much work there is, not how much memory. */
 export const SHARED_BUFFERS = '3GB';
 
@@ -32,11 +29,13 @@ const settings = {
 };
 
 /** One payments process on one database for each size, all on one PostgreSQL and one RabbitMQ. */
-export async function startSizedPayments(context: BenchmarkContext): Promise<SizedPayments[]> {
-  const { say, onEnd } = context;
+export async function startSizedPayments(
+  { say, onEnd }: BenchmarkContext,
+  sizes: readonly number[],
+): Promise<SizedPayments[]> {
   const { directory, adminUrl, broker } = await startBackends('size', settings, onEnd);
   const started: SizedPayments[] = [];
-  for (const size of SIZES) {
+  for (const size of sizes) {
     say(`  filling a database with ${size.toLocaleString('en-US')} payments …`);
     const sized = await startOne({ adminUrl, broker, directory, size });
     onEnd(() => sized.process.stop());

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** How many wallets are watched, in memory and in the database. */
+/** The most that are watched, in memory and in the database: wallets from this number on never are. */
 export const WATCHED_WALLETS = 1_000_000;
 
-/** The wallet of this number, from 0: 0x and 40 lowercase hex characters. Those below WATCHED_WALLETS are watched. */
+/** The wallet of this number, from 0: 0x and 40 lowercase hex characters.  */
 export function walletAddress(number: number): string {
   return `0x${createHash('sha256').update(`wallet ${number}`).digest('hex').slice(0, 40)}`;
 }

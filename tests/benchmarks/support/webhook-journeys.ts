@@ -15,7 +15,7 @@ export type Journey = {
   arrivedAt: number;
 };
 
-/** Falling behind is a result; only never arriving is none. */
+/** Falling behind is a result; only an event that never arrives is an error. */
 const PATIENCE_MS = 600_000;
 
 /** Where the time of journeys goes. */
@@ -49,6 +49,33 @@ export async function payAndFollow(
     return { committedAt: paid.committedAt[position] ?? Number.NaN, heardAt: event.heard_ms - epochMs(), arrivedAt };
   });
   return { journeys, seconds: paid.seconds };
+}
+
+/** Of what is wanted; a machine that carries this much of a rate carries the rate. */
+const CARRIED_SHARE = 0.9;
+/** The rate is read from the time that all of them took, so a first guess that is far too high already tells nearly the right one. */
+const MOST_TRIES = 4;
+
+/**
+ * Pays at the wanted rate, as a warm-up. Where the machine falls behind, tries a rate below what it did, and so on.
+ * @returns the highest tried rate, in whole payments a second, at which events were delivered as fast as payments came.
+ */
+export async function carriedRate(road: Road, wanted: Paying): Promise<number> {
+  let aSecond = wanted.aSecond;
+  for (let tries = 1; tries <= MOST_TRIES; tries += 1) {
+    const { journeys } = await payAndFollow(road, { ...wanted, aSecond });
+    const carried = deliveredASecond(journeys, wanted.durationMs);
+    if (carried >= CARRIED_SHARE * aSecond) break;
+    aSecond = Math.max(1, Math.floor(CARRIED_SHARE * carried));
+  }
+  return aSecond;
+}
+
+/** Arrivals for each second from the first commit on, until the payments end or the last event has arrived, the later of both. */
+function deliveredASecond(journeys: readonly Journey[], durationMs: number): number {
+  const from = journeys.reduce((least, { committedAt }) => Math.min(least, committedAt), Infinity);
+  const until = journeys.reduce((most, { arrivedAt }) => Math.max(most, arrivedAt), 0);
+  return (journeys.length * 1000) / Math.max(durationMs, until - from);
 }
 
 type Event = { payment_id: string; event_id: string; heard_ms: number };

@@ -10,29 +10,34 @@ import type { Paying } from './webhook-payer.ts';
 export const neighbourhoods = ['alone', 'with a hanging receiver', 'with a backlog'] as const;
 type Neighbourhood = (typeof neighbourhoods)[number];
 
-/** More than the lane of a hanging receiver gets rid of while anybody looks. */
-const HANGING_EVENTS = 1_000;
-const BACKLOG_EVENTS = 100_000;
+/**
+ * `hangingEvents`: more than the lane of a hanging receiver gets rid of during a measurement. `settleInMs`: until the neighbour's
+ * sends have reached their bound.
+ */
+type NeighbourAmounts = { hangingEvents: number; backlogEvents: number; settleInMs: number };
 /** A receiver that is near, and does something. */
 const BACKLOG_ANSWER_MS = 5;
-/** Until the neighbour has taken all that it is given. */
-const SETTLE_IN_MS = 1_000;
 
 let neighbours = 0;
 
 /** The same even load on quiet merchants, in each neighbourhood. Latencies are from the commit until the receiver has the event. */
-export const neighbourContenders = (road: Road, how: Paying, counters: CpuCounters): Contender[] =>
-  neighbourhoods.map((name) => ({ name, measure: () => measure(road, how, counters, name) }));
+export const neighbourContenders = (
+  road: Road,
+  how: Paying,
+  amounts: NeighbourAmounts,
+  counters: CpuCounters,
+): Contender[] => neighbourhoods.map((name) => ({ name, measure: () => measure(road, how, amounts, counters, name) }));
 
 export type NeighbourMeasurement = Measurement & { stages: Stages };
 
 async function measure(
   road: Road,
   how: Paying,
+  amounts: NeighbourAmounts,
   counters: CpuCounters,
   name: Neighbourhood,
 ): Promise<NeighbourMeasurement> {
-  const leave = await moveIn(road, name);
+  const leave = await moveIn(road, name, amounts);
   try {
     const { result, cpuUs } = await withCpu(counters, () => payAndFollow(road, how));
     const { journeys, seconds } = result;
@@ -45,7 +50,11 @@ async function measure(
 }
 
 /** @returns what makes the neighbour's events go, so that the next one finds the dispatcher idle. */
-async function moveIn({ db, receiver }: Road, name: Neighbourhood): Promise<() => Promise<void>> {
+async function moveIn(
+  { db, receiver }: Road,
+  name: Neighbourhood,
+  { hangingEvents, backlogEvents, settleInMs }: NeighbourAmounts,
+): Promise<() => Promise<void>> {
   neighbours += 1;
   const [neighbour] = makeMerchants(1, `neighbour${neighbours}-`);
   if (neighbour === undefined) throw new Error('nobody moved in');
@@ -53,12 +62,12 @@ async function moveIn({ db, receiver }: Road, name: Neighbourhood): Promise<() =
   if (name !== 'alone') {
     await insertMerchants(db, [neighbour]);
     await receiver.answer(host, name === 'with a backlog' ? BACKLOG_ANSWER_MS : 'never');
-    await insertEvents(db, [neighbour], name === 'with a backlog' ? BACKLOG_EVENTS : HANGING_EVENTS);
+    await insertEvents(db, [neighbour], name === 'with a backlog' ? backlogEvents : hangingEvents);
   }
   await db.query('vacuum analyze event, delivery, lane');
   await db.query('checkpoint');
   if (name !== 'alone') await release(db, [neighbour]);
-  await delay(SETTLE_IN_MS);
+  await delay(settleInMs);
   return async () => {
     await db.query('delete from delivery where merchant_id = $1 and lease_id is null', [merchantId]);
     await receiver.answer(host, 0);
