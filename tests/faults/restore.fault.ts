@@ -10,7 +10,7 @@ import { Shop } from '../support/shop.ts';
 import type { Fault, FaultResult } from './fault.ts';
 import { startArchivedPostgres, type ArchivedPostgres } from './restore/archived-postgres.ts';
 import { startLosableRabbitmq, type LosableRabbitmq } from './restore/losable-rabbitmq.ts';
-import { countUnheard, countUnwatched, sayAgain, violations } from './restore/judge.ts';
+import { countUnheard, countUnwatched, replayMessages, violations } from './restore/judge.ts';
 import { order, pay, received, untilHeard, untilPaid, type Order } from './restore/ledger.ts';
 
 /** Payments at each shop and stage; a merchant may create 30 a minute. */
@@ -40,11 +40,11 @@ export const fault: Fault = {
     await Promise.all([world.postgres.restore(moment), world.rabbitmq.startEmpty()]);
     const restoredMs = performance.now() - lostAt;
     const gone = { unheard: await countUnheard(world.url), unwatched: await countUnwatched(world.url) };
-    const said = await sayAgain(world.url, '-infinity');
+    const replayed = await replayMessages(world.url, '-infinity');
     await eachService(world.stack, null, (service) => service.start());
     const openMs = performance.now() - lostAt;
-    say('  set back, everything said again, the services are up');
-    return await judge(world, { orders, before, gone, said, restoredMs, openMs, lostAt });
+    say('  set back, everything replayed, the services are up');
+    return await judge(world, { orders, before, gone, replayed, restoredMs, openMs, lostAt });
   },
 };
 
@@ -109,9 +109,9 @@ type Aftermath = {
   orders: Orders;
   /** Events that the shops had received before the loss, by payment. */
   before: Map<string, Set<string>>;
-  /** What the broker took with it, counted before anything was said again. */
+  /** What the broker took with it, counted before the replay. */
   gone: { unheard: number; unwatched: number };
-  said: number;
+  replayed: number;
   restoredMs: number;
   openMs: number;
   lostAt: number;
@@ -146,7 +146,7 @@ async function judge(world: World, after: Aftermath): Promise<FaultResult> {
     broken,
     lines: [
       `${known.length} payments were known at the moment, ${lost.length} came after it and are unknown now (404)`,
-      `${after.said} messages were said again; without them ${after.gone.unheard} paid payments would never have been told, and ` +
+      `${after.replayed} messages were replayed; without them ${after.gone.unheard} paid payments would never have been told, and ` +
         `${after.gone.unwatched} wallets never watched`,
       `${twice} payments were told a second time, with another event id: those that were paid between the moment and the loss`,
       `database and broker were back ${seconds(after.restoredMs)} after the loss, the API after ${seconds(after.openMs)}, everything settled after ` +
@@ -171,7 +171,7 @@ async function eachService(
   await Promise.all(services.filter((service) => name === null || service.name === name).map(act));
 }
 
-/** Everything said lies in the broker or has been taken. */
+/** Every published message lies in the broker or has been consumed. */
 const outboxIsEmpty = (url: string): Promise<void> =>
   eventually(
     () =>

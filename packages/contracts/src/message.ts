@@ -7,7 +7,7 @@ export type MessageDefinition<T> = {
   name: string;
   /** Grows only with a change that an old reader could not take. */
   version: number;
-  said_by: ServiceName;
+  published_by: ServiceName;
   /** JSON Schema (draft 2020-12) of the body. Unknown fields are allowed, so that a newer sender does not break an older reader. */
   schema: { type: 'object'; required: readonly string[]; properties: Record<string, object> };
   /** @throws InvalidMessage that lists every problem. */

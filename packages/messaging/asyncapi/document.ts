@@ -4,24 +4,24 @@ import { type Binding, DEAD_EXCHANGE, EXCHANGE, bindings, deadQueueOf } from '..
 import { type Description, readDescriptions } from './descriptions.ts';
 import { examples } from './examples.ts';
 
-const heading = `# What the services say to each other, as AsyncAPI 3.0.
-# Written by packages/messaging/asyncapi/write.ts from packages/contracts and packages/messaging/src/topology.ts.
+const heading = `# The messages between the services, as AsyncAPI 3.0.
+# Written by packages/messaging/asyncapi/write.ts from packages/contracts and packages/messaging/src/broker/topology.ts.
 # Change those, not this file; a test fails while it differs from them.
 `;
 
 const about = `The messages that the services of Quittance exchange over RabbitMQ.
 
-A message says what has happened, in the past tense. It is written to the sender's outbox in the transaction of the
-change it tells of, published to the topic exchange \`${EXCHANGE}\` with its name as the routing key, and kept in one
-quorum queue \`<service>.<handler>\` for each handler that hears it. It arrives at least once and takes effect once: the
-receiver writes the message id to its inbox in the transaction of the effect. Order is not promised; where it matters,
-the payload carries a version.
+A message states what has happened, in the past tense. It is written to the sender's outbox in the transaction of the
+change it reports, published to the topic exchange \`${EXCHANGE}\` with its name as the routing key, and kept in one
+quorum queue \`<service>.<handler>\` for each handler that subscribes to it. It is delivered at least once and takes
+effect once: the receiver writes the message id to its inbox in the transaction of the effect. Order is not guaranteed;
+where it matters, the payload carries a version.
 
 AMQP properties: \`message_id\` (UUID, the same on every delivery), \`type\` (the message's name), \`correlation_id\` (the
-request that caused it, as in X-Request-ID and in the logs), \`timestamp\` (when it was said), \`content_type\`
-application/json, \`delivery_mode\` 2.
+request that caused it, as in X-Request-ID and in the logs), \`timestamp\` (when it was written to the outbox),
+\`content_type\` application/json, \`delivery_mode\` 2.
 
-A message that its receiver can't take goes to \`<service>.<handler>.dead\` through the direct exchange
+A message that its receiver cannot process goes to \`<service>.<handler>.dead\` through the direct exchange
 \`${DEAD_EXCHANGE}\`, with the headers \`reason\`, \`error\`, \`source_queue\`, \`handler\` and \`first_seen\`.
 
 Additive changes keep a message's version: receivers ignore fields they do not know. Any other change makes a new version.`;
@@ -53,9 +53,11 @@ function asyncapiDocument(): object {
       ...Object.fromEntries(bindings.map((binding) => [binding.queue, queueChannel(binding)])),
     },
     operations: {
-      ...Object.fromEntries(messages.map((message) => [`${message.said_by}.says-${message.name}`, saying(message)])),
       ...Object.fromEntries(
-        bindings.map((binding) => [`${binding.queue}.hears-${binding.message.name}`, hearing(binding)]),
+        messages.map((message) => [`${message.published_by}.publishes-${message.name}`, publishing(message)]),
+      ),
+      ...Object.fromEntries(
+        bindings.map((binding) => [`${binding.queue}.consumes-${binding.message.name}`, consuming(binding)]),
       ),
     },
     components: {
@@ -86,17 +88,17 @@ function queueChannel({ queue, message }: Binding): object {
   };
 }
 
-function saying(message: MessageDefinition<unknown>): object {
+function publishing(message: MessageDefinition<unknown>): object {
   return {
     action: 'send',
     channel: { $ref: `#/channels/${message.name}` },
     messages: [{ $ref: `#/channels/${message.name}/messages/${message.name}` }],
-    tags: [{ name: message.said_by }],
+    tags: [{ name: message.published_by }],
     bindings: { amqp: { deliveryMode: 2, mandatory: true } },
   };
 }
 
-function hearing({ queue, service, message }: Binding): object {
+function consuming({ queue, service, message }: Binding): object {
   return {
     action: 'receive',
     channel: { $ref: `#/channels/${queue}` },
@@ -121,7 +123,7 @@ function component(message: MessageDefinition<unknown>, description: Description
       properties: {
         version: { type: 'integer', const: message.version },
         merchant_id: { type: 'string' },
-        traceparent: { type: 'string', description: 'W3C trace context, where traces are kept.' },
+        traceparent: { type: 'string', description: 'W3C trace context, where tracing is enabled.' },
       },
     },
     payload: { ...message.schema, properties: Object.fromEntries(properties) },

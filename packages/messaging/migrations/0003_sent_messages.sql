@@ -20,7 +20,7 @@ create index sent_message_created_at on sent_message (created_at);
 -- Puts everything that was said since a moment back into the outbox, from which it goes out with its old id. For whoever restores: see
 -- docs/backup.md. Doing it twice, or for longer than needed, changes nothing, as long as it is not longer than receivers remember (7 days).
 -- Returns how many messages that is.
-create function say_again(since timestamptz) returns bigint language sql
+create function replay_messages(since timestamptz) returns bigint language sql
 set search_path from current as $$
   with again as (
     delete from sent_message where created_at >= since

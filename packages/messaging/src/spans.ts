@@ -8,8 +8,8 @@ import {
   type SpanAttributes,
   tracer,
 } from '@quittance/runtime/tracing/tracing.ts';
-import { type Result, saidAt } from './consumer/delivery.ts';
-import type { Handler, Heard } from './consumer/handler.ts';
+import { type Result, publishedAt } from './consumer/delivery.ts';
+import type { Handler, DecodedMessage } from './consumer/handler.ts';
 import type { OutboxRow } from './outbox/store.ts';
 import type { Outcome } from './broker/publisher.ts';
 import { EXCHANGE } from './broker/topology.ts';
@@ -52,7 +52,7 @@ export type Traced = { span?: Span };
  * @param batchSize how many deliveries share the transaction.
  * @returns what was given, where nothing is traced.
  */
-export function traced<T extends Traced & { delivery: ConsumeMessage; heard: Heard }>(
+export function traced<T extends Traced & { delivery: ConsumeMessage; heard: DecodedMessage }>(
   arrival: T,
   { queue, handler }: { queue: string; handler: Handler },
   batchSize: number,
@@ -61,7 +61,7 @@ export function traced<T extends Traced & { delivery: ConsumeMessage; heard: Hea
   if (tracing === null) return arrival;
   const { delivery, heard } = arrival;
   const destination = `${EXCHANGE}:${handler.message.name}:${queue}`;
-  const origin = goingOnFrom(heard.traceparent, saidAt(delivery));
+  const origin = goingOnFrom(heard.traceparent, publishedAt(delivery));
   const span = tracing.start(`process ${destination}`, 'consumer', { origin });
   if (span.isSampled) {
     span.set({

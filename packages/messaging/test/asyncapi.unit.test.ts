@@ -40,7 +40,7 @@ describe.each(contracts.map((message) => [message.name, message] as const))('%s'
   });
 
   test('is sent by who says it and received by who hears it', () => {
-    const said = [{ action: 'send', service: message.said_by }];
+    const said = [{ action: 'send', service: message.published_by }];
     const heard = bindings
       .filter((row) => row.message === message)
       .map((row) => ({ action: 'receive', service: row.service }));

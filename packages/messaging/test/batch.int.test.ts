@@ -134,7 +134,7 @@ describe('messages that come while a batch is in its transaction', () => {
 describe('one message at fault', () => {
   test.each([
     ['that can never be handled', (): Error => new PermanentError('no such payment'), 'permanent_error', 2],
-    ['whose handler always fails', (): Error => new Error('never'), 'gave_up', DELIVERY_LIMIT + 2],
+    ['whose handler always fails', (): Error => new Error('never'), 'retries_exhausted', DELIVERY_LIMIT + 2],
   ])('%s becomes a dead letter, and the others of its batch have one effect', async (_, fail, reason, itsTries) => {
     let poison = '';
     const { batches, release, inTransaction, haveCome } = heldUp((merchantIds) => {

@@ -101,7 +101,7 @@ test('a handler that always fails is given up at the delivery limit, with its er
     }),
   ]);
   const messageId = await publishRaw(world, validBody());
-  const dead = { message_id: messageId, reason: 'gave_up', error: 'Error: never', version: 1 };
+  const dead = { message_id: messageId, reason: 'retries_exhausted', error: 'Error: never', version: 1 };
   await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
   expect(await tries(world)).toBe(DELIVERY_LIMIT + 1);
   expect(await queueSize(world, QUEUE)).toBe(0);

@@ -14,8 +14,10 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 /** @returns how many messages were put back into the outbox. */
-async function sayAgain(since: string): Promise<number> {
-  const { rows } = await world.pool.query<{ count: string }>('select say_again($1::timestamptz) as count', [since]);
+async function replayMessages(since: string): Promise<number> {
+  const { rows } = await world.pool.query<{ count: string }>('select replay_messages($1::timestamptz) as count', [
+    since,
+  ]);
   return Number(rows[0]!.count);
 }
 
@@ -24,7 +26,7 @@ const rowsOf = async (): Promise<string[]> => {
   return rows.map((row) => row.message_id);
 };
 
-test('messages that RabbitMQ lost with all its data are said again and take effect, those that were taken do not', async () => {
+test('messages that RabbitMQ lost with all its data are replayed and take effect, those already consumed do not', async () => {
   const outbox = world.outbox();
   const consumers = world.consume([recording()]);
   const taken = await say(world, outbox);
@@ -35,7 +37,7 @@ test('messages that RabbitMQ lost with all its data are said again and take effe
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   await world.channel.purgeQueue(QUEUE);
 
-  expect(await sayAgain('-infinity')).toBe(2);
+  expect(await replayMessages('-infinity')).toBe(2);
   world.consume([recording()]);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(0));
@@ -43,7 +45,7 @@ test('messages that RabbitMQ lost with all its data are said again and take effe
   expect((await rowsOf()).sort()).toEqual([taken, lost].sort());
 });
 
-test('only what was said since the moment is said again', async () => {
+test('a replay covers only messages written since the given time', async () => {
   const outbox = world.outbox();
   const early = await say(world, outbox);
   await eventually(async () => expect(await rowsOf()).toEqual([early]));
@@ -52,7 +54,7 @@ test('only what was said since the moment is said again', async () => {
   await eventually(async () => expect(await rowsOf()).toHaveLength(2));
   await outbox.close();
 
-  expect(await sayAgain(rows[0]!.now)).toBe(1);
+  expect(await replayMessages(rows[0]!.now)).toBe(1);
   const { rows: waiting } = await world.pool.query<{ message_id: string }>('select message_id from outbox');
   expect(waiting).toEqual([{ message_id: late }]);
 });

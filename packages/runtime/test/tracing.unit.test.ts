@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { batched } from '../src/concurrency/batch.ts';
+import { createBatchedCall } from '../src/concurrency/batched-call.ts';
 import { createLogger } from '../src/logger.ts';
 import {
   currentOrigin,
@@ -108,13 +108,13 @@ describe('work on behalf of several', () => {
 
   test('questions put together are asked in the trace of a lone one, and in nobody’s for several', async () => {
     const { ended } = record();
-    const ask = batched<string, string, string>({
+    const ask = createBatchedCall<string, string, string>({
       ...{ maxBatch: 10, maxWaiting: 10, concurrency: 1, timeoutMs: 10_000 },
       keyOf: (question) => question,
       answerOf: (answer) => answer,
       run: async (asked) => {
         start(`call for ${asked.length}`).end();
-        return asked.map(({ question }) => question);
+        return asked.map(({ input }) => input);
       },
     });
     const [one, two, alone] = ['one', 'two', 'alone'].map((name) => start(name)) as [Span, Span, Span];

@@ -6,7 +6,7 @@ import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { messagingMigrations } from '@quittance/messaging/migrations.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
-import { createTurns } from '@quittance/runtime/concurrency/semaphore.ts';
+import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';
@@ -40,7 +40,7 @@ export async function startNeighbours({
   const pool = createPool({ ...pools, max: 4 });
   // A pool refuses whoever has waited for two seconds. However much a test says at once, none of it waits for a connection.
   const speaking = createPool({ ...pools, max: SPEAKERS });
-  const turns = createTurns(SPEAKERS);
+  const turns = createSemaphore(SPEAKERS);
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
   const outbox = createOutbox({ ...common, pool, broker });
   const consumers = Object.entries(hears).map(([service, handlers]) =>

@@ -1,7 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { batched } from '@quittance/runtime/concurrency/batch.ts';
+import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { within } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { rateLimits, type RateLimit } from './rate-limits.ts';
 import { admitCallers, type CallerRow } from './store/admission.ts';
 import { takeCounts, type Count, type CountRow } from './store/rate-limit-window.ts';
@@ -38,30 +38,30 @@ const sharing = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: T
 
 export function createAdmission(db: Queryable, metrics: Metrics): Admission {
   const refused = countRefusals(metrics);
-  const caller = batched<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
+  const caller = createBatchedCall<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
     ...sharing,
     keyOf: ({ keyHash, limit }) => `${keyHash.toString('latin1')} ${limit?.scope ?? ''}`,
     run: (asked) =>
       admitCallers(
         db,
-        asked.map(({ question: { keyHash, limit }, times }) => ({ keyHash, counter: limit, requests: times })),
+        asked.map(({ input: { keyHash, limit }, count }) => ({ keyHash, counter: limit, requests: count })),
       ),
-    answerOf: (row, { times }, nth) =>
+    answerOf: (row, { count }, nth) =>
       row && {
         merchantId: row.merchant_id,
         previousRequestAt: row.last_request_at,
-        counted: row.counted && countOf(row.counted, times, nth),
+        counted: row.counted && countOf(row.counted, count, nth),
       },
   });
-  const count = batched<{ subject: string; limit: RateLimit }, CountRow, Count>({
+  const count = createBatchedCall<{ subject: string; limit: RateLimit }, CountRow, Count>({
     ...sharing,
     keyOf: ({ subject, limit }) => `${limit.scope} ${subject}`,
     run: (asked) =>
       takeCounts(
         db,
-        asked.map(({ question: { subject, limit }, times }) => ({ subject, ...limit, requests: times })),
+        asked.map(({ input: { subject, limit }, count }) => ({ subject, ...limit, requests: count })),
       ),
-    answerOf: (row, { times }, nth) => countOf(row, times, nth),
+    answerOf: (row, { count }, nth) => countOf(row, count, nth),
   });
   return {
     caller: async (keyHash, limit) => {
@@ -88,9 +88,9 @@ function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => 
 
 /**
  * What the database says, if it comes as soon as an answer of admission would have to.
- * @throws OutOfTime after 1.5 s. What was asked may still take effect.
+ * @throws DeadlineExceeded after 1.5 s. What was asked may still take effect.
  */
-export const inTime = <T>(work: Promise<T>): Promise<T> => within(TIMEOUT_MS, work);
+export const inTime = <T>(work: Promise<T>): Promise<T> => withTimeout(TIMEOUT_MS, work);
 
 /** The nth of requests that were taken together came after all that were counted before them. */
 const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({

@@ -4,10 +4,10 @@ import { unavailable } from '@quittance/http/errors.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { Overloaded } from '@quittance/runtime/concurrency/batch.ts';
+import { Overloaded } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { OutOfTime } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import { createAdmission } from './admission.ts';
 import { assetRoutes } from './routes/checkout-assets.ts';
 import type { Owners } from './clients.ts';
@@ -43,7 +43,7 @@ export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.owners.payments);
   const isUnavailable = (error: unknown) =>
-    error instanceof OutOfTime || error instanceof Overloaded || parts.isUnavailable(error);
+    error instanceof DeadlineExceeded || error instanceof Overloaded || parts.isUnavailable(error);
   return createApp({
     name: 'api-gateway',
     logger: parts.logger,

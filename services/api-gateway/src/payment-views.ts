@@ -12,7 +12,7 @@ import {
 } from '@quittance/contracts/payment-views.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import { batched } from '@quittance/runtime/concurrency/batch.ts';
+import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { successBody } from './clients.ts';
 
@@ -36,13 +36,13 @@ export const publicTokenHash = (token: string): string => sha256(token).toString
 const sharing = { concurrency: 4, maxWaiting: 2_000, timeoutMs: 1_900 };
 
 export function createPaymentViews(payments: ServiceClient): PaymentViews {
-  const details = batched<OwnPayment, PaymentDetails | null, PaymentDetails | null>({
+  const details = createBatchedCall<OwnPayment, PaymentDetails | null, PaymentDetails | null>({
     ...sharing,
     maxBatch: DETAILS_MAX,
     keyOf: ownPaymentKey,
     answerOf: (payment) => payment,
     run: async (asked) => {
-      const json: DetailsRequest = { payments: asked.map(({ question }) => question) };
+      const json: DetailsRequest = { payments: asked.map(({ input }) => input) };
       const found = await ask<DetailsAnswer['found'][number]>(payments, '/internal/v1/payment-details', json);
       const byKey = new Map(
         found.map(({ merchant_id, payment }) => [
@@ -50,19 +50,19 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
           payment,
         ]),
       );
-      return asked.map(({ question }) => byKey.get(ownPaymentKey(question)) ?? null);
+      return asked.map(({ input }) => byKey.get(ownPaymentKey(input)) ?? null);
     },
   });
-  const byTokenHash = batched<string, CheckoutPayment | null, CheckoutPayment | null>({
+  const byTokenHash = createBatchedCall<string, CheckoutPayment | null, CheckoutPayment | null>({
     ...sharing,
     maxBatch: PUBLIC_PAYMENTS_MAX,
     keyOf: (tokenHash) => tokenHash,
     answerOf: (shown) => shown,
     run: async (asked) => {
-      const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ question }) => question) };
+      const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ input }) => input) };
       const found = await ask<FoundPublicPayment>(payments, '/internal/v1/public-payments', json);
       const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, { ...unsaid(), ...shown }]));
-      return asked.map(({ question }) => byHash.get(question) ?? null);
+      return asked.map(({ input }) => byHash.get(input) ?? null);
     },
   });
   const checkoutPayment = async (token: string): Promise<CheckoutPayment | null> =>

@@ -1,5 +1,5 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { TipReader } from './clients.ts';
 
 /** How far chain-watcher had scanned when it was last asked. */
@@ -54,9 +54,9 @@ export function createChainTips({ reader, logger }: { reader: TipReader; logger:
 
   async function waitFor(answer: Promise<void>): Promise<void> {
     try {
-      await within(PATIENCE_MS, answer);
+      await withTimeout(PATIENCE_MS, answer);
     } catch (error) {
-      if (!(error instanceof OutOfTime)) throw error;
+      if (!(error instanceof DeadlineExceeded)) throw error;
       isPrompt = false;
     }
   }

@@ -6,7 +6,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment-views.ts';
-import { createTurns } from '@quittance/runtime/concurrency/semaphore.ts';
+import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { applyPolicy, noteWebhook } from '../src/store/gate.ts';
@@ -33,7 +33,7 @@ export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {})
 });
 
 /** Fewer than the pool has connections: who waits for one for two seconds is refused. */
-const turns = createTurns(4);
+const turns = createSemaphore(4);
 
 /** A merchant that may create: its policy and endpoint are known to payments and to their owners alike. */
 export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {

@@ -29,12 +29,12 @@ export const countUnwatched = (url: string): Promise<number> =>
   );
 
 /** Says everything again in all five schemas, as docs/backup.md tells. @returns how many messages. */
-export const sayAgain = (url: string, since: string): Promise<number> =>
+export const replayMessages = (url: string, since: string): Promise<number> =>
   withDatabase(url, async (db) => {
-    let said = 0;
+    let replayed = 0;
     for (const schema of ['gateway', 'payments', 'chain', 'webhooks', 'quota'])
-      said += await count(db, `select ${schema}.say_again($1::timestamptz)::int as count`, [since]);
-    return said;
+      replayed += await count(db, `select ${schema}.replay_messages($1::timestamptz)::int as count`, [since]);
+    return replayed;
   });
 
 /**
@@ -44,7 +44,7 @@ export const sayAgain = (url: string, since: string): Promise<number> =>
 export async function violations(url: string, known: readonly Order[]): Promise<string[]> {
   return withDatabase(url, async (db) => {
     await db.query('set search_path = payments');
-    // The relay has said everything, and what it said is kept.
+    // The relay has published everything, and keeps what it published.
     await eventually(
       async () => {
         if ((await count(db, 'select count(*)::int from outbox')) > 0) throw new Error('the outbox is not empty');
@@ -59,7 +59,7 @@ export async function violations(url: string, known: readonly Order[]): Promise<
   });
 }
 
-/** The history that quota keeps from messages: each payment is in it once, however often it was said. */
+/** The history that quota keeps from messages: each payment is in it once, however often its message was replayed. */
 async function uncounted(db: Queryable): Promise<string[]> {
   const { rows } = await db.query<{ what: string }>(
     `select format('quota has counted %s payments of %s, which has %s', counted, merchant_id, there) as what

@@ -2,13 +2,13 @@ import type { AccessPolicy } from '../access.ts';
 import { defineMessage } from '../message.ts';
 import { fields, nullable } from './fields.ts';
 
-/** The whole policy of a merchant after a change. Said by quota, heard by payments, which keeps the highest policy_version. */
+/** The whole policy of a merchant after a change. Published by quota, consumed by payments, which keeps the highest policy_version. */
 export type AccessChanged = AccessPolicy & { changed_at: string };
 
 export const AccessChanged = defineMessage<AccessChanged>({
   name: 'AccessChanged',
   version: 1,
-  said_by: 'quota',
+  published_by: 'quota',
   properties: {
     merchant_id: fields.merchantId,
     policy_version: fields.version,

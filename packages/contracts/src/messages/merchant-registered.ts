@@ -1,7 +1,7 @@
 import { defineMessage } from '../message.ts';
 import { fields, nullable } from './fields.ts';
 
-/** A merchant got its credentials. Said by api-gateway, heard by quota, which opens its policy. */
+/** A merchant got its credentials. Published by api-gateway, consumed by quota, which opens its policy. */
 export type MerchantRegistered = {
   merchant_id: string;
   name: string;
@@ -17,7 +17,7 @@ export type MerchantRegistered = {
 export const MerchantRegistered = defineMessage<MerchantRegistered>({
   name: 'MerchantRegistered',
   version: 1,
-  said_by: 'api-gateway',
+  published_by: 'api-gateway',
   properties: {
     merchant_id: fields.merchantId,
     name: { type: 'string', minLength: 1, maxLength: 200 },

@@ -3,7 +3,7 @@ import { fields } from './fields.ts';
 
 /**
  * The whole account of a merchant was blocked or unblocked.
- * Said by api-gateway; heard by quota (nothing new is created) and webhook-dispatcher (deliveries are held).
+ * Published by api-gateway; consumed by quota (nothing new is created) and webhook-dispatcher (deliveries are held).
  */
 export type MerchantStatusChanged = {
   merchant_id: string;
@@ -16,7 +16,7 @@ export type MerchantStatusChanged = {
 export const MerchantStatusChanged = defineMessage<MerchantStatusChanged>({
   name: 'MerchantStatusChanged',
   version: 1,
-  said_by: 'api-gateway',
+  published_by: 'api-gateway',
   properties: {
     merchant_id: fields.merchantId,
     status: { type: 'string', enum: ['active', 'blocked'] },

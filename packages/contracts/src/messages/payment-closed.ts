@@ -1,7 +1,7 @@
 import { defineMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
-/** A payment no longer waits. Said by payments, heard by chain-watcher, which stops watching after a grace period. */
+/** A payment no longer waits. Published by payments, consumed by chain-watcher, which stops watching after a grace period. */
 export type PaymentClosed = {
   payment_id: string;
   merchant_id: string;
@@ -14,7 +14,7 @@ export type PaymentClosed = {
 export const PaymentClosed = defineMessage<PaymentClosed>({
   name: 'PaymentClosed',
   version: 1,
-  said_by: 'payments',
+  published_by: 'payments',
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,

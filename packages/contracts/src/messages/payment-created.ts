@@ -1,7 +1,7 @@
 import { defineMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
-/** A payment waits for money. Said by payments; heard by chain-watcher (watches the wallet) and quota (usage history). */
+/** A payment waits for money. Published by payments; consumed by chain-watcher (watches the wallet) and quota (usage history). */
 export type PaymentCreated = {
   payment_id: string;
   merchant_id: string;
@@ -16,7 +16,7 @@ export type PaymentCreated = {
 export const PaymentCreated = defineMessage<PaymentCreated>({
   name: 'PaymentCreated',
   version: 1,
-  said_by: 'payments',
+  published_by: 'payments',
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,

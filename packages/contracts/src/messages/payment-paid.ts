@@ -1,7 +1,7 @@
 import { defineMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
-/** A payment's money arrived for good. Said once a payment by payments, heard by webhook-dispatcher, which makes the webhook event. */
+/** A payment's money arrived for good. Published once for each payment by payments, consumed by webhook-dispatcher, which makes the webhook event. */
 export type PaymentPaid = {
   payment_id: string;
   merchant_id: string;
@@ -18,7 +18,7 @@ export type PaymentPaid = {
 export const PaymentPaid = defineMessage<PaymentPaid>({
   name: 'PaymentPaid',
   version: 1,
-  said_by: 'payments',
+  published_by: 'payments',
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,

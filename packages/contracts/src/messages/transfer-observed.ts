@@ -2,7 +2,7 @@ import { defineMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
 /**
- * What is known of a USDT transfer to a watched wallet. Said by chain-watcher, heard by payments.
+ * What is known of a USDT transfer to a watched wallet. Published by chain-watcher, consumed by payments.
  * `seen`: in a block of the canonical chain. `confirmed`: deep enough to trust. `retracted`: its block was reorganised away.
  */
 export type TransferObserved = {
@@ -25,7 +25,7 @@ export type TransferObserved = {
   amount_units: string;
   decimals: number;
   phase: 'seen' | 'confirmed' | 'retracted';
-  /** Grows with each thing said of this transfer; a lower one is old news. */
+  /** Grows with each observation of this transfer; a lower version is outdated and ignored. */
   version: number;
   confirmations: number;
   confirmations_required: number;
@@ -34,7 +34,7 @@ export type TransferObserved = {
 export const TransferObserved = defineMessage<TransferObserved>({
   name: 'TransferObserved',
   version: 1,
-  said_by: 'chain-watcher',
+  published_by: 'chain-watcher',
   properties: {
     merchant_id: fields.merchantId,
     network: fields.network,

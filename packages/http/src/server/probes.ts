@@ -1,6 +1,6 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { within } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 
 import { unavailable } from '../errors.ts';
 import { route, type Route } from './route.ts';
@@ -32,7 +32,7 @@ export function probes({
       handle: async () => {
         if (stopping()) throw unavailable(new Error('the process is stopping'));
         try {
-          await within(READY_TIMEOUT_MS, ready());
+          await withTimeout(READY_TIMEOUT_MS, ready());
         } catch (error) {
           logger.debug({ error }, 'not ready');
           throw unavailable(error);

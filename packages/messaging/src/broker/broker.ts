@@ -1,6 +1,6 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { type KeptConnection, keepConnection } from './connection.ts';
+import { type ReconnectingConnection, createReconnectingConnection } from './connection.ts';
 import { type Outcome, type Outgoing, createPublisher } from './publisher.ts';
 import { declareTopology } from './topology.ts';
 
@@ -15,7 +15,7 @@ export type Broker = {
   /** Calls the hook whenever publishing has become possible again. */
   onCanPublish(hook: () => void): void;
   /** The connection on which messages are taken. */
-  consuming: KeptConnection;
+  consuming: ReconnectingConnection;
   /** Waits for the first attempt to connect. @returns why RabbitMQ does not let us in, null when it does or cannot be reached. */
   firstRefusal(): Promise<string | null>;
   close(): Promise<void>;
@@ -37,8 +37,8 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
   const hooks: (() => void)[] = [];
   const callHooks = (): void => hooks.forEach((hook) => hook());
 
-  function keep(purpose: 'publish' | 'consume'): KeptConnection {
-    return keepConnection({
+  function keep(purpose: 'publish' | 'consume'): ReconnectingConnection {
+    return createReconnectingConnection({
       url,
       name: `${name} (${purpose})`,
       logger,

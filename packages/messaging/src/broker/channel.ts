@@ -1,10 +1,11 @@
 import type { Channel, ChannelModel } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { backoffMs, pause, within } from '@quittance/runtime/concurrency/backoff.ts';
-import type { KeptConnection } from './connection.ts';
+import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import type { ReconnectingConnection } from './connection.ts';
 
 /** A channel that is opened again whenever it, or the connection under it, is lost. */
-export type KeptChannel<C extends Channel> = {
+export type ReconnectingChannel<C extends Channel> = {
   /** Null while there is none. */
   current(): C | null;
   close(): Promise<void>;
@@ -20,13 +21,13 @@ const CLOSE_LIMIT_MS = 3_000;
  * @param options.setUp makes it useful (prefetch, consume, listeners) before `current()` shows it.
  * @param options.onOpen is called once `current()` shows it.
  */
-export function keepChannel<C extends Channel>(options: {
-  connection: KeptConnection;
+export function createReconnectingChannel<C extends Channel>(options: {
+  connection: ReconnectingConnection;
   open: (connection: ChannelModel) => Promise<C>;
   setUp: (channel: C) => Promise<void>;
   onOpen?: () => void;
   logger: Logger;
-}): KeptChannel<C> {
+}): ReconnectingChannel<C> {
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   let current: C | null = null;
@@ -34,12 +35,12 @@ export function keepChannel<C extends Channel>(options: {
   /** From the opening of one channel to its end. @returns why it ended, if anybody said so. */
   async function live(opened: () => void): Promise<unknown> {
     const connection = await options.connection.connected(stopping.signal);
-    const channel = await within(OPEN_LIMIT_MS, 'Opening a channel', options.open(connection));
+    const channel = await withTimeout(OPEN_LIMIT_MS, options.open(connection), 'Opening a channel');
     let reason: unknown;
     channel.on('error', (error) => (reason = error));
     const ended = new Promise<void>((resolve) => channel.on('close', resolve));
     try {
-      await within(OPEN_LIMIT_MS, 'Setting up a channel', options.setUp(channel));
+      await withTimeout(OPEN_LIMIT_MS, options.setUp(channel), 'Setting up a channel');
     } catch (error) {
       await closeChannel(channel);
       throw reason ?? error;
@@ -69,7 +70,7 @@ export function keepChannel<C extends Channel>(options: {
     async close() {
       stopping.abort();
       if (current !== null) await closeChannel(current);
-      await within(CLOSE_LIMIT_MS, 'Closing a channel', running).catch((error: unknown) =>
+      await withTimeout(CLOSE_LIMIT_MS, running, 'Closing a channel').catch((error: unknown) =>
         options.logger.warn({ error }, 'A channel to RabbitMQ did not close in time'),
       );
     },
@@ -79,5 +80,5 @@ export function keepChannel<C extends Channel>(options: {
 /** Messages taken on it and not settled go back to their queue. */
 export async function closeChannel(channel: Channel): Promise<void> {
   // It fails when the channel is closed already, which is what was wanted.
-  await within(CLOSE_LIMIT_MS, 'Closing a channel', channel.close()).catch(() => undefined);
+  await withTimeout(CLOSE_LIMIT_MS, channel.close(), 'Closing a channel').catch(() => undefined);
 }

@@ -2,13 +2,14 @@ import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect, type ChannelModel } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { backoffMs, pause, within } from '@quittance/runtime/concurrency/backoff.ts';
+import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 
 /** `blocked`: connected, but RabbitMQ takes no messages for the moment (memory or disk alarm). */
 export type ConnectionState = 'connecting' | 'connected' | 'blocked' | 'closed';
 
 /** One connection to RabbitMQ that is made again whenever it is lost. */
-export type KeptConnection = {
+export type ReconnectingConnection = {
   state(): ConnectionState;
   /** The live connection, waiting for it if need be. @throws when the signal aborts first. */
   connected(signal: AbortSignal): Promise<ChannelModel>;
@@ -41,7 +42,7 @@ type KeeperOptions = {
  * Returns at once; connects, and reconnects for ever, in the background.
  * @throws Error when the URL is not one, without repeating it: it holds a password.
  */
-export function keepConnection(options: KeeperOptions): KeptConnection {
+export function createReconnectingConnection(options: KeeperOptions): ReconnectingConnection {
   const { url, address } = readUrl(options.url);
   const logger = options.logger.child({ connection: options.name, broker: address });
   const stopping = new AbortController();
@@ -82,7 +83,7 @@ export function keepConnection(options: KeeperOptions): KeptConnection {
       const connection = holder.current();
       holder.become('closed', null);
       if (connection !== null) await closeConnection(connection);
-      await within(CLOSE_LIMIT_MS, 'Leaving RabbitMQ', running).catch((error: unknown) => {
+      await withTimeout(CLOSE_LIMIT_MS, running, 'Leaving RabbitMQ').catch((error: unknown) => {
         logger.warn({ error }, 'A connection attempt outlives the close');
       });
     },
@@ -105,7 +106,7 @@ async function live(
   // Without a listener an 'error' event would end the process; 'close' always follows and brings the reason.
   connection.on('error', () => undefined);
   try {
-    await within(SET_UP_LIMIT_MS, 'Declaring the topology', setUp(connection));
+    await withTimeout(SET_UP_LIMIT_MS, setUp(connection), 'Declaring the topology');
     if (isStopping()) throw new Error('Closed while connecting');
   } catch (error) {
     await closeConnection(connection);
@@ -170,7 +171,7 @@ async function open(url: string, name: string): Promise<ChannelModel> {
 
 async function closeConnection(connection: ChannelModel): Promise<void> {
   try {
-    await within(CLOSE_LIMIT_MS, 'Closing the connection', connection.close());
+    await withTimeout(CLOSE_LIMIT_MS, connection.close(), 'Closing the connection');
   } catch {
     // Already gone, or too slow to say goodbye to. amqplib offers no way to drop a connection, hence its socket.
     (connection.connection as unknown as { stream: Socket }).stream.destroy();

@@ -2,8 +2,8 @@ import type { ConfirmChannel, Message, Options } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { pause } from '@quittance/runtime/concurrency/backoff.ts';
-import { keepChannel } from './channel.ts';
-import type { KeptConnection } from './connection.ts';
+import { createReconnectingChannel } from './channel.ts';
+import type { ReconnectingConnection } from './connection.ts';
 import { REDECLARE_PAUSE_MS, declareTopology } from './topology.ts';
 
 /** One message on its way to RabbitMQ. */
@@ -37,7 +37,7 @@ const CONFIRM_LIMIT_MS = 15_000;
 
 /** @param options.onReady is called whenever publishing has become possible. */
 export function createPublisher(options: {
-  connection: KeptConnection;
+  connection: ReconnectingConnection;
   onReady: () => void;
   logger: Logger;
   metrics: Metrics;
@@ -54,7 +54,7 @@ export function createPublisher(options: {
   let returned = new Set<string>();
   const stopping = new AbortController();
 
-  const channel = keepChannel<ConfirmChannel>({
+  const channel = createReconnectingChannel<ConfirmChannel>({
     connection,
     logger: logger.child({ channel: 'publisher' }),
     open: (live) => live.createConfirmChannel(),

@@ -2,7 +2,7 @@ import type { ChannelModel } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { within } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Broker } from './broker.ts';
 import { closeChannel } from './channel.ts';
 import { deadQueueOf } from './topology.ts';
@@ -60,7 +60,7 @@ export function startQueueGauges(options: {
       const connection = await broker.consuming.connected(signal);
       // A question that is still open is not asked once more, because its channel cannot be closed before the answer.
       asked ??= look(connection).finally(() => (asked = null));
-      await within(LIMIT_MS, asked);
+      await withTimeout(LIMIT_MS, asked);
       return { more: false };
     },
   });

@@ -16,7 +16,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
  * Every process declares this whole table each time it connects, not only its own rows. A message is therefore kept for
  * a service that was never started yet, and the order in which services start does not matter.
  */
-export const hearing: Record<ServiceName, Record<string, MessageDefinition<unknown>>> = {
+export const subscriptions: Record<ServiceName, Record<string, MessageDefinition<unknown>>> = {
   'api-gateway': {},
   payments: {
     'transfer-observed': TransferObserved,
@@ -41,8 +41,8 @@ export const hearing: Record<ServiceName, Record<string, MessageDefinition<unkno
 /** One row of the table above. */
 export type Binding = { queue: string; service: ServiceName; handler: string; message: MessageDefinition<unknown> };
 
-export const bindings: readonly Binding[] = (Object.keys(hearing) as ServiceName[]).flatMap((service) =>
-  Object.entries(hearing[service]).map(([handler, message]) => ({
+export const bindings: readonly Binding[] = (Object.keys(subscriptions) as ServiceName[]).flatMap((service) =>
+  Object.entries(subscriptions[service]).map(([handler, message]) => ({
     queue: `${service}.${handler}`,
     service,
     handler,

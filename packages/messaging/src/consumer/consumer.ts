@@ -5,13 +5,13 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { pause } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Broker } from '../broker/broker.ts';
-import { closeChannel, keepChannel } from '../broker/channel.ts';
+import { closeChannel, createReconnectingChannel } from '../broker/channel.ts';
 import { type DeliveryTiming, defaultTiming } from './effect.ts';
 import type { Handler } from './handler.ts';
 import { startInboxCleaning } from './inbox.ts';
 import { startQueueGauges } from '../broker/queue-gauges.ts';
-import { createSettler } from './settle.ts';
-import { type Taking, createTaking } from './taking.ts';
+import { createAcknowledger } from './acknowledger.ts';
+import { type Taking, createTaking } from './processor.ts';
 import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from '../broker/topology.ts';
 
 export type Consumers = {
@@ -74,7 +74,7 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
     timing: { ...defaultTiming, ...options.timing },
     stopping: stopping.signal,
     logger: options.logger,
-    settle: createSettler({ broker, queue, handler, logger, metrics }),
+    settle: createAcknowledger({ broker, queue, handler, logger, metrics }),
     ages: metrics.histogram(
       'messaging_message_age_seconds',
       'Age of a message when a process takes it, since it was written into the outbox',
@@ -92,7 +92,7 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
     ),
   });
 
-  const channel = keepChannel<Channel>({
+  const channel = createReconnectingChannel<Channel>({
     connection: broker.consuming,
     logger,
     open: (connection) => connection.createChannel(),
@@ -147,6 +147,6 @@ function bindingOf(service: ServiceName, handler: Handler): Binding {
   const binding = bindings.find((row) => row.service === service && row.handler === handler.name);
   if (binding?.message.name === handler.message.name) return binding;
   throw new Error(
-    `${service} has no row ${handler.name} for ${handler.message.name} in packages/messaging/src/topology.ts`,
+    `${service} has no row ${handler.name} for ${handler.message.name} in packages/messaging/src/broker/topology.ts`,
   );
 }

@@ -2,11 +2,11 @@ import type { ConsumeMessage } from 'amqplib';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
 import { readTraceparent } from '@quittance/runtime/tracing/tracing.ts';
 import { headersOf, propertiesOf } from '../broker/amqp-message.ts';
-import type { Handler, Heard } from './handler.ts';
+import type { Handler, DecodedMessage } from './handler.ts';
 import { isMessageId } from '../broker/message-id.ts';
 
-/** Why a message was given up. `gave_up`: the delivery limit. */
-export const DEAD_REASONS = ['invalid_message', 'permanent_error', 'gave_up'] as const;
+/** Why a message became a dead letter. `retries_exhausted`: it failed up to the delivery limit. */
+export const DEAD_REASONS = ['invalid_message', 'permanent_error', 'retries_exhausted'] as const;
 export type DeadReason = (typeof DEAD_REASONS)[number];
 
 /** What a delivery came to. `left`: the process is stopping; unsettled, the message goes back to its queue. */
@@ -24,7 +24,7 @@ export function requestIdOf(delivery: ConsumeMessage): string {
 }
 
 /** @throws InvalidMessage for everything that the same bytes would meet again. */
-export function hear(delivery: ConsumeMessage, { message }: Handler): Heard {
+export function decode(delivery: ConsumeMessage, { message }: Handler): DecodedMessage {
   const { messageId } = propertiesOf(delivery);
   if (!isMessageId(messageId)) throw new InvalidMessage('The message id is not a UUID');
   const { version } = headersOf(delivery);
@@ -33,7 +33,7 @@ export function hear(delivery: ConsumeMessage, { message }: Handler): Heard {
   }
   const value = message.parse(parseJson(delivery.content, message.name));
   return {
-    message: value,
+    payload: value,
     messageId,
     requestId: requestIdOf(delivery),
     traceparent: readTraceparent(headersOf(delivery)['traceparent']),
@@ -41,7 +41,7 @@ export function hear(delivery: ConsumeMessage, { message }: Handler): Heard {
 }
 
 /** When it was said; a message that does not tell was said just now. */
-export function saidAt(delivery: ConsumeMessage): Date {
+export function publishedAt(delivery: ConsumeMessage): Date {
   const { timestamp } = propertiesOf(delivery);
   return typeof timestamp === 'number' ? new Date(timestamp * 1000) : new Date();
 }

@@ -4,7 +4,7 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { type Backoff, backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
-import type { Handler, Heard } from './handler.ts';
+import type { Handler, DecodedMessage } from './handler.ts';
 import { enterInbox } from './inbox.ts';
 
 export type DeliveryTiming = {
@@ -39,7 +39,7 @@ export type Effect = 'done' | 'duplicate';
  * Inbox rows and effect of these messages in one transaction, tried once.
  * @returns each with what it came to. Of two copies of one message the first is done.
  */
-export async function takeEffect<T extends { heard: Heard }>(
+export async function takeEffect<T extends { heard: DecodedMessage }>(
   batch: readonly T[],
   { pool, handler, stopping, logger, duration }: EffectContext,
 ): Promise<[T, Effect][]> {

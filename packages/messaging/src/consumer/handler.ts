@@ -3,8 +3,8 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 /** A message that was checked, and what it came with. */
-export type Heard = {
-  message: unknown;
+export type DecodedMessage = {
+  payload: unknown;
   /** UUID, the same on every delivery of one message. */
   messageId: string;
   /** The request that caused the message, so that one search in the logs shows the whole way. */
@@ -17,7 +17,7 @@ export type Heard = {
 export type BatchContext = { tx: Transaction; logger: Logger };
 
 /** What a handler of single messages may use. */
-export type HandlerContext = BatchContext & Pick<Heard, 'messageId' | 'requestId'>;
+export type HandlerContext = BatchContext & Pick<DecodedMessage, 'messageId' | 'requestId'>;
 
 /** One message, one function, one queue `<service>.<name>`. */
 export type Handler = {
@@ -26,7 +26,7 @@ export type Handler = {
   /** Most messages that go into one transaction. */
   batchSize: number;
   /** @param heard at least one message, none of which has taken effect before, and none twice. */
-  handle: (heard: readonly Heard[], context: BatchContext) => Promise<void>;
+  handle: (heard: readonly DecodedMessage[], context: BatchContext) => Promise<void>;
 };
 
 /** More of them in one transaction gain little, and every lock is held until the last of them is written. */
@@ -49,7 +49,7 @@ export function on<T>(
     message,
     batchSize: 1,
     async handle(heard, context) {
-      for (const { message: value, messageId, requestId } of heard) {
+      for (const { payload: value, messageId, requestId } of heard) {
         await handle(value as T, { ...context, messageId, requestId });
       }
     },
@@ -78,7 +78,7 @@ export function onBatch<T>(
     batchSize: BATCH_SIZE,
     handle: (heard, context) =>
       handle(
-        heard.map(({ message: value }) => value as T),
+        heard.map(({ payload: value }) => value as T),
         { ...context, traceparents: heard.map(({ traceparent }) => traceparent) },
       ),
   };

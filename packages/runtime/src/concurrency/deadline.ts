@@ -1,18 +1,19 @@
-/** The time given to some work was over before it was done. */
-export class OutOfTime extends Error {
-  constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms`);
-    this.name = 'OutOfTime';
+/** Work did not finish within its time limit. */
+export class DeadlineExceeded extends Error {
+  constructor(timeoutMs: number, what: string) {
+    super(`${what} took longer than ${timeoutMs} ms`);
+    this.name = 'DeadlineExceeded';
   }
 }
 
 /**
- * What `work` gives, if it comes in time. The work itself goes on; whoever needs it stopped gives it a signal of its own.
- * @throws OutOfTime once the time is over.
+ * The result of `work`, if it arrives in time. A timeout does not stop the work; the caller has to end it.
+ * @param what names the work in the error.
+ * @throws DeadlineExceeded once the time has passed.
  */
-export async function within<T>(timeoutMs: number, work: Promise<T>): Promise<T> {
+export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, what = 'the operation'): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new OutOfTime(timeoutMs)), timeoutMs);
+  const timer = setTimeout(() => reject(new DeadlineExceeded(timeoutMs, what)), timeoutMs);
   try {
     return await Promise.race([work, timeout]);
   } finally {

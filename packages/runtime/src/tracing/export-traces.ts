@@ -5,7 +5,7 @@ import type { Metrics } from '../metrics.ts';
 import { createTracer } from './open-telemetry.ts';
 import type { TracingSettings } from '../service-settings.ts';
 import type { Tracer } from './tracing.ts';
-import { within } from '../concurrency/deadline.ts';
+import { withTimeout } from '../concurrency/deadline.ts';
 
 /** Of one export with its repetitions. What the collector does not take in time is given up: nothing waits for it. */
 const EXPORT_TIMEOUT_MS = 5_000;
@@ -45,7 +45,7 @@ export function exportTraces({
   return {
     tracer,
     async close() {
-      await within(FLUSH_LIMIT_MS, close()).catch((error: unknown) => {
+      await withTimeout(FLUSH_LIMIT_MS, close()).catch((error: unknown) => {
         logger.warn({ reason: messageOf(error) }, 'the last spans were not exported');
       });
     },

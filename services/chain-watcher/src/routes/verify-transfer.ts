@@ -4,7 +4,7 @@ import { invalid, unavailable, type ValidationItem } from '@quittance/http/error
 import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import {
   contradicts,
   gatherEvidence,
@@ -60,14 +60,14 @@ async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Prom
       (rpc) => gatherEvidence(rpc, network, event),
       (answers) => isAgreed(network, answers) || answers.some(isConclusivelyAbsent),
     );
-    const said = await within(DEADLINE_MS, asking);
+    const said = await withTimeout(DEADLINE_MS, asking);
     if (contradicts(said)) throw unavailable(new Error('the endpoints follow different chains'));
     const best = said.find(isConclusive) ?? said.find(({ kind }) => kind === 'present') ?? said[0];
     if (best === undefined) throw new Error('endpoints give at least one answer or fail');
     // One node alone is not enough where the network asks for two.
     return best.kind === 'present' ? { ...best, isFinal: isAgreed(network, said) } : best;
   } catch (error) {
-    throw error instanceof RpcError || error instanceof OutOfTime ? unavailable(error) : error;
+    throw error instanceof RpcError || error instanceof DeadlineExceeded ? unavailable(error) : error;
   }
 }
 

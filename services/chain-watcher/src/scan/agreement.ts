@@ -1,5 +1,5 @@
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import {
   gatherEvidence,
   isAgreed,
@@ -40,9 +40,9 @@ export async function settleLargeTransfers(context: ScanContext, session: Sessio
     try {
       if (await settle(context, session, row)) continue;
     } catch (error) {
-      if (!(error instanceof RpcError || error instanceof OutOfTime)) throw error;
+      if (!(error instanceof RpcError || error instanceof DeadlineExceeded)) throw error;
       logger.warn({ network: network.id, error: error.message }, 'a large transfer has to wait for a second endpoint');
-      if (error instanceof OutOfTime) endpointsHang = true;
+      if (error instanceof DeadlineExceeded) endpointsHang = true;
     }
     left += 1;
     if (endpointsHang) break;
@@ -60,7 +60,7 @@ async function settle(context: ScanContext, session: Session, row: TransferRow):
     (rpc) => gatherEvidence(rpc, network, event),
     (answers) => isAgreed(network, answers),
   );
-  const said = await within(DEADLINE_MS, asking);
+  const said = await withTimeout(DEADLINE_MS, asking);
   const stored = toTransfer(row);
   if (said.some((evidence) => denies(evidence, stored))) {
     const since = session.disagreements.get(event.transactionId) ?? performance.now();

@@ -2,7 +2,7 @@ import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import { HttpError, unavailable } from '@quittance/http/errors.ts';
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { OutOfTime, within } from '@quittance/runtime/concurrency/deadline.ts';
+import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { creationLimits } from '../access.ts';
 import type { AskOwner } from '../ask-owner.ts';
 import { type GateReading, readGate } from '../store/gate.ts';
@@ -56,9 +56,9 @@ async function readNewest(db: Queryable, askOwner: AskOwner, merchantId: string)
   if (known === null) return (await askOwner.policy(merchantId)) ? readPolicyGate(db, merchantId) : null;
   if (known.reason === null) return known;
   try {
-    await within(ASK_WITHIN_MS, askOwner.policy(merchantId));
+    await withTimeout(ASK_WITHIN_MS, askOwner.policy(merchantId));
   } catch (error) {
-    if (error instanceof ServiceUnavailable || error instanceof OutOfTime) return known;
+    if (error instanceof ServiceUnavailable || error instanceof DeadlineExceeded) return known;
     throw error;
   }
   return readPolicyGate(db, merchantId);

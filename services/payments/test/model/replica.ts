@@ -113,7 +113,10 @@ async function take(pool: Pool, handler: Handler, message: unknown): Promise<str
   handler.message.parse(message);
   try {
     await transaction(pool, (tx) =>
-      handler.handle([{ message, messageId, requestId: messageId, traceparent: null }], { tx, logger: testLogger }),
+      handler.handle([{ payload: message, messageId, requestId: messageId, traceparent: null }], {
+        tx,
+        logger: testLogger,
+      }),
     );
     return 'taken';
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
-import { within } from '@quittance/runtime/concurrency/deadline.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { DialError, NameNotFound } from './errors.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function publicAddresses(
 
 async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number): Promise<string[]> {
   try {
-    return await within(timeoutMs, resolve(host));
+    return await withTimeout(timeoutMs, resolve(host));
   } catch (error) {
     if (error instanceof DialError) throw error;
     throw new DialError('dns_error', `${host} could not be resolved`, { cause: error });
@@ -80,7 +80,7 @@ async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
   const all = Promise.all(questions.map(async (question) => void known.push(await question)));
   const found = questions.map(async (question) => ((await question).addresses.length > 0 ? undefined : await all));
   await Promise.race(found);
-  await within(SECOND_ANSWER_MS, all).catch(() => undefined);
+  await withTimeout(SECOND_ANSWER_MS, all).catch(() => undefined);
   return known;
 }
 

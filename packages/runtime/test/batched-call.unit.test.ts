@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { currentRequestId, withRequestId } from '../src/logger.ts';
-import { OutOfTime } from '../src/concurrency/deadline.ts';
-import { batched, Overloaded, type Asked } from '../src/concurrency/batch.ts';
+import { DeadlineExceeded } from '../src/concurrency/deadline.ts';
+import { createBatchedCall, Overloaded, type BatchedInput } from '../src/concurrency/batched-call.ts';
 
 type Call = { requestId: string | undefined; asked: string[]; finish: () => void; fail: (error: Error) => void };
 
@@ -9,14 +9,14 @@ type Call = { requestId: string | undefined; asked: string[]; finish: () => void
 type Limits = { maxBatch?: number; maxWaiting?: number; concurrency?: number; timeoutMs?: number };
 function manual(options: Limits = {}) {
   const calls: Call[] = [];
-  const ask = batched<string, string, string>({
+  const ask = createBatchedCall<string, string, string>({
     keyOf: (question) => question.toLowerCase(),
-    run: (asked: readonly Asked<string>[]) =>
+    run: (asked: readonly BatchedInput<string>[]) =>
       new Promise((resolve, reject) => {
-        const questions = asked.map(({ question, times }) => `${question}×${times}`);
+        const questions = asked.map(({ input, count }) => `${input}×${count}`);
         calls.push({ requestId: currentRequestId(), asked: questions, finish: () => resolve(questions), fail: reject });
       }),
-    answerOf: (result, { times }, nth) => `${result} ${nth + 1}/${times}`,
+    answerOf: (result, { count }, nth) => `${result} ${nth + 1}/${count}`,
     maxBatch: options.maxBatch ?? 100,
     maxWaiting: options.maxWaiting ?? 100,
     timeoutMs: options.timeoutMs ?? 60_000,
@@ -77,7 +77,7 @@ test('a call that fails fails for those who asked, and the next one is not held 
 });
 
 test('a run that answers fewer than it was asked is an error, never somebody else’s answer', async () => {
-  const ask = batched<string, string, string>({
+  const ask = createBatchedCall<string, string, string>({
     keyOf: (question) => question,
     run: async () => ['only one'],
     answerOf: (result) => result,
@@ -108,8 +108,8 @@ test('a question is given up in time, and never asked when its turn comes later'
   const asked = ask('a').catch((error: unknown) => error);
   await turn();
   const late = ask('b').catch((error: unknown) => error);
-  expect(await asked).toBeInstanceOf(OutOfTime);
-  expect(await late).toBeInstanceOf(OutOfTime);
+  expect(await asked).toBeInstanceOf(DeadlineExceeded);
+  expect(await late).toBeInstanceOf(DeadlineExceeded);
   // Given up, but not settled: such questions fill the room as well.
   await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
   calls[0]?.finish();

@@ -8,15 +8,15 @@ import { DEAD_REASONS, RESULTS, type Result } from './delivery.ts';
 import type { Handler } from './handler.ts';
 
 /** Tells RabbitMQ what became of a delivery. Never throws. */
-export type Settler = (channel: Channel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
+export type Acknowledge = (channel: Channel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
 
-export function createSettler(options: {
+export function createAcknowledger(options: {
   broker: Broker;
   queue: string;
   handler: Handler;
   logger: Logger;
   metrics: Metrics;
-}): Settler {
+}): Acknowledge {
   const { broker, queue, handler, logger, metrics } = options;
   const consumed = metrics.counter('messaging_consumed_total', 'Messages taken from queues, by what they came to', [
     'handler',

@@ -7,13 +7,14 @@ import { withRequestId } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { propertiesOf } from '../broker/amqp-message.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
-import { type Result, failuresBefore, hear, requestIdOf } from './delivery.ts';
+import { type Result, failuresBefore, decode, requestIdOf } from './delivery.ts';
 import { type Effect, type EffectContext, holding, takeEffect } from './effect.ts';
-import { type Heard, PermanentError } from './handler.ts';
-import type { Settler } from './settle.ts';
+import { type DecodedMessage, PermanentError } from './handler.ts';
+import type { Acknowledge } from './acknowledger.ts';
 import { type Traced, endProcessing, inProcessing, traced } from '../spans.ts';
 import { DELIVERY_LIMIT } from '../broker/topology.ts';
-import { type Turns, createGathering, createTurns } from '@quittance/runtime/concurrency/semaphore.ts';
+import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
+import { type Semaphore, createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 
 /** The way of deliveries to their effect, and back to RabbitMQ. */
 export type Taking = {
@@ -25,7 +26,7 @@ export type Taking = {
 
 export type TakingContext = EffectContext & {
   queue: string;
-  settle: Settler;
+  settle: Acknowledge;
   /** How old messages are when they are taken, by handler. */
   ages: ReturnType<Metrics['histogram']>;
   /** Messages that took effect together, by handler. */
@@ -34,7 +35,7 @@ export type TakingContext = EffectContext & {
 
 type Arrived = { channel: Channel; delivery: ConsumeMessage };
 /** `arrivedAtMs` is of performance.now(). */
-type Arrival = Arrived & Traced & { heard: Heard; arrivedAtMs: number };
+type Arrival = Arrived & Traced & { heard: DecodedMessage; arrivedAtMs: number };
 
 /** So many messages of broken batches are tried at a time, because the pool's connections are everybody's. */
 const ALONE_AT_ONCE = 4;
@@ -50,11 +51,11 @@ export function createTaking(context: TakingContext): Taking {
     begun.add(tracked);
   };
   const takesBatches = handler.batchSize > 1;
-  const turns = createTurns(takesBatches ? ALONE_AT_ONCE : Infinity);
-  const gather = createGathering<Arrival>({
-    max: handler.batchSize,
-    begin,
-    take: async (arrived) => {
+  const turns = createSemaphore(takesBatches ? ALONE_AT_ONCE : Infinity);
+  const gather = createMicroBatcher<Arrival>({
+    maxSize: handler.batchSize,
+    track: begin,
+    run: async (arrived) => {
       const batch = arrived.map((one) => traced(one, context, arrived.length));
       const apart = await withRequestId(requestIdOfBatch(batch), () =>
         inProcessing(batch, () => takeTogether(batch, turns, context)),
@@ -70,7 +71,7 @@ export function createTaking(context: TakingContext): Taking {
       const arrived = { channel, delivery };
       let arrival: Arrival;
       try {
-        arrival = { ...arrived, heard: hear(delivery, handler), arrivedAtMs: performance.now() };
+        arrival = { ...arrived, heard: decode(delivery, handler), arrivedAtMs: performance.now() };
       } catch (error) {
         begin(settleFailure(arrived, error, context));
         return;
@@ -92,7 +93,7 @@ export function createTaking(context: TakingContext): Taking {
  */
 async function takeTogether(
   batch: readonly Arrival[],
-  turns: Turns,
+  turns: Semaphore,
   context: TakingContext,
 ): Promise<(() => Promise<void>)[]> {
   const { handler, stopping, logger, batchSizes } = context;
@@ -119,7 +120,7 @@ async function takeTogether(
 }
 
 /** Takes one message. Between its tries others have their turn. */
-async function takeAlone(arrived: Arrival, turns: Turns, context: TakingContext): Promise<void> {
+async function takeAlone(arrived: Arrival, turns: Semaphore, context: TakingContext): Promise<void> {
   const { arrivedAtMs: sinceMs } = arrived;
   const isHeld = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
   const arrival = traced(arrived, context, 1);
@@ -154,7 +155,7 @@ async function judge(delivery: ConsumeMessage, error: unknown, { stopping, timin
   if (error instanceof PermanentError) return { result: 'dead', reason: 'permanent_error', error };
   // RabbitMQ would do this itself, but only we know the error that belongs beside the message.
   const failures = failuresBefore(delivery);
-  if (failures >= DELIVERY_LIMIT) return { result: 'dead', reason: 'gave_up', error };
+  if (failures >= DELIVERY_LIMIT) return { result: 'dead', reason: 'retries_exhausted', error };
   await pause(backoffMs(failures, timing.failed), stopping);
   return { result: 'failed', error };
 }

@@ -1,0 +1,77 @@
+import { expect, test } from '@jest/globals';
+import { backoffMs, pause } from '../src/concurrency/backoff.ts';
+import { withTimeout } from '../src/concurrency/deadline.ts';
+import { createMicroBatcher } from '../src/concurrency/micro-batch.ts';
+import { createSemaphore } from '../src/concurrency/semaphore.ts';
+
+test('a semaphore runs no more at once than it has permits, and the others follow in order', async () => {
+  const semaphore = createSemaphore(2);
+  const started: number[] = [];
+  const gates = Array.from({ length: 5 }, () => Promise.withResolvers<null>());
+  const runs = gates.map(({ promise }, index) =>
+    semaphore(async () => {
+      started.push(index);
+      await promise;
+      if (index === 1) throw new Error('failed');
+      return index;
+    }),
+  );
+  const settled = Promise.allSettled(runs);
+  expect(started).toEqual([0, 1]);
+  gates[1]?.resolve(null);
+  await expect(runs[1]).rejects.toThrow('failed');
+  expect(started).toEqual([0, 1, 2]);
+  gates.forEach(({ resolve }) => resolve(null));
+  expect((await settled).map((run) => run.status)).toEqual([
+    'fulfilled',
+    'rejected',
+    'fulfilled',
+    'fulfilled',
+    'fulfilled',
+  ]);
+  expect(started).toEqual([0, 1, 2, 3, 4]);
+});
+
+test('a micro-batch holds the items of one turn of the event loop, or those that came during the batch before, up to its size', async () => {
+  const batches: number[][] = [];
+  const runs: Promise<void>[] = [];
+  const add = createMicroBatcher<number>({
+    maxSize: 3,
+    track: (work) => void runs.push(work),
+    run: async (batch) => {
+      batches.push(batch);
+      if (batches.length === 1) [3, 4, 5, 6].forEach(add);
+      await Promise.resolve();
+    },
+  });
+  add(1);
+  add(2);
+  await Promise.all(runs);
+  expect(batches).toEqual([[1, 2], [3, 4, 5], [6]]);
+  add(7);
+  await Promise.all(runs);
+  expect(batches[3]).toEqual([7]);
+  expect(runs).toHaveLength(2);
+});
+
+const backoff = { firstMs: 100, maxMs: 5_000 };
+
+test('the backoff doubles with each failure up to its limit, and is between half and the whole of it', () => {
+  const longest = [0, 1, 2, 5, 6, 1000].map((attempt) => backoffMs(attempt, backoff, () => 1));
+  expect(longest).toEqual([100, 200, 400, 3200, 5000, 5000]);
+  expect(backoffMs(1, backoff, () => 0)).toBe(100);
+});
+
+test('a pause ends when its signal aborts, and does not throw', async () => {
+  const stopping = new AbortController();
+  const paused = pause(3_600_000, stopping.signal);
+  stopping.abort();
+  await paused;
+  await pause(3_600_000, stopping.signal);
+});
+
+test('withTimeout returns the value, passes the error on, and throws when the work takes too long', async () => {
+  expect(await withTimeout(1_000, Promise.resolve(7))).toBe(7);
+  await expect(withTimeout(1_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+  await expect(withTimeout(1, new Promise(() => undefined), 'This')).rejects.toThrow('This took longer than 1 ms');
+});
