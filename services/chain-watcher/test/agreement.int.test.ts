@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { watchedWallet } from './support.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
 

@@ -3,7 +3,7 @@ import { missingLabels, missingSeries, readAlertRules, samplesOf, seriesOf } fro
 import type { Sample } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { INCIDENT_KINDS } from '../src/store/incidents.ts';
-import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { startWorld, type World } from './world.ts';
 
 const rules = readAlertRules(new URL('../../../infra/observability/alerts/chain-watcher.rules.yaml', import.meta.url));

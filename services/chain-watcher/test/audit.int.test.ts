@@ -1,10 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { heightsOf, hiding, incidentsOf, unansweringNode } from './second-reading.ts';
 import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 // The audit is in no hurry: it rests between two ranges, and longer after a failure.
 jest.setTimeout(60_000);

@@ -1,8 +1,10 @@
-import { test } from '@jest/globals';
-import { misbehavingNode } from './misbehaving-node.ts';
-import { newWallet, startWorld, untilHeard, untilWatched } from './world.ts';
+import { expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import { startWorld, untilHeard, untilWatched } from './world.ts';
 
-test('a watcher whose first endpoint is stuck hears of a transfer through the second', async () => {
+test('a watcher whose first endpoint is stuck reads a transfer from the second', async () => {
   const world = await startWorld();
   const stuck = await misbehavingNode(world.chain);
   try {
@@ -19,5 +21,28 @@ test('a watcher whose first endpoint is stuck hears of a transfer through the se
   } finally {
     await world.close();
     await stuck.close();
+  }
+}, 60_000);
+
+test('a watcher that polls every ten minutes reads an announced block at once', async () => {
+  const world = await startWorld();
+  try {
+    const wsUrl = world.chain.rpcUrl.replace('http:', 'ws:');
+    const entry = { rpc_urls: [{ url: world.chain.rpcUrl, ws_url: wsUrl }], poll_interval_ms: 600_000 };
+    const watcher = world.watch({ entry });
+    await eventually(async () => {
+      const { text } = await watcher.metrics.render();
+      expect(text).toMatch(/^chain_new_heads_connected\{.*\} 1$/m);
+      expect(text).toMatch(/^chain_leader\{.*\} 1$/m);
+    });
+    const wallet = newWallet();
+    await world.announce({ recipient: wallet });
+    await eventually(async () => expect((await world.pool.query('select from watch')).rows.length).toBe(1));
+    await world.chain.transfer(wallet, 5n);
+    await untilHeard(world, wallet, ['seen']);
+    await world.chain.mine(1);
+    await untilHeard(world, wallet, ['seen', 'confirmed']);
+  } finally {
+    await world.close();
   }
 }, 60_000);

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
+import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replica, type Replicas } from './replica.ts';
 import { expectNothingTwice, watchedWallet } from './support.ts';
-import { networksOf, type RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { type RunningWatcher } from './watcher.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 /** Checks that transfers to a fresh wallet are still told, once each. */
 async function expectService(world: World): Promise<void> {

@@ -1,9 +1,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { cursorOf, headOf, watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 type RawLog = Record<string, unknown> & { transactionHash: string };
 const logsOf = (answer: Answer) => answer.result as RawLog[];

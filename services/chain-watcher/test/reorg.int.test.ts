@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { incidentsOf, onAnotherChain } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 // A leader looks only now and then whether its halted network may go on.
 jest.setTimeout(60_000);

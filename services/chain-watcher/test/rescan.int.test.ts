@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type MisbehavingNode } from './misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { heightsOf, hiding, incidentsOf } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 
 // What the nodes lack is tried several times, with pauses.
 jest.setTimeout(60_000);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
 import type { RunningWatcher } from './watcher.ts';
 
 let world: World;

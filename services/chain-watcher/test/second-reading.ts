@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readText, type Answer, type Call } from './misbehaving-node.ts';
+import { readText, type Answer, type Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import type { RunningWatcher } from './watcher.ts';
 import type { World } from './world.ts';
 

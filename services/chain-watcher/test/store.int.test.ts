@@ -19,7 +19,8 @@ import {
   watchWallet,
 } from '../src/store/watches.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
-import { addressOf, hashOf, sampleBlock } from './samples.ts';
+import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
+import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 
 const network = 'local';
 const wallet = addressOf(0xabc);
@@ -283,3 +284,8 @@ test('a transfer from before the end of a watch is taken, one from after it is n
     { block_number: 59n },
   ]);
 });
+
+function sampleBlock(number: number, changes: Partial<Block> = {}): Block {
+  const [hash, parentHash, timestamp] = [hashOf(number), hashOf(number - 1), 1_700_000_000 + number];
+  return { number, hash, parentHash, timestamp, logsBloom: hashOf(0), transactions: [], ...changes };
+}

@@ -3,9 +3,10 @@ import { parseAddress } from '@quittance/contracts/address.ts';
 import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import type { MisbehavingNode } from './misbehaving-node.ts';
+import type { MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, untilWatched, type World } from './world.ts';
+import { untilWatched, type World } from './world.ts';
 
 type Patience = { timeoutMs: number };
 

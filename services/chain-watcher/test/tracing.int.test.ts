@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
-import { newWallet, startWorld, untilHeard, untilWatched, type World } from './world.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import { startWorld, untilHeard, untilWatched, type World } from './world.ts';
 
 let world: World;
 let spans: ReturnType<typeof recordSpans>;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { ask, readText, reply, type Answer, type Call } from './misbehaving-node.ts';
+import { ask, readText, reply, type Answer, type Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 
 /** What a Tron network's own full node answers, over the blocks of a local Ethereum chain. */
 export type TronNode = {

@@ -1,8 +1,14 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { newWallet, startWorld, untilScanned, type World } from './world.ts';
+import { startWorld, untilScanned, type World } from './world.ts';
 
 type Block = { number: string; hash: string; timestamp: string };
 type Receipt = { status: string; logs: Record<string, unknown>[] };

@@ -4,10 +4,9 @@ import { createApp } from '@quittance/http/server/app.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
-import type { Network } from '@quittance/contracts/networks.ts';
 import { createPool, ping } from '@quittance/postgres/pool.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
-import type { TestChain } from '@quittance/testkit/chain.ts';
+import { networksOf, type NetworksFileOptions } from '@quittance/testkit/chain/samples.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { paymentClosed } from '../src/handlers/payment-closed.ts';
 import { paymentCreated } from '../src/handlers/payment-created.ts';
@@ -26,16 +25,9 @@ import { windowsRoute } from '../src/routes/windows.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
-export type WatcherOptions = {
-  chain: Pick<TestChain, 'rpcUrl' | 'chainId' | 'token' | 'decimals'>;
+export type WatcherOptions = NetworksFileOptions & {
   databaseUrl: string;
   amqpUrl: string;
-  /** Instead of the chain's own URL. */
-  rpcUrls?: string[];
-  confirmations?: number;
-  finality?: 'confirmations' | 'finalized';
-  /** Any other fields of the networks file's entry. */
-  entry?: Partial<Network>;
   watchGraceSeconds?: number;
   leaseMs?: number;
   rpcTimeoutMs?: number;
@@ -51,18 +43,6 @@ export type RunningWatcher = {
 };
 
 export const INTERNAL_TOKEN = 'test-internal-token-of-at-least-32-characters';
-
-/** The networks file of a test chain. */
-export function networksOf(options: Omit<WatcherOptions, 'databaseUrl' | 'amqpUrl'>) {
-  const { chain, confirmations = 2, finality = 'confirmations' } = options;
-  return [
-    {
-      ...{ id: 'local', family: 'evm', chain_id: chain.chainId, rpc_urls: options.rpcUrls ?? [chain.rpcUrl] },
-      ...{ usdt_contract: chain.token, decimals: chain.decimals, confirmations, finality },
-      ...{ poll_interval_ms: 25, explorer_transaction_url: null, default_evm: true, ...options.entry },
-    },
-  ];
-}
 
 /** What main.ts composes, inside this process. */
 export function startWatcher(options: WatcherOptions): RunningWatcher {

@@ -1,4 +1,3 @@
-import { parseAddress } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
@@ -72,12 +71,6 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
       await Promise.all([chain.close(), database.drop(), broker.close()]);
     },
   };
-}
-
-/** A wallet nobody else uses. */
-export function newWallet(): string {
-  const hex = newId('pay').slice(-32);
-  return parseAddress(`0x${hex}${hex.slice(-8)}`)!.address;
 }
 
 /** Waits until the wallet is watched and nothing of its past is missing. */

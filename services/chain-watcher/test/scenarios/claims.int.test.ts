@@ -1,8 +1,14 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { onAnotherChain } from '../second-reading.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

@@ -6,8 +6,9 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { newWallet, startWorld, type World } from '../world.ts';
+import { startWorld, type World } from '../world.ts';
 import { expectNothingTwice, stateOfWatch, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

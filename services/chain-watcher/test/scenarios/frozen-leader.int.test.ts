@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type MisbehavingNode } from '../misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { networksOf } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
-import { networksOf } from '../watcher.ts';
 import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 

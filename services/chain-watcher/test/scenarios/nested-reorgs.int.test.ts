@@ -1,6 +1,6 @@
 import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode } from '../misbehaving-node.ts';
+import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { startWorld, untilHeard, untilScanned } from '../world.ts';
 import { expectNothingTwice, watchedWallet } from '../support.ts';
 

@@ -1,9 +1,10 @@
 import { afterEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type MisbehavingNode } from '../misbehaving-node.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
-import { INTERNAL_TOKEN, networksOf } from '../watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { INTERNAL_TOKEN } from '../watcher.ts';
+import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
 import {
   askWindows,
   cursorOf,

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
+import { misbehavingNode, type Call, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
 import { untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

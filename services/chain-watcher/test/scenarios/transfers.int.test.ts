@@ -2,9 +2,10 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { newId } from '@quittance/contracts/ids.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { emitAt, transferTopicsOf, wordOf } from '../emitted-events.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
+import { startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, stateOfWatch, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

@@ -3,9 +3,10 @@ import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { SOLIDIFIED_BEHIND, tronNode, type TronNode } from '../tron-node.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

@@ -2,9 +2,15 @@ import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globa
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from '../misbehaving-node.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { newWallet, startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.

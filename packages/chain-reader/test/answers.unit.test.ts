@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseBlock, parseLogs, parseReceipt, quantity } from '@quittance/chain-reader/rpc/answers.ts';
-import { hashOf } from './samples.ts';
+import { parseBlock, parseLogs, parseReceipt, quantity } from '../src/rpc/answers.ts';
+import { hashOf } from '@quittance/testkit/chain/samples.ts';
 
 const rawBlock = {
   number: '0x7',

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Call } from './misbehaving-node.ts';
+import type { Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 
 export type Reply = { status?: number; body: unknown; headers?: Record<string, string> };
 

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { hashOf, sampleBlock } from './samples.ts';
+import { createLocalChain } from '../src/chain/local-chain.ts';
+import { hashOf } from '@quittance/testkit/chain/samples.ts';
+import { sampleBlock } from './samples.ts';
 
 const chainOf = (...numbers: number[]) => createLocalChain(numbers.map((number) => sampleBlock(number)));
 

@@ -3,9 +3,8 @@ import { createLogger, type Logger } from '@quittance/runtime/logger.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { followNewHeads, type NewHeadsTiming } from '@quittance/chain-reader/rpc/new-heads.ts';
+import { followNewHeads, type NewHeadsTiming } from '../src/rpc/new-heads.ts';
 import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
-import { newWallet, startWorld, untilHeard } from './world.ts';
 
 const QUICK: NewHeadsTiming = { gapMs: 1, quietMs: 60_000, answerMs: 5_000, retry: { firstMs: 20, maxMs: 200 } };
 const announcement = JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params: { result: {} } });
@@ -184,26 +183,3 @@ describe('an endpoint that announces its blocks', () => {
     expect(lines.join('')).not.toMatch(/a-secret-key|127\.0\.0\.1/);
   });
 });
-
-test('a watcher that looks every ten minutes hears at once of a transfer in a block that was announced', async () => {
-  const world = await startWorld();
-  try {
-    const wsUrl = world.chain.rpcUrl.replace('http:', 'ws:');
-    const entry = { rpc_urls: [{ url: world.chain.rpcUrl, ws_url: wsUrl }], poll_interval_ms: 600_000 };
-    const watcher = world.watch({ entry });
-    await eventually(async () => {
-      const { text } = await watcher.metrics.render();
-      expect(text).toMatch(/^chain_new_heads_connected\{.*\} 1$/m);
-      expect(text).toMatch(/^chain_leader\{.*\} 1$/m);
-    });
-    const wallet = newWallet();
-    await world.announce({ recipient: wallet });
-    await eventually(async () => expect((await world.pool.query('select from watch')).rows.length).toBe(1));
-    await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
-    await world.chain.mine(1);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
-  } finally {
-    await world.close();
-  }
-}, 60_000);

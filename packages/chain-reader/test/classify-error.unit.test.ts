@@ -1,11 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
-import {
-  classifyHttpStatus,
-  classifyRpcError,
-  classifyTransportError,
-} from '@quittance/chain-reader/rpc/classify-error.ts';
-import { parseRetryAfter } from '@quittance/chain-reader/rpc/error-hints.ts';
-import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
+import { classifyHttpStatus, classifyRpcError, classifyTransportError } from '../src/rpc/classify-error.ts';
+import { parseRetryAfter } from '../src/rpc/error-hints.ts';
+import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
 
 /** What nodes and providers are known to say to an eth_getLogs, or to a batch with one. */
 const sayings: [RpcErrorKind, number, string][] = [

@@ -3,11 +3,16 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createEndpoints, type Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
-import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
+import { createEndpoints, type Endpoints } from '../src/rpc/endpoints.ts';
+import { RpcError } from '../src/rpc/errors.ts';
+import type { RpcProvider } from '../src/rpc/provider.ts';
+import { readBlockAt, readHead } from '../src/rpc/reads.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
 
 let chain: TestChain;
 let nodes: MisbehavingNode[] = [];

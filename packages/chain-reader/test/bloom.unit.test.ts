@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bloomTest, coversBloom } from '@quittance/chain-reader/chain/bloom.ts';
-import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
-import { addressOf } from './samples.ts';
+import { bloomTest, coversBloom } from '../src/chain/bloom.ts';
+import { TRANSFER_TOPIC } from '../src/chain/transfers.ts';
+import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
 const EMPTY = `0x${'0'.repeat(512)}`;
 const FULL = `0x${'f'.repeat(512)}`;

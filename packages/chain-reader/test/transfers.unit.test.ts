@@ -1,13 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import {
-  TRANSFER_TOPIC,
-  decodeTransfer,
-  locateTransfer,
-  recipientOf,
-  transferTopics,
-} from '@quittance/chain-reader/chain/transfers.ts';
-import { TOKEN, addressOf, hashOf, sampleLog, sampleReceipt, topicOf } from './samples.ts';
+import { RpcError } from '../src/rpc/errors.ts';
+import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferTopics } from '../src/chain/transfers.ts';
+import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
+import { TOKEN, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 
 describe('decoding', () => {
   test('a transfer of the token is read with sender, recipient and exact amount', () => {

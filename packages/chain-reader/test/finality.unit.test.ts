@@ -7,7 +7,7 @@ import {
   finalHeights,
   finalizedHeight,
   type Heights,
-} from '@quittance/chain-reader/chain/finality.ts';
+} from '../src/chain/finality.ts';
 
 const twelve = { confirmations: 12, finality: 'confirmations', finalizedAbove: null } as const;
 const finalized = { confirmations: 15, finality: 'finalized', finalizedAbove: null } as const;

@@ -1,8 +1,8 @@
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
+import { matchTransfers } from '../src/chain/read-blocks.ts';
+import { readRange } from '../src/chain/read-range.ts';
 import { onBlocks, onLogs, startReading, type RawFilter, type RawLog, type Reading } from './reading.ts';
-import { newWallet } from './world.ts';
 
 const isRange = ({ fromBlock, toBlock }: RawFilter) => fromBlock !== undefined && fromBlock !== toBlock;
 const heightOf = (log: RawLog) => Number(log.blockNumber);

@@ -1,16 +1,21 @@
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createLocalChain, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import { poll, type PollResult, type PollContext } from '@quittance/chain-reader/chain/poll.ts';
-import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
-import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
-import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
-import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
-import { misbehavingNode, type Answer, type Call, type MisbehavingNode } from './misbehaving-node.ts';
-import { networksOf } from './watcher.ts';
+import { createLocalChain, type LocalChain } from '../src/chain/local-chain.ts';
+import { poll, type PollResult, type PollContext } from '../src/chain/poll.ts';
+import { readNetworks, type ChainNetwork } from '../src/chain/networks.ts';
+import type { Block } from '../src/rpc/answers.ts';
+import { createEndpoints } from '../src/rpc/endpoints.ts';
+import type { RpcProvider } from '../src/rpc/provider.ts';
+import { readBlockAt } from '../src/rpc/reads.ts';
+import { createWatchSet } from '../src/chain/watch-set.ts';
+import {
+  misbehavingNode,
+  type Answer,
+  type Call,
+  type MisbehavingNode,
+} from '@quittance/testkit/chain/misbehaving-node.ts';
+import { networksOf } from '@quittance/testkit/chain/samples.ts';
 
 /** A chain, and a node before it that a test may spoil, read by nothing but the functions under test. */
 export type Reading = {

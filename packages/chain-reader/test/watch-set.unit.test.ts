@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
-import { addressOf } from './samples.ts';
+import { createWatchSet } from '../src/chain/watch-set.ts';
+import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
 test('behaves as a set of addresses, through any sequence of additions and removals', () => {
   // Few different addresses, so that collisions, repetitions and re-use of deleted slots all happen.

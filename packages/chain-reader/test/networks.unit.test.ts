@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
+import { readNetworks } from '../src/chain/networks.ts';
 
 const shipped = JSON.parse(readFileSync(new URL('../../../infra/networks.json', import.meta.url), 'utf8')) as {
   id: string;

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createBudget } from '@quittance/chain-reader/rpc/endpoint/budget.ts';
-import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
-import { RpcProvider, type RpcProviderOptions } from '@quittance/chain-reader/rpc/provider.ts';
+import { createBudget } from '../src/rpc/endpoint/budget.ts';
+import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
+import { RpcProvider, type RpcProviderOptions } from '../src/rpc/provider.ts';
 import { echo, failed, scriptedNode, type Reply, type ScriptedNode } from './scripted-node.ts';
-import type { Call } from './misbehaving-node.ts';
+import type { Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 
 let node: ScriptedNode;
 let rpc: RpcProvider;

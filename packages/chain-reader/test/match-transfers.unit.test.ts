@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
+import { matchTransfers } from '../src/chain/read-blocks.ts';
+import { readNetworks } from '../src/chain/networks.ts';
 import { sampleLog, TOKEN } from './samples.ts';
 
 const [network] = readNetworks(

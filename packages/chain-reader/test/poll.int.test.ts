@@ -1,7 +1,7 @@
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { readBlocksAt } from '@quittance/chain-reader/rpc/reads.ts';
+import { readBlocksAt } from '../src/rpc/reads.ts';
 import { poll, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
-import { newWallet } from './world.ts';
 
 let reading: Reading;
 beforeAll(async () => {

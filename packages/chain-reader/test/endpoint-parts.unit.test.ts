@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { createBudget } from '@quittance/chain-reader/rpc/endpoint/budget.ts';
-import { bestHead, createCredit, lagBlocks, lags, type Head } from '@quittance/chain-reader/rpc/endpoint/heads.ts';
-import { createRest } from '@quittance/chain-reader/rpc/endpoint/rest.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { createBudget } from '../src/rpc/endpoint/budget.ts';
+import { bestHead, createCredit, lagBlocks, lags, type Head } from '../src/rpc/endpoint/heads.ts';
+import { createRest } from '../src/rpc/endpoint/rest.ts';
+import { RpcError } from '../src/rpc/errors.ts';
 
 /** A clock that stands still until a test moves it. */
 function stoppedClock() {

@@ -1,11 +1,10 @@
-import type { Block, Log, Receipt } from '@quittance/chain-reader/rpc/answers.ts';
-import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
+import type { Block, Log, Receipt } from '../src/rpc/answers.ts';
+import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
+import { TRANSFER_TOPIC } from '../src/chain/transfers.ts';
 
 /** Shapes that the unit tests vary. Numbers become well-formed hashes and addresses, so that a test can say "block 7". */
 export const TOKEN = `0x${'aa'.repeat(20)}`;
 
-export const hashOf = (number: number): string => `0x${number.toString(16).padStart(64, '0')}`;
-export const addressOf = (number: number): string => `0x${number.toString(16).padStart(40, '0')}`;
 export const topicOf = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`;
 
 export function sampleLog(changes: Partial<Log> = {}): Log {
