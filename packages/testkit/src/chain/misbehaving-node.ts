@@ -91,7 +91,8 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
 /** One question to a node, its answer as it comes. */
 export async function ask(url: string, call: Call): Promise<Answer> {
   const [answer] = await askAll(url, [call]);
-  return answer!;
+  if (answer === undefined) throw new Error(`the node does not answer ${call.method}`);
+  return answer;
 }
 
 /** Questions in one batch. @returns their answers, in that order. */
@@ -103,7 +104,11 @@ async function askAll(url: string, calls: readonly Call[]): Promise<Answer[]> {
     body: JSON.stringify(calls.map((call, id) => ({ jsonrpc: '2.0', ...call, id }))),
   });
   const answers = (await response.json()) as Answer[];
-  return calls.map(({ id }, position) => ({ ...answers.find((answer) => answer.id === position)!, id }));
+  return calls.map(({ id, method }, position) => {
+    const answer = answers.find((candidate) => candidate.id === position);
+    if (answer === undefined) throw new Error(`the node does not answer ${method}`);
+    return { ...answer, id };
+  });
 }
 
 export async function readText(request: IncomingMessage): Promise<string> {

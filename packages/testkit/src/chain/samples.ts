@@ -10,7 +10,9 @@ export const addressOf = (number: number): string => `0x${number.toString(16).pa
 /** A wallet that no other test uses. */
 export function newWallet(): string {
   const hex = newId('pay').slice(-32);
-  return parseAddress(`0x${hex}${hex.slice(-8)}`)!.address;
+  const wallet = parseAddress(`0x${hex}${hex.slice(-8)}`);
+  if (wallet === null) throw new Error(`${hex} makes no address`);
+  return wallet.address;
 }
 
 export type NetworksFileOptions = {
