@@ -14,33 +14,42 @@ const node24 = join(root, 'node_modules', '.bin', 'node');
 const stamp = join(root, 'node_modules', '.quittance-installed');
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
-const lint = [bin('eslint/bin/eslint.js'), '--max-warnings', '0', '.'];
-const walls = [bin('dependency-cruiser/bin/dependency-cruiser.mjs'), 'packages', 'services', 'infra/local'];
+const tests = step('tests', jest);
+const lint = step('eslint', [bin('eslint/bin/eslint.js'), '--max-warnings', '0', '.']);
+const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
+const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
 
 /** What each command runs under Node 24, step after step; words from the command line go to the last step. */
 const commands = {
-  start: [['infra/local/commands/start.ts']],
-  stop: [['infra/local/commands/stop.ts']],
-  reset: [['infra/local/commands/reset.ts']],
-  pay: [['infra/local/commands/pay.ts']],
-  ops: [['packages/ops/src/main.ts']],
-  asyncapi: [['packages/messaging/asyncapi/write.ts']],
-  manifests: [['infra/kubernetes/write.ts']],
-  test: [jest],
-  'test:rabbitmq4': [['infra/local/commands/test-rabbitmq4.ts']],
-  bench: [['tests/benchmarks/main.ts']],
-  faults: [['tests/faults/main.ts']],
-  screenshots: [['tests/browser/screenshots.ts']],
+  start: script('infra/local/commands/start.ts'),
+  stop: script('infra/local/commands/stop.ts'),
+  reset: script('infra/local/commands/reset.ts'),
+  pay: script('infra/local/commands/pay.ts'),
+  ops: script('packages/ops/src/main.ts'),
+  asyncapi: script('packages/messaging/asyncapi/write.ts'),
+  manifests: script('infra/kubernetes/write.ts'),
+  test: [tests],
+  'test:rabbitmq4': script('infra/local/commands/test-rabbitmq4.ts'),
+  bench: script('tests/benchmarks/main.ts'),
+  faults: script('tests/faults/main.ts'),
+  screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
-  format: [[bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.']],
+  format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
   check: [
-    [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.'],
+    step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
     lint,
-    [bin('typescript/bin/tsc'), '-p', '.'],
-    [bin('knip/bin/knip.js'), '--no-config-hints'],
-    jest,
+    step('types', [bin('typescript/bin/tsc'), '-p', '.']),
+    step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
+    tests,
+  ],
+  // What takes too long for every change: random tests with many runs from a new seed, and every fault.
+  nightly: [
+    step('long random tests', [...jest, ...longRandomTests()], { TEST_LENGTH: 'long' }),
+    step('faults', ['tests/faults/main.ts']),
   ],
 };
+/** Commands that run all their steps, whichever of them fail. */
+const goesOn = ['nightly'];
 
 await main(process.argv[2], process.argv.slice(3));
 
@@ -50,10 +59,41 @@ async function main(command, words) {
   if (steps === undefined) fail(`unknown command "${command ?? ''}"; there are: ${Object.keys(commands).join(', ')}`);
   if (command === 'stop' || command === 'reset') leaveIfNothingInstalled(command);
   else install();
-  for (const [position, step] of steps.entries()) {
-    const code = await run(position === steps.length - 1 ? [...step, ...words] : step);
-    if (code !== 0) process.exit(code);
+  const done = [];
+  for (const [position, { name, args, env }] of steps.entries()) {
+    const startedAt = Date.now();
+    const code = await run(position === steps.length - 1 ? [...args, ...words] : args, env);
+    done.push({ name, code, seconds: (Date.now() - startedAt) / 1000 });
+    if (code !== 0 && !goesOn.includes(command)) break;
   }
+  if (steps.length > 1) reportDurations(command, done);
+  process.exit(done.find(({ code }) => code !== 0)?.code ?? 0);
+}
+
+function step(name, args, env = {}) {
+  return { name, args, env };
+}
+
+function script(path) {
+  return [step(path, [path])];
+}
+
+/** The tests that can be made longer, as they are in `nightly`. The random runs of `faults` are not among them. */
+function longRandomTests() {
+  return [
+    'services/webhook-dispatcher/test/random-claims',
+    'packages/ops/test/policy-sequences',
+    'tests/conformance/conformance',
+  ];
+}
+
+function reportDurations(command, done) {
+  const total = done.reduce((sum, { seconds }) => sum + seconds, 0);
+  console.log(`\n${command}, seconds of each step:`);
+  for (const { name, code, seconds } of done) {
+    console.log(`  ${seconds.toFixed(0).padStart(5)}  ${name}${code === 0 ? '' : ` (failed, exit code ${code})`}`);
+  }
+  console.log(`  ${total.toFixed(0).padStart(5)}  in all`);
 }
 
 function refuseOldNode() {
@@ -118,8 +158,8 @@ function fingerprint() {
 }
 
 /** Runs one step and passes signals on; the step decides how it ends. */
-function run(words) {
-  const child = spawn(node24, words, { cwd: root, stdio: 'inherit' });
+function run(words, env) {
+  const child = spawn(node24, words, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } });
   // Ctrl-C reaches the whole foreground group, the child included; only a signal sent to this process alone must be passed on.
   process.on('SIGINT', () => {});
   process.on('SIGTERM', () => child.kill('SIGTERM'));

@@ -11,7 +11,7 @@ const usual = [
   'packages/messaging/test',
   'packages/testkit/test',
   'packages/ops/test/dead-letter',
-  'infra/local/backends/test/rabbitmq',
+  'packages/local-backends/test/rabbitmq',
   'tests/journeys/one-payment',
 ];
 
