@@ -1,31 +1,19 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { openBrowser, type TestBrowser, type VisitOptions } from './support/browser.ts';
+import type { VisitOptions } from './support/browser.ts';
 import { checkout, EVM_WALLET, states, TRON_WALLET, type State } from './support/checkouts.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { accessibilityProblems, layoutProblems, placesOfWords } from './support/look.ts';
-import { openStage, type Stage } from './support/stage.ts';
+import { useStage } from './support/use-stage.ts';
 import { watchPage } from './support/watched-page.ts';
 
 type Copying = { dataset: { copy: string } };
 
-jest.setTimeout(60_000);
-
-let stage: Stage;
-let browser: TestBrowser;
-
-beforeAll(async () => {
-  [stage, browser] = await Promise.all([openStage(), openBrowser()]);
-}, 120_000);
-afterEach(() => browser.leaveAll());
-afterAll(async () => {
-  await browser.close();
-  await stage.close();
-}, 60_000);
+const opened = useStage();
 
 async function open(url: string, options: VisitOptions = {}): Promise<Page> {
-  const { page } = await browser.visit(options);
+  const { page } = await opened.browser.visit(options);
   await page.goto(url);
   return page;
 }
@@ -47,7 +35,7 @@ describe('copying', () => {
   }
 
   test.each(buttons)('%s takes one tap, says so, and copies what is exact', async (what, text) => {
-    const { page, pass } = await watchPage(browser, stage.show(checkout('waiting')), clipboard);
+    const { page, pass } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')), clipboard);
     const button = page.getByRole('button', { name: `Copy ${what}` });
     await button.tap();
     await eventually(async () => expect(await button.innerText()).toBe('Copied'));
@@ -65,7 +53,7 @@ describe('copying', () => {
       'navigator.clipboard.writeText = () => Promise.reject(new DOMException("denied", "NotAllowedError"))',
     ],
   ])('goes on where the clipboard %s, and leaves the focus where it was', async (_how, breakIt) => {
-    const { page } = await watchPage(browser, stage.show(checkout('waiting')), clipboard);
+    const { page } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')), clipboard);
     await page.evaluate(breakIt);
     const button = page.locator(`[data-copy="${TRON_WALLET}"]`);
     await button.focus();
@@ -76,7 +64,7 @@ describe('copying', () => {
   });
 
   test('says so where a browser allows none at all, until something is copied', async () => {
-    const { page, live } = await watchPage(browser, stage.show(checkout('waiting')));
+    const { page, live } = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     await page.evaluate('Object.defineProperty(navigator, "clipboard", { value: undefined })');
     await page.evaluate('document.execCommand = () => false');
     const button = page.locator('[data-copy]').first();
@@ -94,7 +82,7 @@ describe('copying', () => {
   test('by hand takes the exact address with one click, without a blank in it', async () => {
     for (const wallet of [TRON_WALLET, EVM_WALLET]) {
       const network = wallet === EVM_WALLET ? 'ethereum' : 'tron';
-      const url = stage.show(checkout('waiting', { merchant_wallet: wallet, network }));
+      const url = opened.stage.show(checkout('waiting', { merchant_wallet: wallet, network }));
       const page = await open(url, { ...clipboard, device: 'desktop' });
       await page.locator('.recipient b').first().click();
       await page.keyboard.press('ControlOrMeta+c');
@@ -119,8 +107,8 @@ describe('languages', () => {
   const languageOf = async (page: Page) => twoLetters(await page.locator('html').getAttribute('lang'));
 
   test.each(codes)('%s shows every state within a small phone, and copies the same as all others', async (code) => {
-    const page = await browser.look({ device: 'smallPhone' });
-    const urlOf = (state: State) => `${stage.show(checkout(state, { amount: '1234567.891011' }))}?lang=${code}`;
+    const page = await opened.browser.look({ device: 'smallPhone' });
+    const urlOf = (state: State) => `${opened.stage.show(checkout(state, { amount: '1234567.891011' }))}?lang=${code}`;
     await page.goto(urlOf('waiting'));
     expect(await languageOf(page)).toBe(code);
     expect(await page.locator('html').getAttribute('dir')).toBe(rightToLeft.includes(code) ? 'rtl' : 'ltr');
@@ -152,12 +140,12 @@ describe('languages', () => {
     ['fa-IR', 'fa'],
     ['sw', 'en'],
   ])('a browser that speaks %s is spoken to in %s', async (locale, code) => {
-    const page = await open(stage.show(checkout('seen')), { locale });
+    const page = await open(opened.stage.show(checkout('seen')), { locale });
     expect(await languageOf(page)).toBe(code);
   });
 
   test('the switch names each language in itself, and keeps the choice of the code', async () => {
-    const page = await open(`${stage.show(checkout('waiting'))}?qr=link`);
+    const page = await open(`${opened.stage.show(checkout('waiting'))}?qr=link`);
     await page.locator('footer summary').click();
     const named = await page
       .locator('footer a')
@@ -173,8 +161,8 @@ describe('languages', () => {
   });
 
   test.each(rightToLeft)('%s is laid out from the right, save what wallets take from the left', async (code) => {
-    const url = stage.show(checkout('waiting', { description: 'Order 4711' }));
-    const page = await browser.look();
+    const url = opened.stage.show(checkout('waiting', { description: 'Order 4711' }));
+    const page = await opened.browser.look();
     const boxOf = async (page: Page, selector: string) => (await page.locator(selector).first().boundingBox())!;
     await page.goto(`${url}?lang=en`);
     const plainIcon = await boxOf(page, '.icon');
@@ -198,10 +186,10 @@ describe('descriptions', () => {
   test.each(Object.entries(hostileDescriptions))(
     'with %s stay text, in their own place',
     async (_what, description) => {
-      const page = await browser.look({ device: 'smallPhone' });
-      await page.goto(stage.show(checkout('waiting', { description: 'harmless' })));
+      const page = await opened.browser.look({ device: 'smallPhone' });
+      await page.goto(opened.stage.show(checkout('waiting', { description: 'harmless' })));
       const places = await placesOfWords(page);
-      await page.goto(stage.show(checkout('waiting', { description })));
+      await page.goto(opened.stage.show(checkout('waiting', { description })));
       expect(await page.locator('.description').textContent()).toBe(description);
       expect(await page.locator('.description *').count()).toBe(0);
       expect(await placesOfWords(page)).toEqual(places);
@@ -213,8 +201,8 @@ describe('descriptions', () => {
 
   test('of any length are shown whole, so that nobody has to scroll within them', async () => {
     for (const description of [hostileDescriptions.lines, hostileDescriptions['long-word']]) {
-      const page = await browser.look();
-      await page.goto(stage.show(checkout('waiting', { description })));
+      const page = await opened.browser.look();
+      await page.goto(opened.stage.show(checkout('waiting', { description })));
       const heights =
         'const { scrollHeight, clientHeight } = document.querySelector(".description"); [scrollHeight, clientHeight]';
       const [needed, shown] = await page.evaluate<[number, number]>(heights);
@@ -228,8 +216,8 @@ describe('without script', () => {
   test.each(states)(
     'a payment that is %s is complete, and looks again by itself as long as it may change',
     async (state) => {
-      const url = `${stage.show(checkout(state))}?lang=en`;
-      const page = await browser.look({ javaScriptEnabled: false });
+      const url = `${opened.stage.show(checkout(state))}?lang=en`;
+      const page = await opened.browser.look({ javaScriptEnabled: false });
       await page.goto(url);
       expect(await page.locator('main').getAttribute('data-state')).toBe(state);
       const isOpen = ['waiting', 'over', 'seen'].includes(state);

@@ -1,26 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { checkout, states } from './support/checkouts.ts';
-import { openStage, type Stage } from './support/stage.ts';
+import { useStage } from './support/use-stage.ts';
 import { watchPage, type StatusAnswer, type WatchedPage } from './support/watched-page.ts';
 
-jest.setTimeout(60_000);
-
-let stage: Stage;
-let browser: TestBrowser;
-
-beforeAll(async () => {
-  [stage, browser] = await Promise.all([openStage(), openBrowser()]);
-}, 120_000);
-afterEach(async () => {
-  stage.payments.fail(false);
-  await browser.leaveAll();
-});
-afterAll(async () => {
-  await browser.close();
-  await stage.close();
-}, 60_000);
+const opened = useStage();
 
 const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };
 const HOUR_MS = 3_600_000;
@@ -46,7 +30,7 @@ async function gaps(shown: WatchedPage, polls: number): Promise<number[]> {
 
 describe('polling', () => {
   test.each(['waiting', 'over', 'seen'] as const)('goes on every 3.8 to 4 seconds while it is %s', async (state) => {
-    const shown = await watchPage(browser, stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })));
     shown.answers = { status: 200, body: { status: state === 'seen' ? 'CHECKING' : 'PENDING' } };
     const found = await gaps(shown, state === 'waiting' ? 100 : 30);
     expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
@@ -58,10 +42,10 @@ describe('polling', () => {
   });
 
   test('takes no less than 3.8 seconds on a real clock either', async () => {
-    const { page } = await browser.visit();
+    const { page } = await opened.browser.visit();
     let questions = 0;
     page.on('requestfinished', (request) => void (questions += Number(request.url().includes('/api/'))));
-    await page.goto(stage.show(checkout('waiting')));
+    await page.goto(opened.stage.show(checkout('waiting')));
     await eventually(() => expect(questions).toBeGreaterThanOrEqual(3), { timeoutMs: 45_000, intervalMs: 100 });
     const asked = await page.evaluate<number[]>(
       `performance.getEntriesByType('resource').filter(({ name }) => name.includes('/api/')).map(({ startTime }) => startTime)`,
@@ -74,7 +58,7 @@ describe('polling', () => {
   test.each(states.filter((state) => !['waiting', 'over', 'seen'].includes(state)))(
     'never begins where it is %s',
     async (state) => {
-      const shown = await watchPage(browser, stage.show(checkout(state)));
+      const shown = await watchPage(opened.browser, opened.stage.show(checkout(state)));
       await shown.pass(HOUR_MS);
       await shown.hide(true);
       await shown.hide(false);
@@ -96,7 +80,7 @@ describe('polling', () => {
   ] satisfies [string, StatusAnswer, number][])(
     'a 429 %s keeps it quiet that long, whatever happens',
     async (_how, answer, waitMs) => {
-      const shown = await watchPage(browser, stage.show(checkout('waiting')));
+      const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
       shown.answers = answer;
       await shown.pass(4_001);
       expect(await shown.asked()).toHaveLength(1);
@@ -115,7 +99,7 @@ describe('polling', () => {
   );
 
   test('stays within one question a second when a connection comes and goes', async () => {
-    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = PENDING;
     for (let times = 0; times < 20; times += 1) {
       await shown.page.evaluate('dispatchEvent(new Event("online"))');
@@ -128,7 +112,7 @@ describe('polling', () => {
   });
 
   test('gives up a question that nobody answers, and asks again', async () => {
-    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = new Promise(() => undefined);
     await shown.page.clock.runFor(4_001);
     expect(await shown.asked()).toHaveLength(1);
@@ -141,7 +125,7 @@ describe('polling', () => {
   });
 
   test('tells of a lost connection, and no longer once it is back', async () => {
-    const shown = await watchPage(browser, stage.show(checkout('waiting')));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = PENDING;
     await shown.context.setOffline(true);
     await shown.pass(1_000);
@@ -158,8 +142,8 @@ describe('polling', () => {
   });
 
   test('says that the connection is lost for as long as the browser says so, and never beside a verdict', async () => {
-    const url = stage.show(checkout('waiting', { minutesLeft: 0.5 }));
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.5 }));
+    const shown = await watchPage(opened.browser, url);
     await shown.context.setOffline(true);
     for (let second = 0; second < 25; second += 1) {
       await shown.pass(1_000);
@@ -167,32 +151,32 @@ describe('polling', () => {
     }
     shown.answers = 'network failure';
     await shown.context.setOffline(false);
-    stage.change(url, checkout('expired'));
+    opened.stage.change(url, checkout('expired'));
     await shown.live(8);
     expect([await stateOf(shown), await noteOf(shown)]).toEqual(['expired', '']);
   });
 
   test.each([403, 404])('asks the page itself where the status is answered with %d', async (status) => {
-    const url = stage.show(checkout('waiting'));
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting'));
+    const shown = await watchPage(opened.browser, url);
     shown.answers = { status, body: '<h1>Not here</h1>' };
     await shown.live(10);
     expect([await stateOf(shown), await noteOf(shown)]).toEqual(['waiting', '']);
     const isGone = status === 404;
-    if (isGone) await shown.page.route('**/pay/*', (route) => route.continue({ url: `${stage.origin}/pay/none` }));
-    else stage.change(url, checkout('paid'));
+    if (isGone) await shown.page.route('**/pay/*', (route) => route.continue({ url: `${opened.stage.origin}/pay/none` }));
+    else opened.stage.change(url, checkout('paid'));
     await shown.live(5);
     expect(await stateOf(shown)).toBe(isGone ? 'not-found' : 'paid');
   });
 
   test('brings back a page that could not be shown, when it can be', async () => {
-    const url = stage.show(checkout('waiting'));
-    stage.payments.fail(true);
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting'));
+    opened.stage.payments.fail(true);
+    const shown = await watchPage(opened.browser, url);
     expect(await stateOf(shown)).toBe('unavailable');
     await shown.pass(60_000);
     expect((await shown.pagesAsked()).length).toBeGreaterThan(1);
-    stage.payments.fail(false);
+    opened.stage.payments.fail(false);
     await shown.pass(30_500);
     expect(await stateOf(shown)).toBe('waiting');
     expect(await shown.page.locator('.copy').first().isVisible()).toBe(true);
@@ -201,14 +185,14 @@ describe('polling', () => {
 
 describe('what is new', () => {
   test('takes the place of what was, without a new load, told once to those who cannot see', async () => {
-    const url = stage.show(checkout('waiting'));
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting'));
+    const shown = await watchPage(opened.browser, url);
     const { page } = shown;
     await page.evaluate(writeDownAnnouncements);
     const announced = () => page.evaluate<string[]>('window.announced');
     await page.locator('[data-copy]').last().focus();
 
-    stage.change(url, checkout('seen', { confirmations: { seen: 1, required: 19 } }));
+    opened.stage.change(url, checkout('seen', { confirmations: { seen: 1, required: 19 } }));
     await shown.pass(4_001);
     await shown.pass(1_000);
     expect(await stateOf(shown)).toBe('seen');
@@ -217,13 +201,13 @@ describe('what is new', () => {
     expect(await page.evaluate('document.activeElement.localName')).toBe('h1');
     expect(await page.locator('svg.qr, [data-copy], .countdown').count()).toBe(0);
 
-    stage.change(url, checkout('seen', { confirmations: { seen: 12, required: 19 } }));
+    opened.stage.change(url, checkout('seen', { confirmations: { seen: 12, required: 19 } }));
     await page.locator('footer summary').focus();
     await shown.pass(4_001);
     expect(await page.locator('.progress').innerText()).toContain('12 of 19');
     expect(await announced()).toHaveLength(1);
 
-    stage.change(url, checkout('paid'));
+    opened.stage.change(url, checkout('paid'));
     await shown.pass(4_001);
     await shown.pass(1_000);
     expect(await stateOf(shown)).toBe('paid');
@@ -236,9 +220,9 @@ describe('what is new', () => {
   });
 
   test('is shown in the language, and with the code, that were chosen', async () => {
-    const url = stage.show(checkout('seen'));
-    const shown = await watchPage(browser, `${url}?lang=de&qr=link`);
-    stage.change(url, checkout('waiting'));
+    const url = opened.stage.show(checkout('seen'));
+    const shown = await watchPage(opened.browser, `${url}?lang=de&qr=link`);
+    opened.stage.change(url, checkout('waiting'));
     await shown.pass(4_001);
     expect(await stateOf(shown)).toBe('waiting');
     expect(await shown.page.locator('html').getAttribute('lang')).toBe('de');
@@ -247,17 +231,17 @@ describe('what is new', () => {
   });
 
   test('shows how far a transfer has come as soon as that is known', async () => {
-    const url = stage.show({ ...checkout('seen'), confirmations: null });
-    const shown = await watchPage(browser, url);
-    stage.change(url, checkout('seen', { confirmations: { seen: 3, required: 19 } }));
+    const url = opened.stage.show({ ...checkout('seen'), confirmations: null });
+    const shown = await watchPage(opened.browser, url);
+    opened.stage.change(url, checkout('seen', { confirmations: { seen: 3, required: 19 } }));
     await shown.pass(4_001);
     expect(await shown.page.locator('.progress').innerText()).toContain('3 of 19');
   });
 
   test('invites to pay again when a transfer that was seen is gone', async () => {
-    const url = stage.show(checkout('seen'));
-    const shown = await watchPage(browser, url);
-    stage.change(url, checkout('waiting', { minutesLeft: 5 }));
+    const url = opened.stage.show(checkout('seen'));
+    const shown = await watchPage(opened.browser, url);
+    opened.stage.change(url, checkout('waiting', { minutesLeft: 5 }));
     await shown.pass(4_001);
     expect(await stateOf(shown)).toBe('waiting');
     expect(await countdownOf(shown)).toBeGreaterThan(290);
@@ -273,13 +257,13 @@ describe('the countdown', () => {
     ['is three hours ahead', 3 * HOUR_MS],
     ['is three hours behind', -3 * HOUR_MS],
   ])('is that of the server where the clock of the device %s', async (_how, skewMs) => {
-    const url = stage.show(checkout('waiting', { minutesLeft: 2 }));
-    const shown = await watchPage(browser, url, { deviceTime: Date.now() + skewMs });
+    const url = opened.stage.show(checkout('waiting', { minutesLeft: 2 }));
+    const shown = await watchPage(opened.browser, url, { deviceTime: Date.now() + skewMs });
     shown.answers = PENDING;
     await shown.live(60);
     expect([59, 60]).toContain(await countdownOf(shown));
     expect(await stateOf(shown)).toBe('waiting');
-    stage.change(url, checkout('over'));
+    opened.stage.change(url, checkout('over'));
     await shown.live(59);
     expect(await stateOf(shown)).toBe('waiting');
     await shown.pass(1_500);
@@ -291,13 +275,13 @@ describe('the countdown', () => {
   test.each([3 * HOUR_MS, -3 * HOUR_MS])(
     'goes on as before when the clock of the device jumps by %d ms',
     async (jumpMs) => {
-      const url = stage.show(checkout('waiting', { minutesLeft: 10 }));
-      const shown = await watchPage(browser, url);
+      const url = opened.stage.show(checkout('waiting', { minutesLeft: 10 }));
+      const shown = await watchPage(opened.browser, url);
       shown.answers = PENDING;
       await shown.live(60);
       const before = await shown.page.evaluate<number>('Date.now()');
       await shown.page.clock.setSystemTime(before + jumpMs);
-      stage.change(url, checkout('waiting', { minutesLeft: 9 }));
+      opened.stage.change(url, checkout('waiting', { minutesLeft: 9 }));
       await shown.live(30);
       expect(await stateOf(shown)).toBe('waiting');
       // Asked for anew within four seconds: nine minutes then, some thirty seconds less now.
@@ -311,10 +295,10 @@ describe('the countdown', () => {
 
   test.each(['en', 'fa'])('is written by the script as the server writes it in %s', async (code) => {
     for (const minutesLeft of [0.5, 9, 65]) {
-      const url = `${stage.show(checkout('waiting', { minutesLeft }))}?lang=${code}`;
-      const { page } = await browser.visit({ javaScriptEnabled: false });
+      const url = `${opened.stage.show(checkout('waiting', { minutesLeft }))}?lang=${code}`;
+      const { page } = await opened.browser.visit({ javaScriptEnabled: false });
       await page.goto(url);
-      const [written, counted] = [page, (await watchPage(browser, url)).page].map((shown) =>
+      const [written, counted] = [page, (await watchPage(opened.browser, url)).page].map((shown) =>
         shown.locator('.countdown'),
       );
       const form = (text: string) => text.replace(/(?<=\d|[۰-۹])[\d۰-۹]/g, '_');
@@ -323,28 +307,28 @@ describe('the countdown', () => {
   });
 
   test('ends without a storm where the server still has a moment left', async () => {
-    const url = stage.show(checkout('waiting', { minutesLeft: 0.1 }));
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
+    const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
-    stage.change(url, checkout('waiting', { minutesLeft: 0.0001 }));
+    opened.stage.change(url, checkout('waiting', { minutesLeft: 0.0001 }));
     await shown.live(6);
     const before = (await shown.pagesAsked()).length;
     await shown.live(10);
     expect((await shown.pagesAsked()).length - before).toBeLessThanOrEqual(11);
-    stage.change(url, checkout('over'));
+    opened.stage.change(url, checkout('over'));
     await shown.pass(4_001);
     expect(await stateOf(shown)).toBe('over');
   });
 
   test('shows its end with the next question when that failed at the moment itself', async () => {
-    const url = stage.show(checkout('waiting', { minutesLeft: 0.1 }));
-    const shown = await watchPage(browser, url);
+    const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
+    const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
     await shown.page.route('**/pay/*', (route) => route.abort());
     await shown.live(7);
     expect(await stateOf(shown)).toBe('over');
     await shown.page.unroute('**/pay/*');
-    stage.change(url, checkout('expired'));
+    opened.stage.change(url, checkout('expired'));
     shown.answers = 'server';
     // Two failures in a row are followed by a longer wait.
     await shown.live(20);
@@ -355,7 +339,7 @@ describe('the countdown', () => {
     ['the network is away', 'network failure'],
     ['nothing may be asked', { status: 429, headers: { 'retry-after': '300' } }],
   ] satisfies [string, StatusAnswer][])('invites nobody to pay after its end while %s', async (_why, answers) => {
-    const shown = await watchPage(browser, `${stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`);
+    const shown = await watchPage(opened.browser, `${opened.stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`);
     shown.answers = answers;
     await shown.page.route('**/pay/*', (route) => route.abort());
     await shown.live(30);
@@ -366,7 +350,7 @@ describe('the countdown', () => {
   });
 
   test('invites nobody to pay who wakes a device after the end where no network is, and again where the date was wrong', async () => {
-    const shown = await watchPage(browser, stage.show(checkout('waiting', { minutesLeft: 10 })));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting', { minutesLeft: 10 })));
     await shown.hide(true);
     await shown.page.clock.setSystemTime((await shown.page.evaluate<number>('Date.now()')) + HOUR_MS);
     shown.answers = 'network failure';
@@ -378,7 +362,7 @@ describe('the countdown', () => {
   });
 
   test('tells those who cannot see it when five minutes and one are left, and no second more', async () => {
-    const shown = await watchPage(browser, stage.show(checkout('waiting', { minutesLeft: 6 })));
+    const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting', { minutesLeft: 6 })));
     shown.answers = PENDING;
     await shown.page.evaluate(writeDownAnnouncements);
     for (let half = 0; half < 11; half += 1) await shown.pass(30_000);

@@ -1,10 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Page } from 'playwright-core';
-import { openBrowser, type Device, type TestBrowser } from './support/browser.ts';
+import type { Device } from './support/browser.ts';
 import { checkout, states, TRANSACTION, TRON_WALLET, type State } from './support/checkouts.ts';
 import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
-import { openStage, type Stage } from './support/stage.ts';
+import { useStage } from './support/use-stage.ts';
 
 /** What each state says, and whether it still invites to pay. */
 const headings: Record<State, string> = {
@@ -16,22 +16,7 @@ const headings: Record<State, string> = {
   cancelled: 'This payment was cancelled',
 };
 
-jest.setTimeout(60_000);
-
-let stage: Stage;
-let browser: TestBrowser;
-
-beforeAll(async () => {
-  [stage, browser] = await Promise.all([openStage(), openBrowser()]);
-}, 120_000);
-afterEach(async () => {
-  stage.payments.fail(false);
-  await browser.leaveAll();
-});
-afterAll(async () => {
-  await browser.close();
-  await stage.close();
-}, 60_000);
+const opened = useStage();
 
 const expected = /status of (404|503)/;
 
@@ -48,7 +33,7 @@ async function expectWellMade(page: Page): Promise<void> {
 
 async function expectLaidOut(url: string): Promise<void> {
   for (const options of [{ device: 'smallPhone' as Device }, { device: 'desktop' as Device, ...zoomed }]) {
-    const page = await browser.look({ expected, ...options });
+    const page = await opened.browser.look({ expected, ...options });
     await page.goto(url);
     expect(await layoutProblems(page)).toEqual([]);
   }
@@ -56,8 +41,8 @@ async function expectLaidOut(url: string): Promise<void> {
 
 describe.each(states)('a payment that is %s', (state) => {
   test.each(['phone', 'desktop'] as const)('is shown on a %s', async (device) => {
-    const page = await browser.look({ device, expected });
-    const answer = await page.goto(stage.show(checkout(state)));
+    const page = await opened.browser.look({ device, expected });
+    const answer = await page.goto(opened.stage.show(checkout(state)));
     expect(answer?.status()).toBe(200);
     expect(await page.locator('main').getAttribute('data-state')).toBe(state);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(headings[state]);
@@ -75,23 +60,23 @@ describe.each(states)('a payment that is %s', (state) => {
     await expectWellMade(page);
   });
 
-  test('fits on the smallest phone, and on a desktop at 400 %', () => expectLaidOut(stage.show(checkout(state))));
+  test('fits on the smallest phone, and on a desktop at 400 %', () => expectLaidOut(opened.stage.show(checkout(state))));
 });
 
 test('how far a transfer has come is told in words and as a bar, and that the chain has the last word', async () => {
-  const page = await browser.look({ device: 'phone', expected });
-  await page.goto(stage.show(checkout('seen')));
+  const page = await opened.browser.look({ device: 'phone', expected });
+  await page.goto(opened.stage.show(checkout('seen')));
   expect(await page.locator('.progress').innerText()).toContain('7 of 19');
   const bar = page.getByRole('progressbar');
   expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).toEqual(['7', '19']);
-  await page.goto(stage.show(checkout('seen', { confirmations: { seen: 19, required: 19 } })));
+  await page.goto(opened.stage.show(checkout('seen', { confirmations: { seen: 19, required: 19 } })));
   expect((await page.locator('.progress p').allInnerTexts()).length).toBe(2);
   await expectWellMade(page);
 });
 
 test('a paid payment links to its transaction, and sends nothing of the checkout link there', async () => {
-  const page = await browser.look({ device: 'phone', expected });
-  await page.goto(stage.show(checkout('paid')));
+  const page = await opened.browser.look({ device: 'phone', expected });
+  await page.goto(opened.stage.show(checkout('paid')));
   expect(await page.locator('.transaction').textContent()).toBe(TRANSACTION);
   const link = page.locator('a.explorer');
   expect(await link.getAttribute('href')).toBe(`https://tronscan.org/#/transaction/${TRANSACTION}`);
@@ -99,12 +84,12 @@ test('a paid payment links to its transaction, and sends nothing of the checkout
 });
 
 test.each([
-  ['not found', 404, () => `${stage.origin}/pay/${newPublicToken()}`],
-  ['no token at all', 404, () => `${stage.origin}/pay/nonsense`],
-  ['payments away', 503, () => stage.show(checkout('waiting'))],
+  ['not found', 404, () => `${opened.stage.origin}/pay/${newPublicToken()}`],
+  ['no token at all', 404, () => `${opened.stage.origin}/pay/nonsense`],
+  ['payments away', 503, () => opened.stage.show(checkout('waiting'))],
 ])('%s is a page with words, too', async (_what, status, urlOf) => {
-  stage.payments.fail(status === 503);
-  const page = await browser.look({ device: 'phone', expected });
+  opened.stage.payments.fail(status === 503);
+  const page = await opened.browser.look({ device: 'phone', expected });
   const url = urlOf();
   expect((await page.goto(url))?.status()).toBe(status);
   expect(await page.locator('h1').innerText()).not.toBe('');
@@ -115,18 +100,18 @@ test.each([
 
 test.each(['light', 'dark'] as const)('a scanner reads the address off the code when it is %s', async (colorScheme) => {
   for (const device of ['smallPhone', 'desktop'] as const) {
-    const page = await browser.look({ device, expected });
+    const page = await opened.browser.look({ device, expected });
     await page.emulateMedia({ colorScheme });
-    await page.goto(stage.show(checkout('waiting')));
+    await page.goto(opened.stage.show(checkout('waiting')));
     expect(await scan(page.locator('svg.qr'))).toBe(TRON_WALLET);
   }
 });
 
 test('the code holds the wallet link by choice, in the colours of the night too', async () => {
-  const page = await browser.look({ device: 'phone', expected });
+  const page = await opened.browser.look({ device: 'phone', expected });
   await page.emulateMedia({ colorScheme: 'dark' });
   await page.goto(
-    stage.show(
+    opened.stage.show(
       checkout('waiting', { network: 'ethereum', merchant_wallet: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }),
     ),
   );
@@ -140,8 +125,8 @@ test('the code holds the wallet link by choice, in the colours of the night too'
 });
 
 test('the keyboard reaches everything that can be used, from top to bottom, and shows where it is', async () => {
-  const { page } = await browser.visit({ device: 'phone' });
-  await page.goto(`${stage.show(checkout('waiting'))}?qr=link`);
+  const { page } = await opened.browser.visit({ device: 'phone' });
+  await page.goto(`${opened.stage.show(checkout('waiting'))}?qr=link`);
   const usable = page.locator('a:visible, button:visible, summary:visible');
   const wanted = await usable.allInnerTexts();
   const reached: { text: string; bottom: number; outline: string }[] = [];
@@ -157,12 +142,12 @@ test('the keyboard reaches everything that can be used, from top to bottom, and 
 });
 
 test('nothing moves for somebody who asked for that', async () => {
-  const url = stage.show(checkout('waiting'));
+  const url = opened.stage.show(checkout('waiting'));
   for (const [reducedMotion, isMoving] of [
     ['no-preference', true],
     ['reduce', false],
   ] as const) {
-    const page = await browser.look({ reducedMotion });
+    const page = await opened.browser.look({ reducedMotion });
     await page.goto(url);
     const moving = await page.evaluate<number>('document.getAnimations().length');
     expect([reducedMotion, moving > 0]).toEqual([reducedMotion, isMoving]);
