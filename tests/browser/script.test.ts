@@ -30,7 +30,10 @@ async function gaps(shown: WatchedPage, polls: number): Promise<number[]> {
 
 describe('polling', () => {
   test.each(['waiting', 'over', 'seen'] as const)('goes on every 3.8 to 4 seconds while it is %s', async (state) => {
-    const shown = await watchPage(opened.browser, opened.stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })));
+    const shown = await watchPage(
+      opened.browser,
+      opened.stage.show(checkout(state, { minutesLeft: state === 'over' ? -1 : 60 })),
+    );
     shown.answers = { status: 200, body: { status: state === 'seen' ? 'CHECKING' : 'PENDING' } };
     const found = await gaps(shown, state === 'waiting' ? 100 : 30);
     expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
@@ -163,7 +166,8 @@ describe('polling', () => {
     await shown.live(10);
     expect([await stateOf(shown), await noteOf(shown)]).toEqual(['waiting', '']);
     const isGone = status === 404;
-    if (isGone) await shown.page.route('**/pay/*', (route) => route.continue({ url: `${opened.stage.origin}/pay/none` }));
+    if (isGone)
+      await shown.page.route('**/pay/*', (route) => route.continue({ url: `${opened.stage.origin}/pay/none` }));
     else opened.stage.change(url, checkout('paid'));
     await shown.live(5);
     expect(await stateOf(shown)).toBe(isGone ? 'not-found' : 'paid');
@@ -339,7 +343,10 @@ describe('the countdown', () => {
     ['the network is away', 'network failure'],
     ['nothing may be asked', { status: 429, headers: { 'retry-after': '300' } }],
   ] satisfies [string, StatusAnswer][])('invites nobody to pay after its end while %s', async (_why, answers) => {
-    const shown = await watchPage(opened.browser, `${opened.stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`);
+    const shown = await watchPage(
+      opened.browser,
+      `${opened.stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`,
+    );
     shown.answers = answers;
     await shown.page.route('**/pay/*', (route) => route.abort());
     await shown.live(30);

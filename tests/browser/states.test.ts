@@ -60,7 +60,8 @@ describe.each(states)('a payment that is %s', (state) => {
     await expectWellMade(page);
   });
 
-  test('fits on the smallest phone, and on a desktop at 400 %', () => expectLaidOut(opened.stage.show(checkout(state))));
+  test('fits on the smallest phone, and on a desktop at 400 %', () =>
+    expectLaidOut(opened.stage.show(checkout(state))));
 });
 
 test('how far a transfer has come is told in words and as a bar, and that the chain has the last word', async () => {

@@ -1,4 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
+import { seedOf } from '@quittance/testkit/random-runs.ts';
 import { randomRun } from './random-run/random-run.ts';
 
 // Processes that were killed with work under way are waited for; nothing here passes or fails by time.
@@ -9,7 +10,7 @@ const DURATION_MS = 25_000;
 const SEED = 20_261_121;
 
 test('whatever happens to processes, chain and nodes, each transfer is known once and nothing else', async () => {
-  const seed = Number(process.env.TEST_SEED ?? SEED);
+  const seed = seedOf(SEED);
   const closers: (() => Promise<void>)[] = [];
   try {
     const onEnd = (close: () => Promise<void>) => void closers.unshift(close);

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
+import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
 import {
   addressTexts,
@@ -20,12 +21,11 @@ import {
 import { rule } from '../support/rule.ts';
 
 /** PROPERTY_SEED repeats a run; a failure names the seed, and the smallest input that it found. */
-const SEED = process.env['PROPERTY_SEED'];
-const runs = (numRuns: number) => ({ numRuns, ...(SEED !== undefined && { seed: Number(SEED) }) });
+const seed = Number(process.env['PROPERTY_SEED'] ?? seedOf(20_261_123));
 
 /** Below the thirty creations a minute of one merchant. */
 const CREATIONS = 20;
-const CHECKS = 120;
+const CHECKS = amountOf({ short: 60, long: 120 });
 
 /**
  * What holds for any input. Whether a text is accepted is told without creating anything: next to a field that is certainly
@@ -44,7 +44,7 @@ export function propertiesSection(contract: Contract): void {
       return named(await merchant.call('POST', '/api/v1/payments', { body }), 'Idempotency-Key');
     };
     const holds = <T>(inputs: fc.Arbitrary<T>, many: number, check: (input: T) => Promise<void>) =>
-      fc.assert(fc.asyncProperty(inputs, check), runs(many));
+      fc.assert(fc.asyncProperty(inputs, check), { numRuns: many, seed });
     const toCreate = async () => {
       const other = await openMerchant(contract.stack);
       // Each payment is cancelled, so that the next one may have the same amount.

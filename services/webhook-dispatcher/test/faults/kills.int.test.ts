@@ -1,4 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
+import { seedOf } from '@quittance/testkit/random-runs.ts';
 import { emptiness, killRun } from './kill-run.ts';
 
 // What hangs is waited for; nothing here passes or fails by time.
@@ -8,7 +9,7 @@ jest.setTimeout(300_000);
 const SEED = 20_261_207;
 
 test('however dispatchers are killed, every event arrives, as it was signed, and is settled once', async () => {
-  const seed = Number(process.env.TEST_SEED ?? SEED);
+  const seed = seedOf(SEED);
   const closers: (() => Promise<void>)[] = [];
   try {
     const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
