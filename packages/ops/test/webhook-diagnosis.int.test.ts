@@ -12,8 +12,8 @@ const time = (minute: number): string => `2026-11-21T20:${String(minute).padStar
 
 const lane = {
   ...{ merchant_id: merchant, host: 'shop.example', due: 12, oldest_due_at: time(1), held: false, failures: 64 },
-  ...{ failing_since: time(2), error_category: 'connect_refused', closed_until: time(9), closed_times: 4 },
-  ...{ recovering_cap: null, put_off_until: time(9) },
+  ...{ failing_since: time(2), error_category: 'connect_refused', circuit_state: 'open', open_until: time(9) },
+  ...{ times_opened: 4, recovery_limit: null, put_off_until: time(9) },
 };
 const pending = {
   ...{
@@ -58,7 +58,7 @@ status         pending: due 2026-11-21 20:08:00Z
 attempts       2 in cycle 1, which began 2026-11-21 20:00:00Z
 interruptions  1
 last error     http_5xx
-lane           closed until 2026-11-21 20:09:00Z; 12 due, oldest 2026-11-21 20:01:00Z
+lane           circuit open until 2026-11-21 20:09:00Z; 12 due, oldest 2026-11-21 20:01:00Z
 
 attempts
   started               cycle  n  took ms  status  result           address  key
@@ -109,24 +109,29 @@ attempts
 
 describe('webhook lanes', () => {
   test('says of each merchant why its events wait', async () => {
-    const open = { ...lane, closed_until: null, put_off_until: null };
+    const closed = { ...lane, circuit_state: 'closed', open_until: null, put_off_until: null };
     const lanes = [
       lane,
-      { ...open, put_off_until: time(6) },
-      { ...open, recovering_cap: 4 },
-      { ...open, host: null, due: 1000, closed_times: 1 },
-      { ...open, failures: 0, failing_since: null, error_category: null, closed_times: 0 },
-      { ...lane, recovering_cap: 1 },
+      { ...closed, put_off_until: time(6) },
+      { ...closed, circuit_state: 'recovering', recovery_limit: 4 },
+      { ...closed, host: null, due: 1000, times_opened: 1 },
+      { ...closed, failures: 0, failing_since: null, error_category: null, times_opened: 0 },
+      { ...lane, circuit_state: 'half_open' },
     ];
     await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body: { lanes, total: 107 } }) });
     const shown = await runOps(['webhook', 'lanes'], services.env);
     expect(shown).toMatchObject({ code: 0, stderr: '6 of 107.\n' });
     const rows = shown.stdout.split('\n').slice(1, 7);
     const states = [
-      'closed until 2026-11-21 20:09:00Z',
-      'host cannot be reached; looked at again 2026-11-21 20:06:00Z',
+      'circuit open until 2026-11-21 20:09:00Z',
+      'host cannot be reached; next attempt 2026-11-21 20:06:00Z',
     ];
-    const others = ['recovering: 4 at a time', 'no endpoint yet', 'open', 'being tried'];
+    const others = [
+      'circuit recovering: 4 at a time',
+      'no endpoint yet',
+      'circuit closed',
+      'circuit half-open: a probe is in flight',
+    ];
     for (const [at, state] of [...states, ...others].entries()) expect(rows[at]).toContain(`  ${state}  `);
     expect(rows[0]).toMatch(/ 12 .*64 {2}2026-11-21 20:02:00Z {2}connect_refused {2}4 times$/);
     expect(rows[3]).toContain('1000 or more');

@@ -1,10 +1,9 @@
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import type { SettingsReader } from '@quittance/runtime/settings.ts';
+import { defaultRetryDelaysSeconds } from './delivery/retry-schedule.ts';
 import type { LocalReceiver } from './sending/local-receiver.ts';
 
-/** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. */
-const DEFAULT_RETRY_DELAYS_SECONDS = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];
 /** 32 bytes in base64. */
 const encryptionKey = /^[A-Za-z0-9+/]{43}=$/;
 const WEEK_SECONDS = 604_800;
@@ -20,7 +19,7 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     /** Opens as well: the key that comes next, or the one before, while it is being replaced. */
     webhookEncryptionKeyPrevious: readPreviousKey(read),
     retryDelaysSeconds: read.integers('WEBHOOK_RETRY_DELAYS_SECONDS', {
-      default: DEFAULT_RETRY_DELAYS_SECONDS,
+      default: defaultRetryDelaysSeconds,
       min: 0,
       max: WEEK_SECONDS,
     }),

@@ -22,6 +22,7 @@ import { startPartitionsLoop } from './loops/partitions.ts';
 import { startResealLoop } from './loops/reseal.ts';
 import { schema } from './migrations.ts';
 import { createBackPressure } from './delivery/back-pressure.ts';
+import { limits } from './delivery/in-flight-limits.ts';
 import { createQueries } from './queries.ts';
 import { systemResolve } from './sending/resolve.ts';
 import { deliveriesRoute } from './routes/deliveries.ts';
@@ -32,12 +33,6 @@ import { createSender } from './sending/sender.ts';
 import { countForeignKeys } from './store/signing-key.ts';
 
 const name = 'webhook-dispatcher';
-
-/**
- * A slow receiver fills its own lane, a popular host its own share, and neither the process. At full load about half of the
- * process's places are of attempts that are over and wait to be written down.
- */
-const bounds = { lane: 8, host: 64, process: 1_024 };
 
 await startService({
   name,
@@ -58,13 +53,13 @@ await startService({
       ? localReceiver(config.localReceiver)
       : { resolve: systemResolve({ servers: config.nameServers }), dial: dialPublic() };
     const connector = createConnector({ resolve, dial });
-    const sender = createSender({ connector, clock: systemClock, connectionsPerHost: bounds.host });
+    const sender = createSender({ connector, clock: systemClock, connectionsPerHost: limits.host });
     lifecycle.onStop('sender', () => sender.close());
     const pressure = createBackPressure({ clock: systemClock, logger, metrics });
     lifecycle.onStop('pressure', () => pressure.close());
     const { stopping } = lifecycle;
     const deliver = startDeliverLoop({
-      ...{ pool, sender, vault, bounds, pressure, retryDelaysSeconds, stopping, logger, metrics },
+      ...{ pool, sender, vault, limits, pressure, retryDelaysSeconds, stopping, logger, metrics },
     });
     lifecycle.onStop('deliver', () => deliver.close());
     for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop]) {

@@ -10,8 +10,8 @@ import { createAttempts } from '../src/delivery/attempts.ts';
 import { createDatabaseClock } from '../src/delivery/database-clock.ts';
 import { DialError } from '../src/sending/errors.ts';
 import { createConnector } from '../src/sending/dial.ts';
-import { createHostBreakers } from '../src/delivery/host-breakers.ts';
-import { createInFlightLimits } from '../src/delivery/in-flight-limits.ts';
+import { createHostCircuits } from '../src/delivery/host-circuits.ts';
+import { createInFlightLimits, limits } from '../src/delivery/in-flight-limits.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
 import type { DeliverLoop } from '../src/loops/deliver.ts';
@@ -25,13 +25,12 @@ import type { Receiver } from './receiver.ts';
 import { startStoreWorld } from './store-world.ts';
 import type { StoreWorld } from './store-world.ts';
 
-const bounds = { lane: 8, host: 64, process: 1_024 };
-/** Slow enough that a host closes long before a lane has failures enough to be closed itself. */
+/** Slow enough that a host's circuit opens long before a lane has enough failures to open its own. */
 const REFUSAL_MS = 150;
 
 /** Hosts whose connections are refused. */
 const refusing = new Set<string>();
-/** The refused connections, by a clock that never steps. */
+/** The refused connections, with times of a monotonic clock. */
 let refused: { host: string; askedMs: number; refusedMs: number }[] = [];
 let store: StoreWorld;
 let receiver: Receiver;
@@ -55,7 +54,7 @@ beforeAll(async () => {
     },
   });
   const clock = () => new Date();
-  sender = createSender({ connector, clock, connectionsPerHost: bounds.host });
+  sender = createSender({ connector, clock, connectionsPerHost: limits.host });
   pressure = createBackPressure({ clock, logger: testLogger, metrics: testMetrics });
 }, 60_000);
 beforeEach(async () => {
@@ -78,7 +77,7 @@ afterAll(async () => {
 function startDelivering(retryDelaysSeconds: readonly number[]): (metric: string) => Promise<number | undefined> {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   loop = startDeliverLoop({
-    ...{ pool: store.pool, vault: store.vault, sender, pressure, bounds, retryDelaysSeconds },
+    ...{ pool: store.pool, vault: store.vault, sender, pressure, limits, retryDelaysSeconds },
     ...{ logger: testLogger, metrics, stopping: new AbortController().signal },
   });
   return async (metric) => (await samplesOf(metrics)).find(({ name }) => name === metric)?.value;
@@ -90,46 +89,47 @@ const isDelivered = (eventId: string) =>
   });
 
 describe('a host that refuses connections', () => {
-  test('rests for all merchants who share it, and for no other host, and gets all their events afterwards', async () => {
+  test('gets no attempts of all merchants who share it, while other hosts do, and gets all their events afterwards', async () => {
     const host = 'shared.io';
     refusing.add(host);
     const valueOf = startDelivering(Array<number>(1_000).fill(0));
     const first = await store.addEvent(await store.addMerchant(host));
-    const closes = async () => {
+    const opens = async () => {
       // The event is due again at once, and need not wait until the loop looks by itself.
       loop!.wake();
-      expect(await valueOf('webhook_closed_hosts')).toBe(1);
+      expect(await valueOf('webhook_open_host_circuits')).toBe(1);
     };
-    await eventually(closes, { timeoutMs: 30_000 });
-    const atClosing = refused.length;
-    expect(atClosing).toBeGreaterThanOrEqual(20);
+    await eventually(opens, { timeoutMs: 30_000 });
+    const atOpening = refused.length;
+    expect(atOpening).toBeGreaterThanOrEqual(20);
 
     const second = await store.addEvent(await store.addMerchant(host));
     const elsewhere = await store.addEvent(await store.addMerchant('elsewhere.io'));
     loop!.wake();
     await isDelivered(elsewhere);
     // The next connection is the one with which the host is tried again, whichever merchant's event it is for.
-    await eventually(() => expect(refused.length).toBeGreaterThan(atClosing), { timeoutMs: 30_000 });
-    const [before, tried] = refused.slice(atClosing - 1);
+    await eventually(() => expect(refused.length).toBeGreaterThan(atOpening), { timeoutMs: 30_000 });
+    const [before, tried] = refused.slice(atOpening - 1);
     expect(tried!.askedMs - before!.refusedMs).toBeGreaterThanOrEqual(1_000);
 
     refusing.clear();
     await Promise.all([first, second].map(isDelivered));
-    expect(await valueOf('webhook_closed_hosts')).toBe(0);
+    expect(await valueOf('webhook_open_host_circuits')).toBe(0);
     expect(receiver.received(host)).toHaveLength(2);
   }, 120_000);
 
-  test('closed after its deliveries were claimed gets one of them, and the others are given back', async () => {
-    const host = 'closing.io';
+  test('whose circuit opens after its deliveries were claimed gets one of them, and the others are released', async () => {
+    const host = 'opening.io';
     for (let n = 0; n < 3; n += 1) await store.addEvent(await store.addMerchant(host));
     const claimed = await store.claim();
     expect(claimed).toHaveLength(3);
 
     let nowMs = 0;
-    const breakers = createHostBreakers({ recoveredAt: bounds.host, nowMs: () => nowMs });
-    for (let n = 0; n < 20; n += 1, nowMs += 1_000) breakers.ended(host, 'connect_refused');
+    const hostCircuits = createHostCircuits({ recoveredAt: limits.host, nowMs: () => nowMs });
+    for (let n = 0; n < 20; n += 1, nowMs += 1_000) hostCircuits.record(host, 'connect_refused');
     const attempts = createAttempts({
-      ...{ pool: store.pool, vault: store.vault, sender, breakers, lanes: createInFlightLimits(bounds, breakers) },
+      ...{ pool: store.pool, vault: store.vault, sender, hostCircuits },
+      inFlight: createInFlightLimits(limits, hostCircuits),
       ...{ report: createAttemptReport({ logger: testLogger, metrics: testMetrics }), logger: testLogger },
       ...{ databaseClock: createDatabaseClock(), retryDelaysSeconds: [], onFree: () => undefined },
     });
@@ -146,7 +146,7 @@ describe('a host that refuses connections', () => {
   });
 });
 
-test('an event counts as failed with its last attempt, not with one before, nor when its last attempt succeeds', async () => {
+test('an event counts as failed after its last attempt fails, not after an earlier one, nor when the last one succeeds', async () => {
   const answers = {
     'failing.io': [status(500)],
     'late.io': [status(500), status(200)],
@@ -157,7 +157,7 @@ test('an event counts as failed with its last attempt, not with one before, nor 
   const valueOf = startDelivering([0]);
   await isDelivered(late);
   await eventually(async () => expect(await store.stateOf(failing)).toMatchObject({ status: 'failed', attempts: 2 }));
-  // What is counted is counted once the attempt is written down, and a loop that is closed has counted everything.
+  // An attempt is counted once it is stored, and a loop that is closed has counted everything.
   await loop!.close();
   expect(await valueOf('webhook_failed_events_total')).toBe(1);
   expect(receiver.received('failing.io')).toHaveLength(2);

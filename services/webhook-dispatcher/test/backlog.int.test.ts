@@ -26,16 +26,16 @@ async function merchantWaiting(seconds: number, events = 1): Promise<string> {
 
 const changeLane = (merchantId: string, change: string) =>
   world.pool.query(`update lane set ${change} where merchant_id = $1`, [merchantId]);
-const close = (merchantId: string) =>
+const openCircuit = (merchantId: string) =>
   changeLane(
     merchantId,
-    `failures = 50, failing_since = now() - interval '11 s', error_category = 'connect_refused', closed_times = 3,
-     closed_until = now() + interval '4 s', next_due_at = now() + interval '4 s'`,
+    `failures = 50, failing_since = now() - interval '11 s', error_category = 'connect_refused', times_opened = 3,
+     circuit_state = 'open', open_until = now() + interval '4 s', next_due_at = now() + interval '4 s'`,
   );
-const restOfHost = (merchantId: string) => changeLane(merchantId, `next_due_at = now() + interval '30 s'`);
+const pauseHost = (merchantId: string) => changeLane(merchantId, `next_due_at = now() + interval '30 s'`);
 
 const backlog = () => readBacklog(world.pool, { longest: 20 });
-const nothing = { due: 0, oldestSeconds: 0, overdueLanes: 0, heldLanes: 0, closedLanes: 0, longest: [] };
+const nothing = { due: 0, oldestSeconds: 0, overdueLanes: 0, heldLanes: 0, openLanes: 0, longest: [] };
 
 describe('the backlog', () => {
   test('is empty when nothing waits', async () => {
@@ -48,7 +48,7 @@ describe('the backlog', () => {
     await merchantWaiting(90, 3);
     await merchantWaiting(5);
     const found = await backlog();
-    expect(found).toMatchObject({ due: 4, overdueLanes: 1, heldLanes: 0, closedLanes: 0 });
+    expect(found).toMatchObject({ due: 4, overdueLanes: 1, heldLanes: 0, openLanes: 0 });
     expect(found.oldestSeconds).toBeGreaterThanOrEqual(90);
     expect(found.oldestSeconds).toBeLessThan(120);
   });
@@ -61,29 +61,29 @@ describe('the backlog', () => {
   });
 
   test('keeps lanes that wait on purpose apart', async () => {
-    const [blocked, closed, unreachable] = [
+    const [blocked, failing, unreachable] = [
       await merchantWaiting(900),
       await merchantWaiting(800, 2),
       await merchantWaiting(700),
     ];
     await changeLane(blocked, 'held = true');
-    await close(closed);
-    await restOfHost(unreachable);
-    // Its time is up, and nobody has tried it yet.
-    const tried = await merchantWaiting(600);
-    await close(tried);
-    await changeLane(tried, `closed_until = now(), next_due_at = now()`);
+    await openCircuit(failing);
+    await pauseHost(unreachable);
+    // Its pause is over, and it is not probed yet.
+    const unprobed = await merchantWaiting(600);
+    await openCircuit(unprobed);
+    await changeLane(unprobed, `open_until = now(), next_due_at = now()`);
     // Without an endpoint there is nowhere to send to.
     await world.addEvent(newId('mer'));
     expect(await backlog()).toEqual({
       ...nothing,
       heldLanes: 1,
-      closedLanes: 2,
-      // Whose receivers could be better, unlike who is blocked.
+      openLanes: 2,
+      // Lanes of blocked accounts are not listed.
       longest: [
-        { merchantId: closed, due: 2, oldestSeconds: expect.any(Number) },
+        { merchantId: failing, due: 2, oldestSeconds: expect.any(Number) },
         { merchantId: unreachable, due: 1, oldestSeconds: expect.any(Number) },
-        { merchantId: tried, due: 1, oldestSeconds: expect.any(Number) },
+        { merchantId: unprobed, due: 1, oldestSeconds: expect.any(Number) },
       ],
     });
   });
@@ -127,13 +127,13 @@ describe('the backlog', () => {
       await merchantWaiting(-60),
       await merchantWaiting(5),
     ];
-    for (const merchantId of [refused, alsoRefused]) await close(merchantId);
+    for (const merchantId of [refused, alsoRefused]) await openCircuit(merchantId);
     await changeLane(late, `failures = 1, failing_since = now(), error_category = 'response_timeout'`);
     // Works again, and remembers what it was.
     await changeLane(await merchantWaiting(5), `error_category = 'tls_error'`);
     for (const change of ['held = true', 'next_due_at = null']) {
       const silent = await merchantWaiting(5);
-      await close(silent);
+      await openCircuit(silent);
       await changeLane(silent, change);
     }
     expect(await countFailingLanes(world.pool)).toEqual(
@@ -178,27 +178,32 @@ describe('the lanes that wait', () => {
 
   test('come longest first, with why they do', async () => {
     const unreachable = await merchantWaiting(100);
-    const closed = await merchantWaiting(300, 2);
+    const failing = await merchantWaiting(300, 2);
     const recovering = await merchantWaiting(200);
-    await close(closed);
-    await changeLane(recovering, 'recovering_cap = 4, closed_times = 2');
-    await restOfHost(unreachable);
+    await openCircuit(failing);
+    await changeLane(recovering, `circuit_state = 'recovering', recovery_limit = 4, times_opened = 2`);
+    await pauseHost(unreachable);
     await merchantWaiting(-60);
     const homeless = newId('mer');
     await world.addEvent(homeless);
-    const ordinary = { held: false, failures: 0, failing_since: null, error_category: null, closed_until: null };
-    const open = { ...ordinary, closed_times: 0, recovering_cap: null, put_off_until: null, host: 'hooks.io', due: 1 };
+    const circuit = { circuit_state: 'closed', open_until: null, times_opened: 0, recovery_limit: null };
+    const working = { held: false, failures: 0, failing_since: null, error_category: null, ...circuit };
+    const healthy = { ...working, put_off_until: null, host: 'hooks.io', due: 1 };
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(await waiting()).toEqual({
       total: 4,
       lanes: [
         {
-          ...{ ...open, merchant_id: closed, due: 2, oldest_due_at: time, failures: 50, failing_since: time },
-          ...{ error_category: 'connect_refused', closed_until: time, closed_times: 3, put_off_until: time },
+          ...{ ...healthy, merchant_id: failing, due: 2, oldest_due_at: time, failures: 50, failing_since: time },
+          ...{ error_category: 'connect_refused', circuit_state: 'open', open_until: time, times_opened: 3 },
+          put_off_until: time,
         },
-        { ...open, merchant_id: recovering, oldest_due_at: time, closed_times: 2, recovering_cap: 4 },
-        { ...open, merchant_id: unreachable, oldest_due_at: time, put_off_until: time },
-        { ...open, merchant_id: homeless, oldest_due_at: time, host: null },
+        {
+          ...{ ...healthy, merchant_id: recovering, oldest_due_at: time },
+          ...{ circuit_state: 'recovering', times_opened: 2, recovery_limit: 4 },
+        },
+        { ...healthy, merchant_id: unreachable, oldest_due_at: time, put_off_until: time },
+        { ...healthy, merchant_id: homeless, oldest_due_at: time, host: null },
       ],
     });
   });
@@ -210,21 +215,21 @@ describe('the lanes that wait', () => {
     expect((await waiting(true)).lanes).toMatchObject([{ merchant_id: blocked, held: true }]);
   });
 
-  test('are closed ones too when nothing is due yet, unless nothing pends, and one merchant can be asked for that does not wait', async () => {
-    const closed = await world.addMerchant();
-    await close(closed);
+  test('include open circuits with nothing due yet, unless nothing pends, and a merchant that does not wait when it is asked for', async () => {
+    const failing = await world.addMerchant();
+    await openCircuit(failing);
     const emptied = await world.addMerchant();
-    await close(emptied);
+    await openCircuit(emptied);
     await changeLane(emptied, 'next_due_at = null');
     const idle = await world.addMerchant();
-    expect(await waiting()).toMatchObject({ total: 1, lanes: [{ merchant_id: closed, due: 0, oldest_due_at: null }] });
+    expect(await waiting()).toMatchObject({ total: 1, lanes: [{ merchant_id: failing, due: 0, oldest_due_at: null }] });
     expect((await readWaitingLanes(world.pool, { merchantId: idle })).lanes).toMatchObject([
       { merchant_id: idle, due: 0, put_off_until: null },
     ]);
     expect(await readWaitingLanes(world.pool, { merchantId: newId('mer') })).toEqual({ lanes: [], total: 0 });
   });
 
-  test('are a hundred at most, and their number is told', async () => {
+  test('are a hundred at most, with the number of all', async () => {
     await world.pool.query(
       `with ids as (select 'mer_' || n as id from generate_series(1, 103) n),
             events as (insert into event (event_id, payment_id, merchant_id, body) select id, id, id, '' from ids returning event_id),

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
+import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
 import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
 import { settleAttempts } from '../src/store/settle.ts';
+import type { Outcome } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld } from './store-world.ts';
 import type { StoreWorld } from './store-world.ts';
 
@@ -21,6 +23,7 @@ const addMerchant = (host?: string) => world.addMerchant(host);
 const addEvent = (merchantId: string) => world.addEvent(merchantId);
 const stateOf = (eventId: string) => world.stateOf(eventId);
 const lapse = () => world.lapse();
+const settle = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
 
 describe('claiming', () => {
   test('leases what is due to one claimer only, for 45 seconds', async () => {
@@ -72,7 +75,7 @@ describe('claiming', () => {
   test('leaves lanes that lead to a host at its bound', async () => {
     await addEvent(await addMerchant('busy.io'));
     const eventId = await addEvent(await addMerchant('free.io'));
-    const claimed = await claim({ hosts: { 'busy.io': { room: 0, rest: 0 } } });
+    const claimed = await claim({ hosts: { 'busy.io': { room: 0, pause_seconds: 0 } } });
     expect(claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
@@ -120,7 +123,7 @@ describe('settling', () => {
   test('a failure is tried again after its delay, the last one is final', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
-    await settleAttempts(pool, [outcome(first!, { ...failure, retryDelaySeconds: 30 })]);
+    await settle([outcome(first!, { ...failure, retry_delay_seconds: 30 })]);
     expect(await stateOf(eventId)).toEqual({
       status: 'pending',
       attempts: 1,
@@ -132,14 +135,14 @@ describe('settling', () => {
     await lapse();
     await pool.query('update delivery set next_attempt_at = now()');
     const [second] = await claim();
-    await settleAttempts(pool, [outcome(second!, { ...failure, retryDelaySeconds: null })]);
+    await settle([outcome(second!, { ...failure, retry_delay_seconds: null })]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'failed', attempts: 2, due_in: null });
   });
 
   test('a retry due before its lease would have lapsed is noticed in time', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
-    await settleAttempts(pool, [outcome(first!, { ...failure, retryDelaySeconds: 0 })]);
+    await settle([outcome(first!, { ...failure, retry_delay_seconds: 0 })]);
     expect((await claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
 
@@ -148,9 +151,9 @@ describe('settling', () => {
     const [early] = await claim();
     await lapse();
     const [late] = await claim();
-    await settleAttempts(pool, [outcome(early!)]);
+    await settle([outcome(early!)]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null, leased: false });
-    await settleAttempts(pool, [outcome(late!, { ...failure, retryDelaySeconds: 1 })]);
+    await settle([outcome(late!, { ...failure, retry_delay_seconds: 1 })]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
   });
 
@@ -159,7 +162,7 @@ describe('settling', () => {
     const [early] = await claim();
     await lapse();
     await claim();
-    await settleAttempts(pool, [outcome(early!, { ...failure, retryDelaySeconds: null })]);
+    await settle([outcome(early!, { ...failure, retry_delay_seconds: null })]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', attempts: 0, leased: true });
   });
 
@@ -168,7 +171,7 @@ describe('settling', () => {
     const [early] = await claim();
     await lapse();
     const [late] = await claim();
-    await settleAttempts(pool, [outcome(late!, failure), outcome(early!)]);
+    await settle([outcome(late!, failure), outcome(early!)]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered' });
     const { rowCount } = await pool.query('select 1 from attempt where event_id = $1', [eventId]);
     expect(rowCount).toBe(2);
@@ -179,17 +182,17 @@ describe('settling', () => {
     const [early] = await claim();
     await lapse();
     const [late] = await claim();
-    await settleAttempts(pool, [outcome(late!, { ...failure, retryDelaySeconds: null })]);
+    await settle([outcome(late!, { ...failure, retry_delay_seconds: null })]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'failed' });
-    await settleAttempts(pool, [outcome(early!)]);
+    await settle([outcome(early!)]);
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
   });
 
   test('written down again, because nobody knows whether the commit took effect, an outcome is there once', async () => {
     const [delivered, failed] = [await addEvent(await addMerchant()), await addEvent(await addMerchant())];
     const outcomes = (await claim()).map((c) => outcome(c, c.event_id === failed ? failure : {}));
-    await settleAttempts(pool, outcomes);
-    await settleAttempts(pool, outcomes);
+    await settle(outcomes);
+    await settle(outcomes);
     expect(await stateOf(delivered)).toMatchObject({ status: 'delivered', attempts: 1 });
     expect(await stateOf(failed)).toMatchObject({ status: 'pending', attempts: 1 });
     const { rowCount } = await pool.query('select 1 from attempt');
@@ -202,8 +205,8 @@ describe('settling', () => {
     const early = await claim();
     await lapse();
     const late = await claim();
-    const failed = (claimed: Claimed) => outcome(claimed, { ...failure, retryDelaySeconds: 1 });
-    await Promise.all([settleAttempts(pool, early.map(failed)), settleAttempts(pool, late.toReversed().map(failed))]);
+    const failed = (claimed: Claimed) => outcome(claimed, { ...failure, retry_delay_seconds: 1 });
+    await Promise.all([settle(early.map(failed)), settle(late.toReversed().map(failed))]);
     const { rows } = await pool.query(`select distinct status, attempts from delivery`);
     expect(rows).toEqual([{ status: 'pending', attempts: 1 }]);
   });

@@ -73,24 +73,25 @@ describe('a batch of events', () => {
     expect(await insert(copies)).toBe(false);
   });
 
-  test('moves each lane forward to now, or to the end of its closure, and never back', async () => {
+  test('moves each lane forward to now, or to the time at which its open circuit may be probed, and never back', async () => {
     const lanes = [
       ['idle', 'null', 'null', 'now()'],
       ['later', `now() + interval '1 hour'`, 'null', 'now()'],
       ['earlier', `now() - interval '1 hour'`, 'null', `now() - interval '1 hour'`],
-      ['closed', 'null', `now() + interval '1 minute'`, `now() + interval '1 minute'`],
+      ['open', 'null', `now() + interval '1 minute'`, `now() + interval '1 minute'`],
       [
-        'closed, and due after it',
+        'open, and due after that',
         `now() + interval '1 hour'`,
         `now() + interval '1 minute'`,
         `now() + interval '1 minute'`,
       ],
-      ['closed until lately', `now() + interval '1 hour'`, `now() - interval '1 second'`, 'now()'],
+      ['open until a second ago', `now() + interval '1 hour'`, `now() - interval '1 second'`, 'now()'],
     ] as const;
     const seen = await transaction(pool, async (tx) => {
-      for (const [merchantId, nextDueAt, closedUntil] of lanes) {
+      for (const [merchantId, nextDueAt, openUntil] of lanes) {
         await tx.query(
-          `insert into lane (merchant_id, next_due_at, closed_until) values ($1, ${nextDueAt}, ${closedUntil})`,
+          `insert into lane (merchant_id, next_due_at, open_until, circuit_state)
+           values ($1, ${nextDueAt}, ${openUntil}, case when ${openUntil} is null then 'closed' else 'open' end)`,
           [merchantId],
         );
       }

@@ -3,6 +3,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
 import { startGiveUpLoop } from '../src/loops/give-up.ts';
 import { settleAttempts } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld } from './store-world.ts';
@@ -21,7 +22,8 @@ async function addFailing(seconds: number): Promise<string> {
   const claimed = await world.claim();
   await settleAttempts(
     world.pool,
-    claimed.map((c) => outcome(c, { ...failure, retryDelaySeconds: 3_600 })),
+    claimed.map((c) => outcome(c, { ...failure, retry_delay_seconds: 3_600 })),
+    laneCircuitPolicy,
   );
   await world.pool.query(
     `with aged as (update lane set failing_since = now() - make_interval(secs => $2) where merchant_id = $1)

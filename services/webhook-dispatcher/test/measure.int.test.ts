@@ -60,7 +60,7 @@ test('merchants whose events wait longest are named, twenty at most, and no more
   });
   await world.pool.query(`update lane set held = true where merchant_id = $1`, [merchants[20]]);
   await world.pool.query(
-    `update lane set closed_until = now() + interval '1 minute', next_due_at = now() + interval '1 minute',
+    `update lane set circuit_state = 'open', open_until = now() + interval '1 minute', next_due_at = now() + interval '1 minute',
             failures = 50, failing_since = now(), error_category = 'http_5xx'
       where merchant_id = $1`,
     [merchants[21]],
@@ -74,7 +74,7 @@ test('merchants whose events wait longest are named, twenty at most, and no more
     expect(failing).toEqual({ ...noneFailing, http_5xx: 1 });
     expect(named.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
     expect(oldest.map(({ labels }) => labels['merchant_id'])).toEqual([merchants[21]]);
-    const gauges = ['backlog_deliveries', 'oldest_due_seconds', 'overdue_lanes', 'held_lanes', 'closed_lanes'];
+    const gauges = ['backlog_deliveries', 'oldest_due_seconds', 'overdue_lanes', 'held_lanes', 'open_lane_circuits'];
     expect(gauges.map((name) => value(`webhook_${name}`))).toEqual([0, 0, 0, 1, 1]);
     expect(value('webhook_misplaced_attempts')).toBe(0);
   });

@@ -7,28 +7,28 @@ const databaseIsAway = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }
 describe('settling in batches', () => {
   test('outcomes that come while one is being written go together in the next', async () => {
     const batches: number[][] = [];
-    const settler = createOutcomeWriter<number>({
+    const writer = createOutcomeWriter<number>({
       write: async (outcomes) => void batches.push([...outcomes]),
       logger,
     });
-    await Promise.all([1, 2, 3, 4].map((outcome) => settler.write(outcome)));
+    await Promise.all([1, 2, 3, 4].map((outcome) => writer.write(outcome)));
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
   test('a batch is never larger than 256', async () => {
     const sizes: number[] = [];
-    const settler = createOutcomeWriter<number>({
+    const writer = createOutcomeWriter<number>({
       write: async (outcomes) => void sizes.push(outcomes.length),
       logger,
     });
-    await Promise.all(Array.from({ length: 600 }, (_, outcome) => settler.write(outcome)));
+    await Promise.all(Array.from({ length: 600 }, (_, outcome) => writer.write(outcome)));
     expect(sizes).toEqual([1, 256, 256, 87]);
   });
 
   test('a database that is away is waited for, and nothing is lost', async () => {
     const written: number[] = [];
     let failures = 2;
-    const settler = createOutcomeWriter<number>({
+    const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {
         if (failures > 0) {
           failures -= 1;
@@ -38,34 +38,34 @@ describe('settling in batches', () => {
       },
       logger,
     });
-    await Promise.all([1, 2, 3].map((outcome) => settler.write(outcome)));
+    await Promise.all([1, 2, 3].map((outcome) => writer.write(outcome)));
     expect(written.toSorted()).toEqual([1, 2, 3]);
   });
 
   test('one outcome that cannot be written does not keep the others from it', async () => {
     const written: number[] = [];
-    const settler = createOutcomeWriter<number>({
+    const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {
         if (outcomes.includes(3)) throw new Error('check violated');
         written.push(...outcomes);
       },
       logger,
     });
-    await Promise.all([1, 2, 3, 4].map((outcome) => settler.write(outcome)));
+    await Promise.all([1, 2, 3, 4].map((outcome) => writer.write(outcome)));
     expect(written).toEqual([1, 2, 4]);
   });
 
   test('one outcome that waits for a lock is tried again behind the others', async () => {
     const written: number[] = [];
     let isLocked = true;
-    const settler = createOutcomeWriter<number>({
+    const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {
         if (outcomes.includes(3) && isLocked) throw Object.assign(new Error('lock timeout'), { code: '55P03' });
         written.push(...outcomes);
       },
       logger,
     });
-    const settled = [1, 2, 3, 4].map((outcome) => settler.write(outcome));
+    const settled = [1, 2, 3, 4].map((outcome) => writer.write(outcome));
     await Promise.all([settled[0], settled[1], settled[3]]);
     expect(written).toEqual([1, 2, 4]);
     isLocked = false;

@@ -15,22 +15,22 @@ import type { Outcome } from '../src/store/settle.ts';
 
 export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
 
-export const failure = { errorCategory: 'http_5xx', httpStatus: 500 } as const;
+export const failure = { error_category: 'http_5xx', http_status: 500 } as const;
 
 /** How an attempt for a claimed delivery ended; well, unless `over` says otherwise. */
 export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome => ({
-  eventId: claimed.event_id,
-  merchantId: claimed.merchant_id,
-  leaseId: claimed.lease_id,
+  event_id: claimed.event_id,
+  merchant_id: claimed.merchant_id,
+  lease_id: claimed.lease_id,
   cycle: claimed.cycle,
   n: claimed.attempts + 1,
-  keyId: claimed.key_id,
-  startedAt: new Date(),
-  durationMs: 12,
-  httpStatus: 200,
-  errorCategory: null,
-  remoteAddress: '8.8.8.8',
-  retryDelaySeconds: 5,
+  key_id: claimed.key_id,
+  started_at: new Date(),
+  duration_ms: 12,
+  http_status: 200,
+  error_category: null,
+  remote_ip: '8.8.8.8',
+  retry_delay_seconds: 5,
   ...over,
 });
 

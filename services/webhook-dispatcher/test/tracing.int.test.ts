@@ -10,6 +10,7 @@ import { createConnector } from '../src/sending/dial.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop, type DeliverLoop } from '../src/loops/deliver.ts';
 import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
+import { limits } from '../src/delivery/in-flight-limits.ts';
 import { createSender, type Sender } from '../src/sending/sender.ts';
 import { byMerchant } from '../src/store/audit.ts';
 import { insertEvents } from '../src/store/event.ts';
@@ -41,7 +42,7 @@ beforeEach(async () => {
   await store.empty();
   spans = recordSpans();
   loop = startDeliverLoop({
-    ...{ pool: store.pool, vault: store.vault, sender, pressure, bounds: { lane: 8, host: 64, process: 1_024 } },
+    ...{ pool: store.pool, vault: store.vault, sender, pressure, limits },
     ...{ retryDelaysSeconds: [0], logger: testLogger, metrics: testMetrics, stopping: new AbortController().signal },
   });
 });
@@ -116,7 +117,7 @@ test('an attempt more than an hour later is linked to the trace of its event', a
   const { eventId } = await addEvent('late.io', traceparent);
   await store.pool.query(`update event_trace set written_at = now() - interval '2 hours'`);
   loop = startDeliverLoop({
-    ...{ pool: store.pool, vault: store.vault, sender, pressure, bounds: { lane: 8, host: 64, process: 1_024 } },
+    ...{ pool: store.pool, vault: store.vault, sender, pressure, limits },
     ...{ retryDelaysSeconds: [0], logger: testLogger, metrics: testMetrics, stopping: new AbortController().signal },
   });
   await settled(eventId, 'delivered');

@@ -1,7 +1,8 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createHostBreakers } from '../../../services/webhook-dispatcher/src/delivery/host-breakers.ts';
-import { createInFlightLimits } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
+import { createHostCircuits } from '../../../services/webhook-dispatcher/src/delivery/host-circuits.ts';
+import { createInFlightLimits, limits } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
+import { laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/delivery/lane-circuit.ts';
 import { outcomeOf } from '../../../services/webhook-dispatcher/src/delivery/outcome.ts';
 import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';
 import { settleAttempts, type Outcome } from '../../../services/webhook-dispatcher/src/store/settle.ts';
@@ -14,8 +15,6 @@ export type RoomName = keyof typeof rooms;
 /** Durations of one stretch. `roundTrip`: of `select 1`, to tell how busy the machine was. */
 export type ClaimStretch = { claim: Latencies; settle: Latencies; roundTrip: Latencies; claimed: number };
 
-/** The dispatcher's own. */
-const bounds = { lane: 8, host: 64, process: 1_024 };
 const SETTLED_AT_ONCE = 100;
 /** Later than the benchmark ends. */
 const retryDelaysSeconds = Array<number>(9).fill(3_600);
@@ -35,36 +34,36 @@ export function startClaims(url: string): Claims {
 async function claimAndSettle(pool: Pool, room: number, times: number): Promise<ClaimStretch> {
   const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
   // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
-  const lanes = createInFlightLimits(bounds, createHostBreakers({ recoveredAt: bounds.host }));
+  const inFlightLimits = createInFlightLimits(limits, createHostCircuits({ recoveredAt: limits.host }));
   const inFlight: Claimed[] = [];
   let total = 0;
   const claim = async (limit: number): Promise<Claimed[]> => {
-    const free = lanes.claimBounds();
+    const free = inFlightLimits.claimBounds();
     const { claimed } = await claimDeliveries(pool, { ...free, room: Math.min(limit, free.room), leaseSeconds: 45 });
     return claimed;
   };
   const begin = (claimed: Claimed[]): void => {
-    for (const delivery of claimed) lanes.acquire(delivery);
+    for (const delivery of claimed) inFlightLimits.acquire(delivery);
     inFlight.push(...claimed);
   };
   const settle = async (count: number): Promise<void> => {
     for (let left = Math.min(count, inFlight.length); left > 0; left -= SETTLED_AT_ONCE) {
       const batch = inFlight.splice(0, Math.min(left, SETTLED_AT_ONCE));
-      await timed(ms.settle, () => settleAttempts(pool, batch.map(outcome)));
-      for (const delivery of batch) lanes.release(delivery);
+      await timed(ms.settle, () => settleAttempts(pool, batch.map(outcome), laneCircuitPolicy));
+      for (const delivery of batch) inFlightLimits.release(delivery);
     }
   };
   // What was claimed before and is still being sent, so that as much room is free as was asked for.
-  if (room < bounds.process) begin(await claim(bounds.process - room));
+  if (room < limits.process) begin(await claim(limits.process - room));
   for (let time = 0; time < times; time += 1) {
     await timed(ms.roundTrip, () => pool.query('select 1'));
-    const claimed = await timed(ms.claim, () => claim(bounds.process));
+    const claimed = await timed(ms.claim, () => claim(limits.process));
     if (claimed.length === 0) throw new Error(`nothing was due any more after ${time} claims`);
     total += claimed.length;
     begin(claimed);
     await settle(room);
   }
-  await settle(bounds.process);
+  await settle(limits.process);
   const { claim: claims, settle: settles, roundTrip } = ms;
   return {
     claim: latenciesOf(claims),

@@ -12,11 +12,11 @@ export const webhooks: readonly RowSpec[] = [
         unit: 'short',
         queries: [
           [max('webhook_overdue_lanes'), 'late'],
-          [max('webhook_closed_lanes'), 'closed'],
+          [max('webhook_open_lane_circuits'), 'circuit open'],
           [max('webhook_held_lanes'), 'held'],
         ],
         description:
-          'Late: an event is due for more than a minute. Closed: the receiver answers nothing but failures. Held: the account is blocked.',
+          'Late: an event is due for more than a minute. Circuit open: the receiver keeps failing and gets one probe at a time. Held: the account is blocked.',
       },
       {
         title: 'Merchants that wait longest',
@@ -71,9 +71,9 @@ export const webhooks: readonly RowSpec[] = [
         queries: [['max by (instance) (abs(webhook_clock_difference_seconds))', '{{instance}}']],
       },
       {
-        title: 'Hosts set aside',
+        title: 'Open circuits of hosts',
         unit: 'short',
-        queries: [['max by (instance) (webhook_closed_hosts)', '{{instance}}']],
+        queries: [['max by (instance) (webhook_open_host_circuits)', '{{instance}}']],
       },
       {
         title: 'Deliveries claimed',

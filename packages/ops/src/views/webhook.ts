@@ -13,9 +13,10 @@ export type Lane = {
   failures: number;
   failing_since: string | null;
   error_category: string | null;
-  closed_until: string | null;
-  closed_times: number;
-  recovering_cap: number | null;
+  circuit_state: 'closed' | 'open' | 'half_open' | 'recovering';
+  open_until: string | null;
+  times_opened: number;
+  recovery_limit: number | null;
   put_off_until: string | null;
 };
 
@@ -71,7 +72,7 @@ export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
     ['failures', (lane) => lane.failures],
     ['failing since', (lane) => lane.failing_since],
     ['last error', (lane) => lane.error_category],
-    ['closed', (lane) => timesText(lane.closed_times)],
+    ['opened', (lane) => timesText(lane.times_opened)],
   ]);
 
 export const failedView = ({ events }: { events: readonly FailedEvent[] }): string =>
@@ -118,14 +119,19 @@ function laneText(lane: Lane): string {
   return `${stateText(lane)}; ${waiting}`;
 }
 
-function stateText({ held, host, closed_until, put_off_until, recovering_cap: cap }: Lane): string {
+function stateText({ held, host, circuit_state, open_until, put_off_until, recovery_limit }: Lane): string {
   if (held) return 'held: the account is blocked';
   if (host === null) return 'no endpoint yet';
-  // closed_until is then the lease of that attempt, which nobody waits for.
-  if (closed_until !== null && cap === 1) return 'being tried';
-  if (closed_until !== null) return `closed until ${shortTime(closed_until)}`;
-  if (put_off_until !== null) return `host cannot be reached; looked at again ${shortTime(put_off_until)}`;
-  return cap === null ? 'open' : `recovering: ${cap} at a time`;
+  switch (circuit_state) {
+    case 'open':
+      return `circuit open until ${shortTime(open_until ?? '')}`;
+    case 'half_open':
+      return 'circuit half-open: a probe is in flight';
+    case 'recovering':
+    case 'closed':
+      if (put_off_until !== null) return `host cannot be reached; next attempt ${shortTime(put_off_until)}`;
+      return recovery_limit === null ? 'circuit closed' : `circuit recovering: ${recovery_limit} at a time`;
+  }
 }
 
 function timesText(times: number): string | null {

@@ -1,14 +1,16 @@
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { goingOnFrom, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { AttemptResult } from '../sending/sender.ts';
 import type { Claimed } from '../store/claim.ts';
 
-/** Tells the log and the metrics what becomes of deliveries. */
+/** Reports to log, metrics and traces what becomes of deliveries. */
 export type AttemptReport = {
   claimed(claimed: readonly Claimed[]): void;
-  ended(delivery: Claimed, result: AttemptResult): void;
-  /** No attempt is left in this cycle: from here on the event waits for its merchant or an operator. */
+  /** @returns is called when the attempt has ended. */
+  started(delivery: Claimed): (result: AttemptResult) => void;
+  /** The cycle has no attempt left: from here on the event waits for its merchant or an operator. */
   failed(delivery: Claimed): void;
 };
 
@@ -20,32 +22,36 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
     'result',
   ]);
   const failures = metrics.counter('webhook_failed_events_total', 'Events whose attempts were used up');
-  // A counter that is not there before its first attempt would hide that one from every rate.
+  // A rate does not see the step from an absent counter to its first attempt.
   for (const result of ['delivered', ...errorCategories]) attempts.inc({ result }, 0);
   return {
     claimed(claimed) {
       claims.inc(claimed.length);
       interruptions.inc(claimed.filter((delivery) => delivery.lapsed).length);
     },
-    ended(delivery, result) {
-      const word = result.errorCategory ?? 'delivered';
-      attempts.inc({ result: word });
-      duration.observe({ result: word }, result.durationMs / 1000);
-      logAttempt(logger, delivery, result);
+    started(delivery) {
+      const span = startSpan(delivery);
+      return (ended) => {
+        const result = ended.errorCategory ?? 'delivered';
+        attempts.inc({ result });
+        duration.observe({ result }, ended.durationMs / 1000);
+        inSpan(span, () => logAttempt(logger, delivery, ended));
+        endSpan(span, ended);
+      };
     },
     failed(delivery) {
       failures.inc();
-      logger.warn(placeOf(delivery), 'webhook event failed, its attempts are used up');
+      logger.warn(fieldsOf(delivery), 'webhook event failed, its attempts are used up');
     },
   };
 }
 
-/** One line an attempt; successes are on record in the database, thousands a second at times, and only told when asked for. */
+/** One line per attempt. Successes are stored in the database, at times thousands a second, and logged only at level debug. */
 function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): void {
   const level = result.errorCategory === null ? 'debug' : 'warn';
   if (!logger.isLevelEnabled(level)) return;
   const line = {
-    ...placeOf(delivery),
+    ...fieldsOf(delivery),
     duration_ms: result.durationMs,
     http_status: result.httpStatus,
     error_category: result.errorCategory,
@@ -54,8 +60,8 @@ function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): v
   logger[level](line, result.errorCategory === null ? 'webhook delivered' : 'webhook attempt failed');
 }
 
-/** The host helps to find a fault; the whole URL may hold a secret of the merchant's. */
-const placeOf = (delivery: Claimed) => ({
+/** The host helps to find a fault. The whole URL may contain a secret of the merchant's. */
+const fieldsOf = (delivery: Claimed) => ({
   event_id: delivery.event_id,
   merchant_id: delivery.merchant_id,
   host: delivery.host,
@@ -63,3 +69,30 @@ const placeOf = (delivery: Claimed) => ({
   cycle: delivery.cycle,
   attempt: delivery.attempts + 1,
 });
+
+/**
+ * The span of one POST. No trace header is sent with it: the headers of a webhook are part of its contract, and our traces are private.
+ * @returns undefined unless the event's trace is exported.
+ */
+function startSpan({ trace, cycle, attempts, host, event_id: eventId }: Claimed): Span | undefined {
+  if (trace === undefined) return undefined;
+  const { traceparent, since } = trace;
+  return tracer()?.start('POST webhook', 'client', {
+    // A retry by hand starts a trace of its own, and so does an attempt hours later.
+    origin: cycle > 1 ? { parent: null, links: [traceparent] } : goingOnFrom(traceparent, since),
+    attributes: {
+      'http.request.method': 'POST',
+      'http.request.resend_count': attempts,
+      'server.address': host,
+      'quittance.event_id': eventId,
+      'quittance.webhook_cycle': cycle,
+    },
+  });
+}
+
+function endSpan(span: Span | undefined, { httpStatus, errorCategory }: AttemptResult): void {
+  if (span === undefined) return;
+  if (httpStatus !== null) span.set({ 'http.response.status_code': httpStatus });
+  if (errorCategory !== null) span.fail(errorCategory);
+  span.end();
+}

@@ -1,11 +1,17 @@
 import type { ClaimBounds } from '../store/claim.ts';
-import type { HostBreakers } from './host-breakers.ts';
+import type { HostCircuits } from './host-circuits.ts';
 
 /** Which queue and which receiver an attempt belongs to. */
 type AttemptTarget = { merchant_id: string; host: string };
 
 /** How many attempts may be in flight at once: of one merchant, towards one host, in this process. */
 export type Limits = { lane: number; host: number; process: number };
+
+/**
+ * A slow receiver fills its own lane, a popular host its own share, and neither the process. At full load about half of the attempts
+ * in flight have ended and wait for their outcomes to be stored.
+ */
+export const limits: Limits = { lane: 8, host: 64, process: 1_024 };
 
 /** The bulkheads of this process: a slow receiver fills its own lane and not the others. */
 export type InFlightLimits = {
@@ -17,21 +23,19 @@ export type InFlightLimits = {
   release(target: AttemptTarget): boolean;
 };
 
-/**
- * A host that this process cannot reach may be within another one's reach: its lanes are put off for no longer than this at a time.
- */
+/** Another process may reach a host that this one cannot, so the host's lanes are put off for no longer than this at a time. */
 const LONGEST_PUT_OFF_SECONDS = 5;
 
-/** @param breakers lower the limit of hosts that cannot be connected to. */
-export function createInFlightLimits(limits: Limits, breakers: HostBreakers): InFlightLimits {
+/** @param hostCircuits lower the limit of hosts that cannot be connected to. */
+export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits): InFlightLimits {
   const byMerchant = new Map<string, number>();
   const byHost = new Map<string, number>();
   let total = 0;
 
-  const hostLimit = (host: string): number => Math.min(limits.host, breakers.cap(host));
+  const hostLimit = (host: string): number => Math.min(most.host, hostCircuits.limit(host));
   const isFull = ({ merchant_id: merchantId, host }: AttemptTarget): boolean =>
-    total >= limits.process ||
-    (byMerchant.get(merchantId) ?? 0) >= limits.lane ||
+    total >= most.process ||
+    (byMerchant.get(merchantId) ?? 0) >= most.lane ||
     (byHost.get(host) ?? 0) >= hostLimit(host);
 
   function change({ merchant_id: merchantId, host }: AttemptTarget, by: 1 | -1): void {
@@ -41,20 +45,20 @@ export function createInFlightLimits(limits: Limits, breakers: HostBreakers): In
   }
 
   function limitedHosts(): ClaimBounds['hosts'] {
-    const names = new Set([...byHost.keys(), ...breakers.limited()]);
-    const limit = (host: string) => ({
+    const names = new Set([...byHost.keys(), ...hostCircuits.limited()]);
+    const limitOf = (host: string) => ({
       room: Math.max(0, hostLimit(host) - (byHost.get(host) ?? 0)),
-      rest: Math.min(LONGEST_PUT_OFF_SECONDS, breakers.restMs(host) / 1000),
+      pause_seconds: Math.min(LONGEST_PUT_OFF_SECONDS, hostCircuits.pauseMs(host) / 1000),
     });
-    return Object.fromEntries([...names].map((host) => [host, limit(host)]));
+    return Object.fromEntries([...names].map((host) => [host, limitOf(host)]));
   }
 
   return {
     claimBounds: () => ({
-      room: limits.process - total,
-      perLane: limits.lane,
+      room: most.process - total,
+      perLane: most.lane,
       inFlight: Object.fromEntries(byMerchant),
-      perHost: limits.host,
+      perHost: most.host,
       hosts: limitedHosts(),
     }),
     acquire(target) {

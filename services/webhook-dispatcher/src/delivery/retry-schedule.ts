@@ -1,5 +1,11 @@
+/** 5 s, 1 min, 5 min, 30 min, 2 h, 8 h, 20 h, 40 h: eight retries over three days. WEBHOOK_RETRY_DELAYS_SECONDS replaces it. */
+export const defaultRetryDelaysSeconds = [5, 60, 300, 1_800, 7_200, 28_800, 72_000, 144_000];
+
 /** Each delay is stretched or shortened by up to this much, so that events which failed together do not come back together. */
 const JITTER = 0.2;
+
+/** Added to the time of the last retry before an event is given up: a receiver's Retry-After may have put each retry off. */
+const GIVE_UP_GRACE_SECONDS = 3 * 86_400;
 
 /**
  * How long to wait after a failed attempt.
@@ -27,7 +33,7 @@ export function retryDelaySeconds({
   return Math.max(delay, Math.min(retryAfterSeconds ?? 0, next));
 }
 
-/** Seconds from the first attempt to the last retry at the latest, as far as delays and their jitter go. */
-export function latestRetrySeconds(delaysSeconds: readonly number[]): number {
-  return (1 + JITTER) * delaysSeconds.reduce((sum, delay) => sum + delay, 0);
+/** Age of a cycle at which its event is given up, if its receiver failed all that time and attempts were spared. */
+export function giveUpAfterSeconds(delaysSeconds: readonly number[]): number {
+  return (1 + JITTER) * delaysSeconds.reduce((sum, delay) => sum + delay, 0) + GIVE_UP_GRACE_SECONDS;
 }

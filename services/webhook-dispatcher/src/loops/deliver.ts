@@ -6,19 +6,20 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from '../delivery/attempt-report.ts';
 import { createAttempts } from '../delivery/attempts.ts';
 import { createDatabaseClock } from '../delivery/database-clock.ts';
-import { createHostBreakers } from '../delivery/host-breakers.ts';
+import { createHostCircuits } from '../delivery/host-circuits.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { createInFlightLimits } from '../delivery/in-flight-limits.ts';
 import type { Limits } from '../delivery/in-flight-limits.ts';
 import type { BackPressure } from '../delivery/back-pressure.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../sending/sender.ts';
 import type { Sender } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
 import { withTraces } from '../store/event-trace.ts';
 
 export type DeliverLoop = {
-  /** Looks for due deliveries at once. */
+  /** Claims due deliveries at once. */
   wake(): void;
-  /** Claims nothing more, waits for the attempts in flight and for their outcomes to be written. */
+  /** Stops claiming, waits for the attempts in flight and for their outcomes to be stored. */
   close(): Promise<void>;
 };
 
@@ -31,39 +32,50 @@ type DeliverOptions = {
   metrics: Metrics;
 };
 
-/** Retries become due by themselves; this is how late one may be noticed. New events wake the loop. */
+/** Retries become due by themselves; this is how late one may be claimed. New events wake the loop. */
 const POLL_MS = 500;
-/** Claims for places that became free begin at least this far apart: several places cost little more than one. */
+/** Claims for places that became free start at least this far apart: several places cost little more than one. */
 const PACE_MS = 5;
-/** Three times the longest attempt: a lease lapses only when its process is gone. */
-const LEASE_SECONDS = 45;
-/** A process that was stopped on the way must not begin what another one will soon take over. */
-const BEGIN_WITHIN_MS = 15_000;
+/**
+ * Three times the longest attempt, so that a lease lapses only when its process is gone. A process that was frozen after its claim
+ * starts nothing once a third of it is over, because another one will soon take over.
+ */
+const LEASE_SECONDS = (3 * ATTEMPT_TIMEOUT_MS) / 1000;
 
 /**
- * Sends what is due: claim and commit, POST without a transaction, settle in batches. A delivery keeps its place among the attempts
- * in flight until its outcome is written, so a slow database slows the claiming down.
+ * Sends what is due: claim and commit, POST outside a transaction, settle in batches. A delivery counts as in flight until its outcome
+ * is stored, so a slow database slows the claims down.
  * @param options.stopping aborted as soon as the process stops: nothing is claimed from then on.
  */
 export function startDeliverLoop(
-  options: DeliverOptions & { bounds: Limits; pressure: BackPressure; stopping: AbortSignal },
+  options: DeliverOptions & { limits: Limits; pressure: BackPressure; stopping: AbortSignal },
 ): DeliverLoop {
-  const { pool, bounds, pressure, stopping, logger, metrics } = options;
-  const breakers = createHostBreakers({ recoveredAt: bounds.host });
-  const closedHosts = metrics.gauge('webhook_closed_hosts', 'Hosts this process does not try, because none connects');
-  metrics.beforeScrape(() => closedHosts.set(breakers.closedCount()));
-  const lanes = createInFlightLimits(bounds, breakers);
+  const { pool, limits, pressure, stopping, logger, metrics } = options;
+  const hostCircuits = createHostCircuits({ recoveredAt: limits.host });
+  const openHosts = metrics.gauge(
+    'webhook_open_host_circuits',
+    'Hosts that get no attempts from this process, or one probe, because none connects',
+  );
+  metrics.beforeScrape(() => openHosts.set(hostCircuits.openCount()));
+  const inFlight = createInFlightLimits(limits, hostCircuits);
   const report = createAttemptReport(options);
   const databaseClock = createDatabaseClock();
-  const attempts = createAttempts({ ...options, report, breakers, databaseClock, lanes, onFree: () => pace.wake() });
+  const attempts = createAttempts({
+    ...options,
+    report,
+    hostCircuits,
+    databaseClock,
+    inFlight,
+    onFree: () => pace.wake(),
+  });
 
   async function run(signal: AbortSignal): Promise<{ more: boolean }> {
     const isStopping = (): boolean => stopping.aborted || signal.aborted;
     if (pressure.pauseReason() === 'clock') pressure.databaseTime(await readDatabaseTime(pool));
-    const free = lanes.claimBounds();
+    const free = inFlight.claimBounds();
     if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
-    const askedMs = performance.now();
-    pace.began();
+    const claimStartedMs = performance.now();
+    pace.claimed();
     const claim = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
     const { more, databaseNow } = claim;
     report.claimed(claim.claimed);
@@ -71,7 +83,7 @@ export function startDeliverLoop(
     pressure.databaseTime(databaseNow);
     if (claim.claimed.length > 0) faultPoint('delivery-claimed');
     const claimed = await withTraces(pool, claim.claimed);
-    const isTooLate = performance.now() - askedMs > BEGIN_WITHIN_MS;
+    const isTooLate = performance.now() - claimStartedMs > ATTEMPT_TIMEOUT_MS;
     if (!isStopping() && !isTooLate && pressure.pauseReason() === null) await attempts.start(claimed);
     else await releaseDeliveries(pool, claimed, 0);
     return { more };
@@ -89,8 +101,8 @@ export function startDeliverLoop(
   };
 }
 
-/** Keeps wake-ups for a moment when the last claim began only just before. New events are not kept waiting by it. */
-function createPace(wake: () => void): { wake(): void; began(): void; close(): void } {
+/** Delays wake-ups that come within PACE_MS after a claim started. New events wake the loop directly and are not delayed. */
+function createPace(wake: () => void): { wake(): void; claimed(): void; close(): void } {
   let lastClaimMs = -Infinity;
   let timer: NodeJS.Timeout | null = null;
   return {
@@ -103,7 +115,7 @@ function createPace(wake: () => void): { wake(): void; began(): void; close(): v
           wake();
         }, waitMs);
     },
-    began: () => void (lastClaimMs = performance.now()),
+    claimed: () => void (lastClaimMs = performance.now()),
     close: () => clearTimeout(timer ?? undefined),
   };
 }

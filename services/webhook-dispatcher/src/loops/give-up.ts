@@ -3,12 +3,10 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { startLoop } from '@quittance/runtime/loop.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { latestRetrySeconds } from '../delivery/retry-schedule.ts';
+import { giveUpAfterSeconds } from '../delivery/retry-schedule.ts';
 import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';
 
 const INTERVAL_MS = 60_000;
-/** Beyond the moment at which the last retry would have been made; a receiver's Retry-After may have put each of them off. */
-const GRACE_SECONDS = 3 * 86_400;
 
 /** Gives up what waits for a receiver that has been dead for longer than all retries together would have taken. */
 export function startGiveUpLoop({
@@ -24,9 +22,9 @@ export function startGiveUpLoop({
 }): Loop {
   const givenUp = metrics.counter(
     'webhook_given_up_events_total',
-    'Events failed while attempts at their receiver were spared',
+    'Events failed because their receiver stayed dead while their attempts were spared',
   );
-  const afterSeconds = latestRetrySeconds(retryDelaysSeconds) + GRACE_SECONDS;
+  const afterSeconds = giveUpAfterSeconds(retryDelaysSeconds);
   return startLoop({
     name: 'give-up',
     intervalMs: INTERVAL_MS,

@@ -8,16 +8,13 @@ import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../store
 import type { Backlog } from '../store/backlog.ts';
 
 const INTERVAL_MS = 10_000;
-/** Lanes that are told of by name; more would be a series for every merchant there is. */
+/** Lanes that are shown by name. Without a limit every merchant would have a series. */
 const LONGEST_LANES = 20;
 
-/** Keeps the gauges of what waits to be sent. Every replica shows the same numbers: take their maximum, not their sum. */
+/** Keeps the gauges of what waits to be sent. Every replica shows the same numbers: use their maximum, not their sum. */
 export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
   const show = createGauges(metrics);
-  const misplaced = metrics.gauge(
-    'webhook_misplaced_attempts',
-    'Attempts that no partition of a month took, up to 1,000',
-  );
+  const misplaced = metrics.gauge('webhook_misplaced_attempts', 'Attempts in the default partition, up to 1,000');
   const failing = metrics.gauge(
     'webhook_failing_lanes',
     'Merchants with events waiting whose receiver failed since its last success, by how it failed last',
@@ -46,7 +43,10 @@ function createGauges(metrics: Metrics): (backlog: Backlog) => void {
   );
   const overdue = metrics.gauge('webhook_overdue_lanes', 'Merchants with a delivery due for more than a minute');
   const held = metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting');
-  const closed = metrics.gauge('webhook_closed_lanes', 'Merchants whose receiver answers nothing but failures');
+  const open = metrics.gauge(
+    'webhook_open_lane_circuits',
+    'Merchants whose receiver gets no attempts, or one probe, because it keeps failing',
+  );
   const ofLane = ['merchant_id'] as const;
   const laneDue = metrics.gauge(
     'webhook_lane_backlog_deliveries',
@@ -63,8 +63,8 @@ function createGauges(metrics: Metrics): (backlog: Backlog) => void {
     oldest.set(backlog.oldestSeconds);
     overdue.set(backlog.overdueLanes);
     held.set(backlog.heldLanes);
-    closed.set(backlog.closedLanes);
-    // A merchant that no longer waits must not stay with its last numbers. Nothing is awaited here, so no scrape sees the gap.
+    open.set(backlog.openLanes);
+    // Removes merchants that no longer wait. Nothing is awaited between reset and set, so no scrape sees the gap.
     laneDue.reset();
     laneOldest.reset();
     for (const { merchantId, due: waiting, oldestSeconds } of backlog.longest) {

@@ -38,7 +38,7 @@ export type Sender = {
   close(): Promise<void>;
 };
 
-const ATTEMPT_TIMEOUT_MS = 15_000;
+export const ATTEMPT_TIMEOUT_MS = 15_000;
 /**
  * What the body of an answer gets, once the status line has decided. It is read only to save the next handshake, and a receiver
  * that lets its bodies trickle must not hold a place of its lane for the rest of the fifteen seconds.

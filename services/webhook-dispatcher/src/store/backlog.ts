@@ -2,13 +2,13 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /**
- * Deliveries that are counted at most, in all and of each lane that is told of by name. Each may cost a look into the table, until a
- * vacuum has passed there: with ten million pending, counting a hundred thousand took seconds.
+ * Deliveries that are counted at most, in all and of each lane that is shown by name. Until a vacuum has passed, each may cost a heap
+ * fetch: with ten million pending, counting a hundred thousand took seconds.
  */
 const MAX_COUNTED = 20_000;
 const MAX_COUNTED_OF_LANE = 1_000;
 
-/** How long something may be due before its lane counts as overdue: far beyond the moment that a claim takes. */
+/** How long something may be due before its lane counts as overdue: far longer than a claim takes. */
 const OVERDUE_SECONDS = 60;
 
 /** `due` up to 1,000. */
@@ -23,22 +23,22 @@ export type Backlog = {
   overdueLanes: number;
   /** Lanes of blocked accounts that have something due. */
   heldLanes: number;
-  /** Lanes that rest, or are tried with one event, because their receiver answered nothing but failures. */
-  closedLanes: number;
-  /** The lanes that wait longest, those at rest included, longest first. */
+  /** Lanes whose circuit is open or half-open, with something pending. */
+  openLanes: number;
+  /** The lanes that wait longest, those with an open circuit included, longest first. */
   longest: LaneBacklog[];
 };
 
 /**
- * What waits to be sent now. Lanes that wait on purpose are kept apart: of blocked accounts, without an endpoint, with a receiver
- * that answers nothing but failures, or on a host that cannot be reached; the last two have no due time before their rest is over.
- * One look into the index for each lane with anything pending; nothing is counted beyond its bound.
- * @param options.longest how many lanes to tell of by name.
+ * What waits to be sent now. Lanes that wait on purpose are counted apart: of blocked accounts, without an endpoint, with an open
+ * circuit, or on a host that cannot be reached; the last two are not due before their pause is over.
+ * One index look-up for each lane with anything pending; nothing is counted beyond its bound.
+ * @param options.longest how many lanes to show by name.
  */
 export async function readBacklog(db: Queryable, { longest }: { longest: number }): Promise<Backlog> {
   const { rows } = await db.query<Backlog>(
     `with waiting as materialized (
-       select l.merchant_id, head.due_at, l.closed_until is null and l.next_due_at <= now() as is_open
+       select l.merchant_id, head.due_at, l.open_until is null and l.next_due_at <= now() as is_sendable
          from lane l
         cross join lateral (
           select next_attempt_at as due_at from delivery
@@ -53,7 +53,7 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
            where merchant_id = w.merchant_id and status = 'pending' and next_attempt_at <= now()
            limit $1
         ) d
-        where w.is_open
+        where w.is_sendable
         limit $1
      ), longest as (
        select w.merchant_id, extract(epoch from now() - w.due_at)::float8 as seconds,
@@ -65,23 +65,23 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
          from (select * from waiting order by due_at limit $3) w
      )
      select (select count(*)::int from counted) as due,
-            coalesce(extract(epoch from now() - min(due_at) filter (where is_open)), 0)::float8 as "oldestSeconds",
-            count(*) filter (where is_open and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
+            coalesce(extract(epoch from now() - min(due_at) filter (where is_sendable)), 0)::float8 as "oldestSeconds",
+            count(*) filter (where is_sendable and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
             (select count(*)::int from lane where held and next_due_at <= now()) as "heldLanes",
-            (select count(*)::int from lane where closed_until is not null and next_due_at is not null) as "closedLanes",
+            (select count(*)::int from lane where open_until is not null and next_due_at is not null) as "openLanes",
             (select coalesce(jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'due', due, 'oldestSeconds', seconds)
                                        order by seconds desc), '[]') from longest) as longest
        from waiting`,
     [MAX_COUNTED, MAX_COUNTED_OF_LANE, longest, OVERDUE_SECONDS],
   );
   const [backlog] = rows;
-  if (backlog === undefined) throw new Error('an aggregate returned no row');
+  if (backlog === undefined) throw new Error('the backlog query returned no row');
   return backlog;
 }
 
 /**
- * Merchants whose receiver has failed since its last success, by how it failed last; a category without any is left out. Those that
- * are sent nothing, because nothing pends or the account is blocked, say nothing about today.
+ * Merchants whose receiver has failed since its last success, by how it failed last; a category without any is left out. Merchants
+ * that are sent nothing, because nothing pends or the account is blocked, are not counted.
  */
 export async function countFailingLanes(db: Queryable): Promise<Map<ErrorCategory, number>> {
   const { rows } = await db.query<{ error_category: ErrorCategory; count: number }>(
@@ -91,7 +91,7 @@ export async function countFailingLanes(db: Queryable): Promise<Map<ErrorCategor
   return new Map(rows.map((row) => [row.error_category, row.count]));
 }
 
-/** Rows that no month's partition took, up to 1,000: there are some only when the partitions were not made in time. */
+/** Rows in the default partition, up to 1,000: there are some only when a month's partition was not created in time. */
 export async function countMisplacedAttempts(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     `select count(*)::int as count from (select 1 from attempt_default limit 1000) a`,
@@ -99,7 +99,7 @@ export async function countMisplacedAttempts(db: Queryable): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Makes the coming months' partitions of `attempt`. */
+/** Creates the coming months' partitions of `attempt`. */
 export async function ensureAttemptPartitions(db: Queryable): Promise<void> {
   await db.query('select ensure_attempt_partitions()');
 }

@@ -35,10 +35,10 @@ export type ClaimBounds = {
   /** Attempts one host may get, where `hosts` says nothing else. */
   perHost: number;
   /**
-   * Hosts that may get fewer. Those with a rest, in seconds, get none before it is over, and the lanes that lead there are put off;
-   * lanes that lead to a host without room stay where they are, because room may come at any moment.
+   * Hosts that may get fewer. A host with a pause gets none before it is over, and the lanes that lead there are put off. Lanes of a
+   * host without room keep their place, because room may come at any moment.
    */
-  hosts: Readonly<Record<string, { room: number; rest: number }>>;
+  hosts: Readonly<Record<string, { room: number; pause_seconds: number }>>;
   leaseSeconds: number;
 };
 
@@ -60,21 +60,22 @@ const DELIVERIES_A_LANE = 4;
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
 /**
- * Takes due deliveries, a few of each due lane, and leases them to this process.
- * Lanes whose deliveries have all ended come up once more before they are put aside, and many of those must not hide one that has
- * something to send: then, too, there may be more.
+ * Leases due deliveries to this process, a few of each due lane.
+ * Lanes whose deliveries have all ended are claimed once more in vain. Many of those must not hide one that has something to send:
+ * then, too, there may be more.
  */
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
-  const { inFlight, hosts } = bounds;
   const room = Math.min(MAX_DELIVERIES, bounds.room);
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
-  const { rows } = await againAfterDeadlock(() =>
+  const { rows } = await retryAfterDeadlock(() =>
     pool.query(
-      `select * from claim_deliveries($1::int, $2::int, $3::int, $4::int, $5::jsonb, $6::jsonb, $7::uuid, $8::float8)`,
+      `select * from claim_deliveries(max_deliveries => $1::int, max_lanes => $2::int, lane_limit => $3::int,
+                                      host_limit => $4::int, in_flight => $5::jsonb, host_limits => $6::jsonb,
+                                      lease => $7::uuid, lease_seconds => $8::float8)`,
       [
-        ...[room, bounds.perLane, bounds.perHost, lanes],
-        ...[JSON.stringify(inFlight), JSON.stringify(hosts), leaseId, bounds.leaseSeconds],
+        ...[room, lanes, bounds.perLane, bounds.perHost],
+        ...[JSON.stringify(bounds.inFlight), JSON.stringify(bounds.hosts), leaseId, bounds.leaseSeconds],
       ],
     ),
   );
@@ -83,8 +84,8 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   return { claimed, more, databaseNow };
 }
 
-/** Late settlements of lapsed leases may meet a claim in another order than its own; the next try will find them over. */
-async function againAfterDeadlock<T>(run: () => Promise<T>): Promise<T> {
+/** Late settlements of lapsed leases may lock rows in another order than a claim does; by the second try they have ended. */
+async function retryAfterDeadlock<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (error) {
@@ -93,7 +94,7 @@ async function againAfterDeadlock<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Hands back deliveries whose POST has not begun: no attempt, no interruption, due again after the pause. */
+/** Releases deliveries whose POST has not started: no attempt, no interruption, due again after the pause. */
 export async function releaseDeliveries(
   pool: Pool,
   claimed: readonly { event_id: string; lease_id: string; merchant_id: string }[],
@@ -122,6 +123,6 @@ export async function releaseDeliveries(
 export async function readDatabaseTime(db: Queryable): Promise<Date> {
   const { rows } = await db.query<{ now: Date }>('select clock_timestamp() as now');
   const [row] = rows;
-  if (row === undefined) throw new Error('the database told no time');
+  if (row === undefined) throw new Error('select clock_timestamp() returned no row');
   return row.now;
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { byMerchant, insertAudit } from './audit.ts';
-import { lockLanes, makeLaneDue, openLane, tryLane } from './lane.ts';
+import { lockLanes, makeLanesDueNow, probeLaneNow, resetLaneCircuit } from './lane.ts';
 import { insertKey } from './signing-key.ts';
 import type { NewKey } from './signing-key.ts';
 
@@ -39,10 +39,10 @@ export async function saveEndpoint(
   const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
   await insertAudit(tx, { merchantId, eventId: null, action, ...byMerchant });
   // An event may have come before the endpoint did, and a lane without an endpoint is not claimed.
-  if (isNew) await makeLaneDue(tx, merchantId);
+  if (isNew) await makeLanesDueNow(tx, [merchantId]);
   else {
     await lockLanes(tx, [merchantId]);
-    await openLane(tx, merchantId);
+    await resetLaneCircuit(tx, merchantId);
   }
   return { keyId: row.active_key_id, configuredAt: row.created_at, isNew };
 }
@@ -65,7 +65,7 @@ export async function replaceKey(tx: Transaction, merchantId: string, key: NewKe
   await insertKey(tx, merchantId, key);
   await insertAudit(tx, { merchantId, eventId: null, action: 'key_rotated', ...byMerchant });
   await lockLanes(tx, [merchantId]);
-  // A receiver that refused the old key's signatures may take the new one's.
-  await tryLane(tx, merchantId);
+  // A receiver that refused signatures of the old key may accept those of the new one.
+  await probeLaneNow(tx, merchantId);
   return true;
 }

@@ -5,8 +5,8 @@ import { statusesBefore } from '../state.ts';
 export const GIVE_UP_BATCH = 1_000;
 
 /**
- * Ends events of lanes that have been failing all the time since the events' cycles began: attempts that were spared, because the
- * lane or its host was closed, must not keep an event pending for ever. Accounts that are held wait on purpose.
+ * Fails events of lanes that have been failing since before the events' cycles started: attempts that were spared while a circuit was
+ * open must not keep an event pending forever. Events of blocked accounts wait on purpose.
  * @param afterSeconds age of a cycle, and of the lane's failing, from which on.
  * @returns how many events became `failed`, at most GIVE_UP_BATCH.
  */

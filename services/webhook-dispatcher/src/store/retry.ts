@@ -2,7 +2,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { DeliveryRow } from './delivery-record.ts';
 import { insertAudit } from './audit.ts';
 import type { AuditedAuthor } from './audit.ts';
-import { makeLaneDue, tryLane } from './lane.ts';
+import { makeLanesDueNow, probeLaneNow } from './lane.ts';
 
 export type RetryResult =
   | { outcome: 'started'; delivery: DeliveryRow }
@@ -42,8 +42,8 @@ export async function startCycle(
   if (delivery === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
   const { eventId, author, action } = retry;
   await insertAudit(tx, { merchantId: delivery.merchant_id, eventId, action, ...author });
-  await tryLane(tx, delivery.merchant_id);
-  await makeLaneDue(tx, delivery.merchant_id);
+  await probeLaneNow(tx, delivery.merchant_id);
+  await makeLanesDueNow(tx, [delivery.merchant_id]);
   return { outcome: 'started', delivery };
 }
 

@@ -2,85 +2,56 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { statusesBefore } from '../state.ts';
 
-/** How one attempt ended, and what follows from it. */
+/** How one attempt ended, as settle_attempts() reads it. */
 export type Outcome = {
-  eventId: string;
-  merchantId: string;
-  leaseId: string;
+  event_id: string;
+  merchant_id: string;
+  lease_id: string;
   cycle: number;
   /** Number of the attempt in its cycle, from 1. */
   n: number;
-  keyId: string;
-  /** By the database's clock. Together with event and lease it names the attempt, however often it is written down. */
-  startedAt: Date;
-  durationMs: number;
-  httpStatus: number | null;
+  key_id: string;
+  /** By the database's clock. Together with event and lease it identifies the attempt, so that storing it twice has no effect. */
+  started_at: Date;
+  duration_ms: number;
+  http_status: number | null;
   /** Null for a 2xx. */
-  errorCategory: ErrorCategory | null;
-  remoteAddress: string | null;
+  error_category: ErrorCategory | null;
+  remote_ip: string | null;
   /** Null when no retry is left; without meaning after a 2xx. */
-  retryDelaySeconds: number | null;
+  retry_delay_seconds: number | null;
 };
 
-/** When a lane whose receiver answers nothing but failures is closed, and how it opens again. */
-export type LaneBreaker = {
-  /**
-   * So many failures without a success, the first of them at least so long ago: less may be a restart, or a single bad event. Ten
-   * times as many are enough at any speed.
-   */
-  closeAfter: number;
-  closeAfterSeconds: number;
-  /** It is closed for 1 s, and for twice as long with every attempt that fails again, up to this. */
-  longestCloseSeconds: number;
-  /** Attempts in flight at which a recovering lane, that began with 2 and doubled with every success, counts as recovered. */
+/** When the circuit of a failing receiver opens, and when it closes again. */
+export type CircuitPolicy = {
+  /** Failures without a success, if the first of them is at least `openAfterSeconds` old. Ten times as many suffice at any age. */
+  openAfter: number;
+  openAfterSeconds: number;
+  /** It opens for 1 s, and for twice as long after each failed probe, up to this. */
+  longestOpenSeconds: number;
+  /** Attempts in flight at which a recovering lane, which starts with 2 and doubles with every success, counts as healthy. */
   recoveredAt: number;
 };
 
-const laneBreaker: LaneBreaker = {
-  closeAfter: 50,
-  closeAfterSeconds: 10,
-  longestCloseSeconds: 60,
-  recoveredAt: 8,
-};
-
 /**
- * Writes down how attempts ended, all of them or none: a 2xx stands whoever holds the lease by now, a failure counts only under its
- * own lease. All times are the database's, so a process with a wrong clock cannot make an event look late. Writing the same
- * outcomes again changes no delivery, so whoever does not know whether a commit took effect repeats it.
+ * Stores how attempts ended, all of them or none: a 2xx stands whoever holds the lease by now, a failure counts only under its own
+ * lease. All times are the database's, so a process with a wrong clock cannot make an event look late. Storing the same outcomes
+ * again changes no delivery, so a caller that does not know whether a commit succeeded repeats it.
  */
-export async function settleAttempts(
-  pool: Pool,
-  outcomes: readonly Outcome[],
-  breaker: LaneBreaker = laneBreaker,
-): Promise<void> {
-  // In one order, so that two batches which share events do not wait for each other.
-  const sorted = outcomes.toSorted((a, b) => (a.eventId < b.eventId ? -1 : 1));
-  // Whatever else was said of an event, a 2xx stands.
-  const delivered = new Set(outcomes.filter((o) => o.errorCategory === null).map((o) => o.eventId));
+export async function settleAttempts(pool: Pool, outcomes: readonly Outcome[], policy: CircuitPolicy): Promise<void> {
+  const delivered = new Set(outcomes.filter((o) => o.error_category === null).map((o) => o.event_id));
+  const sorted = outcomes
+    // In one order, so that two batches with the same events do not deadlock.
+    .toSorted((a, b) => (a.event_id < b.event_id ? -1 : 1))
+    // A 2xx in the batch overrides the event's failures.
+    .map((o) => ({ ...o, decides: o.error_category === null || !delivered.has(o.event_id) }));
   await pool.query(
-    `select settle_attempts($1::text[], $2::uuid[], $3::text[], $4::int[], $5::int[], $6::text[], $7::timestamptz[],
-                            $8::int[], $9::smallint[], $10::text[], $11::inet[], $12::float8[], $13::bool[], $14::text[],
-                            $15::text[], $16::int, $17::int, $18::float8, $19::float8)`,
+    `select settle_attempts(outcomes => $1::jsonb, before_delivered => $2::text[], before_failed => $3::text[],
+                            open_after => $4::int, open_after_seconds => $5::float8, longest_open_seconds => $6::float8,
+                            recovered_at => $7::int)`,
     [
-      sorted.map((o) => o.eventId),
-      sorted.map((o) => o.leaseId),
-      sorted.map((o) => o.merchantId),
-      sorted.map((o) => o.cycle),
-      sorted.map((o) => o.n),
-      sorted.map((o) => o.keyId),
-      sorted.map((o) => o.startedAt),
-      sorted.map((o) => o.durationMs),
-      sorted.map((o) => o.httpStatus),
-      sorted.map((o) => o.errorCategory),
-      sorted.map((o) => o.remoteAddress),
-      sorted.map((o) => o.retryDelaySeconds),
-      sorted.map((o) => o.errorCategory === null || !delivered.has(o.eventId)),
-      statusesBefore('delivered'),
-      statusesBefore('failed'),
-      breaker.recoveredAt,
-      breaker.closeAfter,
-      breaker.closeAfterSeconds,
-      breaker.longestCloseSeconds,
+      ...[JSON.stringify(sorted), statusesBefore('delivered'), statusesBefore('failed')],
+      ...[policy.openAfter, policy.openAfterSeconds, policy.longestOpenSeconds, policy.recoveredAt],
     ],
   );
 }

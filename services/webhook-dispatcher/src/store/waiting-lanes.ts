@@ -1,4 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { CircuitState } from '../state.ts';
 import { timeOrNull } from './delivery-record.ts';
 
 /** Lists answer at most this many lanes. */
@@ -21,23 +22,25 @@ type LaneState = {
   failing_since: string | null;
   /** Of the last failure; it stays when the receiver recovers. */
   error_category: string | null;
-  /** While it is set, the receiver gets nothing until then, and one event after it. */
-  closed_until: string | null;
-  closed_times: number;
-  /** Attempts in flight that each process allows while the receiver recovers; null when the ordinary bound holds. */
-  recovering_cap: number | null;
-  /** Something is due, and nothing is sent before this moment: the lane is closed, or its host cannot be reached. */
+  circuit_state: CircuitState;
+  /** When an open circuit may be probed, or the lease of the probe of a half-open one lapses; otherwise null. */
+  open_until: string | null;
+  /** How often the circuit opened since it was last closed. */
+  times_opened: number;
+  /** Attempts in flight that each process allows while the circuit is recovering; otherwise null. */
+  recovery_limit: number | null;
+  /** Something is due, and nothing is sent before this time: the circuit is open, or the host cannot be reached. */
   put_off_until: string | null;
 };
 
 /** The lanes asked for, at most 100, and how many there are. */
 export type WaitingLanes = { lanes: LaneState[]; total: number };
 
-type Times = 'oldest_due_at' | 'failing_since' | 'closed_until' | 'put_off_until';
+type Times = 'oldest_due_at' | 'failing_since' | 'open_until' | 'put_off_until';
 type Row = Omit<LaneState, Times> & { [time in Times]: Date | null } & { total: number };
 
 /**
- * The lanes that wait, longest first: those with something due, and those that are closed with something pending.
+ * The lanes that wait, longest first: those with something due, and those with an open circuit and something pending.
  * @param which.merchantId that merchant's lane alone, whether it waits or not.
  * @param which.held lanes of blocked accounts, instead of the others.
  */
@@ -49,8 +52,8 @@ export async function readWaitingLanes(
   const held = 'held' in which && which.held;
   const { rows } = await db.query<Row>(
     `with waiting as materialized (
-       select l.merchant_id, l.held, l.failures, l.failing_since, l.error_category, l.closed_until, l.closed_times,
-              l.recovering_cap, head.due_at as oldest_due_at,
+       select l.merchant_id, l.held, l.failures, l.failing_since, l.error_category, l.circuit_state, l.open_until,
+              l.times_opened, l.recovery_limit, head.due_at as oldest_due_at,
               case when head.due_at is not null and l.next_due_at > now() then l.next_due_at end as put_off_until
          from lane l
          left join lateral (
@@ -60,7 +63,7 @@ export async function readWaitingLanes(
          ) head on true
         where ($1::text is null or l.merchant_id = $1)
           and ($1::text is not null or l.held = $2 and (head.due_at is not null
-               or l.closed_until is not null and l.next_due_at is not null))
+               or l.open_until is not null and l.next_due_at is not null))
      )
      select w.*, e.host, (select count(*)::int from waiting) as total,
             (select count(*)::int from (
@@ -84,8 +87,9 @@ const laneState = (row: Row): LaneState => ({
   failures: row.failures,
   failing_since: timeOrNull(row.failing_since),
   error_category: row.error_category,
-  closed_until: timeOrNull(row.closed_until),
-  closed_times: row.closed_times,
-  recovering_cap: row.recovering_cap,
+  circuit_state: row.circuit_state,
+  open_until: timeOrNull(row.open_until),
+  times_opened: row.times_opened,
+  recovery_limit: row.recovery_limit,
   put_off_until: timeOrNull(row.put_off_until),
 });

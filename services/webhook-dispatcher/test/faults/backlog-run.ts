@@ -14,22 +14,22 @@ export type BacklogRun = {
 export type BacklogRunResult = {
   /** Broken promises, each with what shows it. */
   broken: string[];
-  counts: Record<'backlog' | 'attempts while dead' | 'times closed' | 'events of others', number>;
+  counts: Record<'backlog' | 'attempts while dead' | 'times opened' | 'events of others', number>;
 };
 
 const DISPATCHERS = 2;
 /** Attempts that a lane may have in flight in one process. */
-const LANE_BOUND = 8;
+const LANE_LIMIT = 8;
 /** How slow the dead receiver is to refuse, and how fast the living one is to accept. */
 const REFUSES_AFTER_MS = 50;
 const ACCEPTS_AFTER_MS = 2;
-/** The lane is closed for 1, 2, 4 and 8 seconds in that time. */
-const TIMES_CLOSED = 4;
+/** The circuit is open for 1, 2, 4 and 8 seconds in that time. */
+const TIMES_OPENED = 4;
 const RETRY_DELAYS_SECONDS = '1,1,1,1,1,1,1,1';
 
 /**
  * Two dispatchers have a large backlog for a receiver that is dead, while others go on; then the receiver is back.
- * Nothing here is hurried: the lane is closed after as long as anywhere, and is tried again when its time has come.
+ * Nothing is shortened: the circuit opens, and is probed, after as long as in production.
  */
 export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<BacklogRunResult> {
   const site = await openSite({ retryDelaysSeconds: RETRY_DELAYS_SECONDS });
@@ -49,13 +49,13 @@ export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<B
   };
 
   await insertBacklog(site.world.pool, dead, backlog);
-  await untilClosed(site, dead, 1);
-  const beforeClosed = site.book.of(dead.host).length;
-  say(`  the lane is closed, after ${beforeClosed} attempts`);
-  const [closings] = await Promise.all([untilClosed(site, dead, TIMES_CLOSED), payOthers()]);
+  await untilOpened(site, dead, 1);
+  const beforeOpened = site.book.of(dead.host).length;
+  say(`  the circuit is open, after ${beforeOpened} attempts`);
+  const [openings] = await Promise.all([untilOpened(site, dead, TIMES_OPENED), payOthers()]);
   const whileDead = site.book.of(dead.host).length;
-  // What was in flight, and one event for each time it was tried since.
-  const spared = beforeClosed + DISPATCHERS * LANE_BOUND + closings;
+  // The attempts that were in flight, and one probe each time.
+  const spared = beforeOpened + DISPATCHERS * LANE_LIMIT + openings;
 
   say('  the receiver is back');
   const rushes = bringBack(site, dead);
@@ -66,21 +66,21 @@ export async function backlogRun({ backlog, say, onEnd }: BacklogRun): Promise<B
       ...rushes.slice(0, 5),
       ...(await site.violations()),
     ],
-    counts: { backlog, 'attempts while dead': whileDead, 'times closed': closings, 'events of others': events },
+    counts: { backlog, 'attempts while dead': whileDead, 'times opened': openings, 'events of others': events },
   };
 }
 
-/** @returns how often the lane was closed by then, so many times at least. */
-async function untilClosed({ world }: Site, { merchantId }: Merchant, times: number): Promise<number> {
+/** @returns how often the circuit has opened: at least this many times. */
+async function untilOpened({ world }: Site, { merchantId }: Merchant, times: number): Promise<number> {
   return eventually(
     async () => {
-      const { rows } = await world.pool.query<{ closed_times: number }>(
-        `select closed_times from lane where merchant_id = $1`,
+      const { rows } = await world.pool.query<{ times_opened: number }>(
+        `select times_opened from lane where merchant_id = $1`,
         [merchantId],
       );
-      const closedTimes = rows[0]?.closed_times ?? 0;
-      if (closedTimes < times) throw new Error(`the lane was closed ${closedTimes} times`);
-      return closedTimes;
+      const timesOpened = rows[0]?.times_opened ?? 0;
+      if (timesOpened < times) throw new Error(`the circuit opened ${timesOpened} times`);
+      return timesOpened;
     },
     { timeoutMs: 180_000, intervalMs: 100 },
   );
@@ -95,7 +95,7 @@ function bringBack({ book }: Site, { host }: Merchant): string[] {
   let [open, accepted] = [0, 0];
   book.treat(host, () => (response) => {
     open += 1;
-    const most = accepted === 0 ? 1 : DISPATCHERS * Math.min(LANE_BOUND, 2 ** accepted);
+    const most = accepted === 0 ? 1 : DISPATCHERS * Math.min(LANE_LIMIT, 2 ** accepted);
     if (open > most) rushes.push(`${open} requests at once after ${accepted} were accepted`);
     setTimeout(() => {
       open -= 1;

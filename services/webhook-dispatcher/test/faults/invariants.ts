@@ -26,13 +26,13 @@ const rules: Record<string, string> = {
      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as json) b
      where d.event_id is null or b.json ->> 'event_id' <> e.event_id or b.json ->> 'payment_id' <> e.payment_id
         or b.json ->> 'status' <> 'PAID'`,
-  // A lane may rest, but not for longer than a minute beyond its time.
+  // A lane may be put off, but not for longer than a minute.
   'I8 what pends is due at a time its lane knows of': `
     select format('%s is due at %s, its lane at %s', d.event_id, d.next_attempt_at, coalesce(l.next_due_at::text, 'no time')) as what
       from delivery d left join lane l on l.merchant_id = d.merchant_id
      where d.status = 'pending'
        and (l.next_due_at is null
-            or l.next_due_at > greatest(d.next_attempt_at, l.closed_until, now()) + interval '1 minute')`,
+            or l.next_due_at > greatest(d.next_attempt_at, l.open_until, now()) + interval '1 minute')`,
   'I8 a success is a fact': `
     select format('%s was accepted by its receiver, and is %s', d.event_id, d.status) as what
       from delivery d

@@ -6,6 +6,7 @@ import { createConnector } from '../../src/sending/dial.ts';
 import { localReceiver } from '../../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../../src/loops/deliver.ts';
 import { createBackPressure } from '../../src/delivery/back-pressure.ts';
+import { limits } from '../../src/delivery/in-flight-limits.ts';
 import { systemResolve } from '../../src/sending/resolve.ts';
 import { createSender } from '../../src/sending/sender.ts';
 import { createAuthority } from '../certificates.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
   const pressure = createBackPressure(common);
   const loop = startDeliverLoop({
     ...{ ...common, pool: store.pool, vault: store.vault, sender, pressure },
-    ...{ bounds: { lane: 8, host: 64, process: 1_024 }, stopping: new AbortController().signal },
+    ...{ limits, stopping: new AbortController().signal },
     retryDelaysSeconds: Array<number>(100).fill(0),
   });
   stop = async () => {

@@ -4,13 +4,13 @@ import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import type { OutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import { claimDeliveries, releaseDeliveries } from '../../src/store/claim.ts';
 import type { ClaimBounds, Claimed } from '../../src/store/claim.ts';
-import { restLanes } from '../../src/store/lane.ts';
+import { openLaneCircuits } from '../../src/store/lane.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import type { Outcome } from '../../src/store/settle.ts';
 import { failure, outcome } from '../store-world.ts';
 import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate } from './scene.ts';
 import type { Chance, Scene } from './scene.ts';
-import { HOST_REST_SECONDS, LANE_REST_SECONDS, LEASE_SECONDS, breaker } from './times.ts';
+import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from './times.ts';
 
 /** Null: no retry is left. */
 const RETRY_DELAYS_SECONDS = [null, 0, 0, 0.05, 0.3, 2];
@@ -46,8 +46,8 @@ function randomBounds(chance: Chance): Omit<ClaimBounds, 'inFlight'> {
   const limits = hosts
     .filter((host) => host === FAR_HOST || chance.happens(0.2))
     .map((host) => {
-      const rests = chance.happens(host === FAR_HOST ? 0.99 : 0.2);
-      return [host, { room: chance.below(4), rest: rests ? HOST_REST_SECONDS : 0 }] as const;
+      const pauses = chance.happens(host === FAR_HOST ? 0.99 : 0.2);
+      return [host, { room: chance.below(4), pause_seconds: pauses ? HOST_PAUSE_SECONDS : 0 }] as const;
     });
   return {
     room: 1 + chance.below(30),
@@ -89,8 +89,8 @@ function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
       counts.released += claimed.length;
       if (ending === 0 || chance.happens(0.5)) return;
       const merchantIds = new Set(claimed.map((delivery) => delivery.merchant_id));
-      await restLanes(pool, merchantIds, LANE_REST_SECONDS);
-      counts.rested += merchantIds.size;
+      await openLaneCircuits(pool, merchantIds, LANE_PAUSE_SECONDS);
+      counts.opened += merchantIds.size;
     });
   };
 }
@@ -99,29 +99,29 @@ function createWork(scene: Scene, name: string, inFlight: Map<string, number>) {
 function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promise<void> {
   const { counts } = scene;
   const chance = chanceOf(scene, name);
-  const settler = randomSettler(scene, name);
+  const writer = randomWriter(scene, name);
   return async (delivery) => {
     const isLate = chance.happens(0.05);
     const isRepeated = chance.happens(0.05);
     const ended = chance.happens(scene.successShareOf(delivery.merchant_id))
       ? outcome(delivery)
-      : outcome(delivery, { ...failure, retryDelaySeconds: chance.pick(RETRY_DELAYS_SECONDS) });
+      : outcome(delivery, { ...failure, retry_delay_seconds: chance.pick(RETRY_DELAYS_SECONDS) });
     await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
-    await settler.write(ended);
-    counts[ended.errorCategory === null ? 'successes' : 'failures'] += 1;
+    await writer.write(ended);
+    counts[ended.error_category === null ? 'successes' : 'failures'] += 1;
     if (isLate) counts.late += 1;
     if (!isRepeated) return;
     await delay(chance.below(50));
-    await settler.write(ended);
+    await writer.write(ended);
     counts.repeated += 1;
   };
 }
 
 /** The dispatcher's own, whose retries are counted. */
-function randomSettler(scene: Scene, name: string): OutcomeWriter<Outcome> {
+function randomWriter(scene: Scene, name: string): OutcomeWriter<Outcome> {
   const write = async (outcomes: readonly Outcome[]): Promise<void> => {
     try {
-      await settleAttempts(scene.world.pool, outcomes, breaker);
+      await settleAttempts(scene.world.pool, outcomes, policy);
     } catch (error) {
       countError(scene, name, error);
       throw error;

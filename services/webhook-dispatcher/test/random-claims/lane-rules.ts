@@ -1,5 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { HOST_REST_SECONDS, LANE_REST_SECONDS, LEASE_SECONDS, breaker } from './times.ts';
+import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from './times.ts';
 
 /**
  * Looks for what must never be in the lanes, at any moment and whatever is under way: each rule reads what was committed at one
@@ -8,9 +8,9 @@ import { HOST_REST_SECONDS, LANE_REST_SECONDS, LEASE_SECONDS, breaker } from './
  */
 export async function findLaneViolations(db: Queryable): Promise<{ what: string; shown: string }[]> {
   const { rows } = await db.query<{ rule: string; lane: { merchant_id: string } }>(`${union} limit 5`, [
-    HOST_REST_SECONDS,
-    Math.max(LEASE_SECONDS, LANE_REST_SECONDS, breaker.longestCloseSeconds),
-    breaker.recoveredAt,
+    HOST_PAUSE_SECONDS,
+    Math.max(LEASE_SECONDS, LANE_PAUSE_SECONDS, policy.longestOpenSeconds),
+    policy.recoveredAt,
   ]);
   return rows.map(({ rule, lane }) => ({ what: `${rule}: ${lane.merchant_id}`, shown: JSON.stringify(lane) }));
 }
@@ -20,11 +20,13 @@ const rules = {
   'what pends is due at a time its lane knows of': `
     l.earliest is not null
     and (l.next_due_at is null
-         or l.next_due_at > greatest(l.earliest, l.closed_until, clock_timestamp() + make_interval(secs => $1)))`,
-  'no lane rests for longer than it may': `l.closed_until > clock_timestamp() + make_interval(secs => $2)`,
-  'a lane is tried with one event, or not closed': `(l.recovering_cap = 1) <> (l.closed_until is not null) and l.recovering_cap is not null`,
-  'a lane recovers in steps': `not l.recovering_cap between 1 and $3::int - 1`,
-  'a lane that works as ever was not closed': `l.closed_times > 0 and l.closed_until is null and l.recovering_cap is null`,
+         or l.next_due_at > greatest(l.earliest, l.open_until, clock_timestamp() + make_interval(secs => $1)))`,
+  'no circuit is open for longer than it may': `l.open_until > clock_timestamp() + make_interval(secs => $2)`,
+  'an open or half-open circuit has an end, and no other has one': `
+    (l.circuit_state in ('open', 'half_open')) <> (l.open_until is not null)`,
+  'a circuit recovers in steps': `
+    (l.circuit_state = 'recovering') <> (l.recovery_limit is not null) or not l.recovery_limit between 2 and $3::int - 1`,
+  'a closed circuit has not opened': `l.times_opened > 0 and l.circuit_state = 'closed'`,
   'failures have a beginning and a reason': `
     (l.failures = 0) <> (l.failing_since is null) or l.failures < 0 or (l.failures > 0 and l.error_category is null)`,
 };

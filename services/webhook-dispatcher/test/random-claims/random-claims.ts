@@ -11,7 +11,7 @@ import { findLaneViolations } from './lane-rules.ts';
 import { putEndpoint, runOthers } from './others.ts';
 import { hosts, note, openScene, repeat } from './scene.ts';
 import type { Counts, Scene } from './scene.ts';
-import { LEASE_SECONDS, breaker } from './times.ts';
+import { LEASE_SECONDS, policy } from './times.ts';
 
 /**
  * Claimers and all others who change lanes do so at once, in random ways, while the lanes are looked at all the time. Then all
@@ -89,16 +89,16 @@ async function judgeEvents(scene: Scene): Promise<void> {
 async function look(scene: Scene): Promise<void> {
   const { world, counts } = scene;
   await judgeLanes(scene);
-  const { rows } = await world.pool.query<Record<'closed' | 'recovering' | 'put_off', number>>(
-    `select count(*) filter (where closed_until > now())::int as closed,
-            count(*) filter (where recovering_cap > 1)::int as recovering,
-            count(*) filter (where closed_until is null and next_due_at > now()
+  const { rows } = await world.pool.query<Record<'open' | 'recovering' | 'put_off', number>>(
+    `select count(*) filter (where open_until > now())::int as open,
+            count(*) filter (where circuit_state = 'recovering')::int as recovering,
+            count(*) filter (where open_until is null and next_due_at > now()
                                and exists (select from delivery d where d.merchant_id = lane.merchant_id
                                               and d.status = 'pending' and d.next_attempt_at <= now()))::int as put_off
        from lane`,
   );
   counts.looks += 1;
-  counts.closed += rows[0]!.closed;
+  counts.open += rows[0]!.open;
   counts.recovering += rows[0]!.recovering;
   counts.putOff += rows[0]!.put_off;
 }
@@ -122,7 +122,7 @@ async function deliverAll(scene: Scene): Promise<void> {
   await settleAttempts(
     world.pool,
     claimed.map((delivery) => outcome(delivery)),
-    breaker,
+    policy,
   );
   await judgeLanes(scene);
   const { rows } = await world.pool.query<{ pending: number; lanes: number }>(

@@ -16,14 +16,14 @@ const happenings = [
   'late',
   'repeated',
   'released',
-  'rested',
+  'opened',
   'inserted',
   'held',
   'moved',
   'rotated',
   'retried',
   'givenUp',
-  'closed',
+  'open',
   'recovering',
   'putOff',
   'looks',
@@ -48,7 +48,7 @@ export type Scene = {
 };
 
 export const hosts = ['one.io', 'two.io', 'three.io', 'far.io'] as const;
-/** Rests in almost every claim, so that its lanes are put off. */
+/** Has a pause in almost every claim, so that its lanes are put off. */
 export const FAR_HOST = 'far.io';
 
 const SUCCESS_SHARES = [0.95, 0.95, 0.2, 0];

@@ -7,7 +7,7 @@ import { releaseDeliveries } from '../src/store/claim.ts';
 import type { Claimed } from '../src/store/claim.ts';
 import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
 import { giveUpDeliveries } from '../src/store/give-up.ts';
-import { restLanes } from '../src/store/lane.ts';
+import { openLaneCircuits } from '../src/store/lane.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld } from './store-world.ts';
@@ -20,26 +20,26 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop(), 60_000);
 
-/** Closes after four failures, whatever their time. */
-const breaker = { closeAfter: 4, closeAfterSeconds: 0, longestCloseSeconds: 60, recoveredAt: 8 };
+/** Opens after four failures, at any age. */
+const policy = { openAfter: 4, openAfterSeconds: 0, longestOpenSeconds: 60, recoveredAt: 8 };
 
 const fail = (claimed: readonly Claimed[], over: Parameters<typeof outcome>[1] = {}) =>
   settleAttempts(
     world.pool,
-    claimed.map((c) => outcome(c, { ...failure, retryDelaySeconds: 0, ...over })),
-    breaker,
+    claimed.map((c) => outcome(c, { ...failure, retry_delay_seconds: 0, ...over })),
+    policy,
   );
 const succeed = (claimed: readonly Claimed[]) =>
   settleAttempts(
     world.pool,
     claimed.map((c) => outcome(c)),
-    breaker,
+    policy,
   );
 
 async function laneOf(merchantId: string) {
   const { rows } = await world.pool.query<Record<string, unknown>>(
-    `select failures, closed_times, recovering_cap, error_category,
-            ceil(extract(epoch from closed_until - now()))::int as closed_for,
+    `select failures, circuit_state, times_opened, recovery_limit, error_category,
+            ceil(extract(epoch from open_until - now()))::int as open_for,
             ceil(extract(epoch from next_due_at - now()))::int as due_in
        from lane where merchant_id = $1`,
     [merchantId],
@@ -47,87 +47,99 @@ async function laneOf(merchantId: string) {
   return rows[0];
 }
 
-/** As if the rest of a closed lane, or the lease of what is being tried, were over. */
-const passRest = (merchantId: string) =>
+/** Ends the pause of an open circuit, or the lease of a probe. */
+const endPause = (merchantId: string) =>
   world.pool.query(
-    `update lane set closed_until = least(closed_until, now()), next_due_at = least(next_due_at, now()) where merchant_id = $1`,
+    `update lane set open_until = case when open_until is not null then least(open_until, now()) end,
+                     next_due_at = least(next_due_at, now())
+      where merchant_id = $1`,
     [merchantId],
   );
 
-/** A merchant with events, whose lane is closed for the first time. */
-async function closedLane({ events = 30 } = {}) {
+/** A merchant with events, whose lane's circuit is open for the first time. */
+async function openLane({ events = 30 } = {}) {
   const merchantId = await world.addMerchant();
   const eventIds: string[] = [];
   for (let n = 0; n < events; n += 1) eventIds.push(await world.addEvent(merchantId));
   await fail(await world.claim({ perLane: 3 }));
   await fail(await world.claim({ perLane: 1 }));
-  expect(await laneOf(merchantId)).toMatchObject({ failures: 4, closed_times: 1, closed_for: 1 });
+  expect(await laneOf(merchantId)).toMatchObject({ failures: 4, circuit_state: 'open', times_opened: 1, open_for: 1 });
   return { merchantId, eventIds };
 }
 
-describe('a lane whose receiver keeps failing', () => {
-  test('is closed, and what waits in it is charged nothing', async () => {
-    const { merchantId } = await closedLane();
-    expect(await laneOf(merchantId)).toMatchObject({ recovering_cap: null, error_category: 'http_5xx', due_in: 1 });
+describe('the circuit of a lane whose receiver keeps failing', () => {
+  test("opens, and the lane's other events are charged no attempts", async () => {
+    const { merchantId } = await openLane();
+    expect(await laneOf(merchantId)).toMatchObject({
+      circuit_state: 'open',
+      recovery_limit: null,
+      error_category: 'http_5xx',
+      due_in: 1,
+    });
     expect(await world.claim()).toEqual([]);
     const { rows } = await world.pool.query(`select sum(attempts)::int as attempts from delivery`);
     expect(rows).toEqual([{ attempts: 4 }]);
   });
 
-  test('is not closed by failures that all came within a few seconds', async () => {
+  test('stays closed for failures that all came within a few seconds', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
-    const patient = { ...breaker, closeAfterSeconds: 10 };
+    const patient = { ...policy, openAfterSeconds: 10 };
     const failed = async () => {
-      const outcomes = (await world.claim()).map((c) => outcome(c, { ...failure, retryDelaySeconds: 0 }));
+      const outcomes = (await world.claim()).map((c) => outcome(c, { ...failure, retry_delay_seconds: 0 }));
       await settleAttempts(world.pool, outcomes, patient);
     };
     await failed();
     await failed();
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 16, closed_for: null });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 16, circuit_state: 'closed', open_for: null });
     await world.pool.query(`update lane set failing_since = now() - interval '11 seconds'`);
     await failed();
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 24, closed_for: 1 });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 24, open_for: 1 });
   });
 
-  test('is closed at once when ten times as many fail', async () => {
+  test('opens at once when ten times as many attempts fail', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 40; n += 1) await world.addEvent(merchantId);
-    const quick = (await world.claim({ perLane: 40 })).map((c) => outcome(c, { ...failure, retryDelaySeconds: 60 }));
-    const patient = { ...breaker, closeAfterSeconds: 10 };
+    const quick = (await world.claim({ perLane: 40 })).map((c) => outcome(c, { ...failure, retry_delay_seconds: 60 }));
+    const patient = { ...policy, openAfterSeconds: 10 };
     await settleAttempts(world.pool, quick.slice(0, 39), patient);
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 39, closed_for: null });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 39, circuit_state: 'closed', open_for: null });
     await settleAttempts(world.pool, quick.slice(39), patient);
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 40, closed_for: 1 });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 40, open_for: 1 });
   });
 
-  test('is not closed while an attempt succeeds now and then', async () => {
+  test('stays closed while an attempt succeeds now and then', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
     for (let round = 0; round < 3; round += 1) {
       const claimed = await world.claim();
       await fail(claimed.slice(1));
       await succeed(claimed.slice(0, 1));
-      expect(await laneOf(merchantId)).toMatchObject({ failures: 0, closed_for: null });
+      expect(await laneOf(merchantId)).toMatchObject({ failures: 0, circuit_state: 'closed', open_for: null });
     }
   });
 
-  test('is tried with one event, by one process, and closed twice as long when that fails', async () => {
-    const { merchantId } = await closedLane();
+  test('is probed with one event, by one process, and opens for twice as long when the probe fails', async () => {
+    const { merchantId } = await openLane();
     for (const rest of [2, 4, 8, 16, 32, 60, 60]) {
-      await passRest(merchantId);
-      const tried = await world.claim();
-      expect(tried).toHaveLength(1);
-      // Another process, which knows nothing of that attempt.
+      await endPause(merchantId);
+      const probe = await world.claim();
+      expect(probe).toHaveLength(1);
+      // Another process, which does not know of the probe.
       expect(await world.claim()).toEqual([]);
-      await fail(tried);
-      expect(await laneOf(merchantId)).toMatchObject({ closed_for: rest, due_in: rest, recovering_cap: null });
+      await fail(probe);
+      expect(await laneOf(merchantId)).toMatchObject({
+        circuit_state: 'open',
+        open_for: rest,
+        due_in: rest,
+        recovery_limit: null,
+      });
     }
   });
 
-  test('opens slowly: one, two, four, eight at once', async () => {
-    const { merchantId } = await closedLane();
-    await passRest(merchantId);
+  test('closes slowly: one, two, four, eight attempts at once', async () => {
+    const { merchantId } = await openLane();
+    await endPause(merchantId);
     const sizes: number[] = [];
     for (let round = 0; round < 4; round += 1) {
       const claimed = await world.claim();
@@ -135,42 +147,52 @@ describe('a lane whose receiver keeps failing', () => {
       await succeed(claimed);
     }
     expect(sizes).toEqual([1, 2, 4, 8]);
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 0, closed_times: 0, recovering_cap: null });
+    expect(await laneOf(merchantId)).toMatchObject({
+      failures: 0,
+      circuit_state: 'closed',
+      times_opened: 0,
+      recovery_limit: null,
+    });
   });
 
-  test('that fails again on its way up is closed for longer than before', async () => {
-    const { merchantId } = await closedLane();
-    await passRest(merchantId);
+  test('opens for longer than before when it fails while recovering', async () => {
+    const { merchantId } = await openLane();
+    await endPause(merchantId);
     await succeed(await world.claim());
     await fail(await world.claim());
-    expect(await laneOf(merchantId)).toMatchObject({ closed_for: 2, closed_times: 2, recovering_cap: null });
+    expect(await laneOf(merchantId)).toMatchObject({
+      circuit_state: 'open',
+      open_for: 2,
+      times_opened: 2,
+      recovery_limit: null,
+    });
   });
 
-  test('is not closed for longer by what was under way when it was closed', async () => {
+  test('is not opened for longer by attempts that were in flight when it opened', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
     const claimed = await world.claim();
     await fail(claimed.slice(0, 4));
     await fail(claimed.slice(4, 6));
-    await fail(claimed.slice(6), { retryDelaySeconds: null });
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 8, closed_times: 1, closed_for: 1, due_in: 1 });
+    await fail(claimed.slice(6), { retry_delay_seconds: null });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 8, times_opened: 1, open_for: 1, due_in: 1 });
     expect(await world.claim()).toEqual([]);
   });
 
-  test('stays closed when new events come', async () => {
-    const { merchantId } = await closedLane();
-    await fail(await passRest(merchantId).then(() => world.claim()));
+  test('stays open when new events come', async () => {
+    const { merchantId } = await openLane();
+    await fail(await endPause(merchantId).then(() => world.claim()));
     await world.addEvent(merchantId);
     expect(await world.claim()).toEqual([]);
-    expect(await laneOf(merchantId)).toMatchObject({ closed_for: 2, due_in: 2 });
+    expect(await laneOf(merchantId)).toMatchObject({ open_for: 2, due_in: 2 });
   });
 
-  test('whose trying process died is tried again when its lease is over', async () => {
-    const { merchantId } = await closedLane();
-    await passRest(merchantId);
+  test('is probed again when the lease of a probe lapses because its process died', async () => {
+    const { merchantId } = await openLane();
+    await endPause(merchantId);
     const [lost] = await world.claim();
-    expect(await laneOf(merchantId)).toMatchObject({ closed_for: 45, due_in: 45, recovering_cap: 1 });
-    await passRest(merchantId);
+    expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'half_open', open_for: 45, due_in: 45 });
+    await endPause(merchantId);
     await world.pool.query(`update delivery set next_attempt_at = now() where event_id = $1`, [lost!.event_id]);
     const again = await world.claim();
     expect(again).toHaveLength(1);
@@ -178,31 +200,31 @@ describe('a lane whose receiver keeps failing', () => {
     expect(await world.claim()).toHaveLength(2);
   });
 
-  test('stays closed when a straggler is given back, but not when the event it was to be tried with is', async () => {
-    const { merchantId } = await closedLane();
+  test('stays open when an earlier delivery is released, but not when its probe is', async () => {
+    const { merchantId } = await openLane();
     await world.pool.query(`update lane set next_due_at = now()`);
     const straggler = await world.claim({ perLane: 1 });
     await world.pool.query(
-      `update lane set closed_until = now() + interval '30 seconds', next_due_at = now() + interval '30 seconds', recovering_cap = null`,
+      `update lane set circuit_state = 'open', open_until = now() + interval '30 seconds', next_due_at = now() + interval '30 seconds'`,
     );
     await releaseDeliveries(world.pool, straggler, 5);
     expect(await laneOf(merchantId)).toMatchObject({ due_in: 30 });
-    await passRest(merchantId);
+    await endPause(merchantId);
     await releaseDeliveries(world.pool, await world.claim(), 5);
     expect(await laneOf(merchantId)).toMatchObject({ due_in: 5 });
   });
 
-  test('does not keep others waiting', async () => {
-    await closedLane();
+  test('does not keep other lanes waiting', async () => {
+    await openLane();
     const eventId = await world.addEvent(await world.addMerchant('other.io'));
     expect((await world.claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
 });
 
-describe('a closed lane is tried at once', () => {
-  test.each(['merchant', 'operator'])('when its %s has an event delivered anew', async (who) => {
-    const { merchantId, eventIds } = await closedLane();
-    await fail(await passRest(merchantId).then(() => world.claim()), { retryDelaySeconds: null });
+describe('an open circuit is probed at once', () => {
+  test.each(['merchant', 'operator'])('when its %s retries an event', async (who) => {
+    const { merchantId, eventIds } = await openLane();
+    await fail(await endPause(merchantId).then(() => world.claim()), { retry_delay_seconds: null });
     const { rows } = await world.pool.query<{ event_id: string }>(
       `select event_id from delivery where status = 'failed'`,
     );
@@ -224,25 +246,30 @@ describe('a closed lane is tried at once', () => {
   };
 
   test('when its key is rotated', async () => {
-    const { merchantId } = await closedLane();
+    const { merchantId } = await openLane();
     const key = newKey();
     await transaction(world.pool, (tx) => replaceKey(tx, merchantId, key));
     expect(await world.claim()).toMatchObject([{ key_id: key.keyId }]);
   });
 
-  test('and opened, when it leads elsewhere, although no receiver closed it', async () => {
+  test('or closed, when the URL changes, although we opened it ourselves', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 9; n += 1) await world.addEvent(merchantId);
-    await restLanes(world.pool, new Set([merchantId]), 60);
+    await openLaneCircuits(world.pool, new Set([merchantId]), 60);
     expect(await world.claim()).toEqual([]);
-    expect(await laneOf(merchantId)).toMatchObject({ closed_for: 60, due_in: 60, error_category: 'interrupted' });
+    expect(await laneOf(merchantId)).toMatchObject({
+      circuit_state: 'open',
+      open_for: 60,
+      due_in: 60,
+      error_category: 'interrupted',
+    });
     const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey: newKey() };
     await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
     expect(await world.claim()).toHaveLength(8);
   });
 
-  test('and opened, when it leads elsewhere from now on', async () => {
-    const { merchantId } = await closedLane();
+  test('or closed, when the URL changes', async () => {
+    const { merchantId } = await openLane();
     const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey: newKey() };
     await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
     const claimed = await world.claim();
@@ -252,10 +279,10 @@ describe('a closed lane is tried at once', () => {
 });
 
 describe('a host that gets fewer attempts', () => {
-  test('shares its room out among the lanes that lead there, and the rest stays due', async () => {
+  test('shares its room among the lanes that lead there, and the other events stay due', async () => {
     const merchants = await Promise.all([1, 2, 3].map(() => world.addMerchant('shared.io')));
     for (const merchantId of merchants) for (let n = 0; n < 5; n += 1) await world.addEvent(merchantId);
-    const shared = (room: number) => ({ hosts: { 'shared.io': { room: room, rest: 0 } } });
+    const shared = (room: number) => ({ hosts: { 'shared.io': { room: room, pause_seconds: 0 } } });
     expect(await world.claim(shared(7))).toHaveLength(6);
     expect(await world.claim(shared(0))).toEqual([]);
     expect(await world.claim(shared(2))).toHaveLength(2);
@@ -263,18 +290,19 @@ describe('a host that gets fewer attempts', () => {
     expect(await world.claim()).toHaveLength(4);
   });
 
-  test('and rests puts its lanes off, without touching their events, once no other process has taken them', async () => {
+  test('and has a pause puts its lanes off, without touching their events, once no other process has claimed them', async () => {
     const merchants = [await world.addMerchant('dead.io'), await world.addMerchant('dead.io')];
     const eventIds = await Promise.all(merchants.map((merchantId) => world.addEvent(merchantId)));
-    const resting = { hosts: { 'dead.io': { room: 1, rest: 4 } } };
+    const resting = { hosts: { 'dead.io': { room: 1, pause_seconds: 4 } } };
     expect(await world.claim(resting)).toEqual([]);
     for (const merchantId of merchants) expect(await laneOf(merchantId)).toMatchObject({ due_in: 0 });
     await world.pool.query(`update lane set next_due_at = now() - interval '1.6 seconds'`);
     expect(await world.claim(resting)).toEqual([]);
-    for (const merchantId of merchants) expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, closed_for: null });
+    for (const merchantId of merchants)
+      expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, circuit_state: 'closed', open_for: null });
     for (const id of eventIds) expect(await world.stateOf(id)).toMatchObject({ attempts: 0, due_in: 0, leased: false });
     expect(await world.claim()).toEqual([]);
-    await passRest(merchants[0]!);
+    await endPause(merchants[0]!);
     expect(await world.claim()).toHaveLength(1);
   });
 });
@@ -289,7 +317,7 @@ describe('events of a receiver that is dead for good', () => {
   const giveUp = () => giveUpDeliveries(world.pool, 3 * 86_400);
 
   test('are given up once all their retries would have been over', async () => {
-    const { merchantId, eventIds } = await closedLane();
+    const { merchantId, eventIds } = await openLane();
     const healthy = await world.addMerchant('other.io');
     await world.addEvent(healthy);
     await age(2);
@@ -308,13 +336,13 @@ describe('events of a receiver that is dead for good', () => {
     expect(await world.stateOf(young)).toMatchObject({ status: 'pending' });
   });
 
-  test('are not while the lane is held, or one of them is being tried', async () => {
-    const { merchantId, eventIds } = await closedLane();
+  test('are not given up while the lane is held, or one of them is in flight', async () => {
+    const { merchantId, eventIds } = await openLane();
     await age(4);
     await world.pool.query(`update lane set held = true`);
     expect(await giveUp()).toBe(0);
     await world.pool.query(`update lane set held = false`);
-    await passRest(merchantId);
+    await endPause(merchantId);
     expect(await world.claim()).toHaveLength(1);
     expect(await giveUp()).toBe(eventIds.length - 1);
   });

@@ -1,0 +1,277 @@
+-- Creates the attempt partitions of this month and the next two. Running it again does nothing; two processes at once take turns.
+create or replace function ensure_attempt_partitions() returns void language plpgsql as $$
+declare
+  month date;
+begin
+  for month in
+    select (date_trunc('month', now() at time zone 'UTC') + n * interval '1 month')::date from generate_series(0, 2) n
+  loop
+    continue when to_regclass('attempt_' || to_char(month, 'YYYYMM')) is not null;
+    perform pg_advisory_xact_lock(hashtextextended('webhooks attempt partitions', 0));
+    execute format(
+      'create table if not exists %I partition of attempt for values from (%L) to (%L)',
+      'attempt_' || to_char(month, 'YYYYMM'),
+      to_char(month, 'YYYY-MM-DD') || ' 00:00+00',
+      to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00+00'
+    );
+  end loop;
+end
+$$;
+
+-- Before the first attempt: a row in the default partition would keep its month's partition from being created.
+select ensure_attempt_partitions();
+-- Leases due deliveries to this process, a few of each due lane. Lanes that another claim has locked are skipped: only the holder of a
+-- lane's lock leases its deliveries. Locks are taken in one order: lanes, then deliveries.
+--
+-- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
+-- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
+--
+-- in_flight    attempts that lanes have in flight in this process: {"mer_1": 3}. This and host_limits are objects because an array
+--              would be searched from its start for every lane.
+-- host_limits  hosts that may get fewer than host_limit attempts: {"hooks.io": {"room": 3, "pause_seconds": 0}}. A host with a pause
+--              gets none, and its lanes are put off for as long.
+-- The first row says whether another claim may find more, and the time. Each further row is a claimed delivery.
+create or replace function claim_deliveries(
+  max_deliveries integer,
+  max_lanes      integer,
+  lane_limit     integer,
+  host_limit     integer,
+  in_flight      jsonb,
+  host_limits    jsonb,
+  lease          uuid,
+  lease_seconds  double precision
+) returns table (
+  more               boolean,
+  database_now       timestamptz,
+  event_id           text,
+  merchant_id        text,
+  cycle              integer,
+  attempts           integer,
+  lapsed             boolean,
+  body               bytea,
+  url                text,
+  host               text,
+  key_id             text,
+  secret_encrypted   bytea,
+  encryption_key_id  text
+) language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+declare
+  lane_ids         text[];
+  lane_rooms       integer[];
+  lane_pauses      double precision[];
+  leased_events    text[];
+  leased_merchants text[];
+  leased_cycles    integer[];
+  leased_attempts  integer[];
+  leased_lapses    boolean[];
+  last_lane        bigint;
+  locked_lanes     bigint;
+begin
+  -- A claim lost in a crash of the server is simply made again, so the commit does not wait for the disk.
+  perform set_config('synchronous_commit', 'off', true);
+
+  -- Lanes that lead to one host share its room evenly.
+  select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.pause),
+         max(due.locked_lanes)
+    into lane_ids, lane_rooms, lane_pauses, locked_lanes
+    from (
+      select locked.*, count(*) over () as locked_lanes, count(*) over (partition by locked.host)::int as sharing,
+             row_number() over (partition by locked.host order by locked.next_due_at) as nth_of_host
+        from (
+          select l.merchant_id, l.next_due_at, e.host, free.room, limits.host_room, limits.pause
+            from lane l
+            join endpoint e on e.merchant_id = l.merchant_id
+           cross join lateral (
+             select case l.circuit_state when 'closed' then lane_limit
+                                         when 'recovering' then least(lane_limit, l.recovery_limit) else 1 end
+                      - coalesce((in_flight -> l.merchant_id)::integer, 0) as room
+           ) free
+           cross join lateral (select host_limits -> e.host as host) state
+           cross join lateral (
+             select coalesce((state.host -> 'room')::integer, host_limit) as host_room,
+                    coalesce((state.host -> 'pause_seconds')::double precision, 0) as pause
+           ) limits
+           where l.next_due_at <= now() and not l.held and free.room > 0
+             -- Another process may reach the host, so it gets the first chance to claim what is due before this one puts it off.
+             and case when limits.pause > 0 then l.next_due_at <= now() - interval '1.5 seconds' else limits.host_room > 0 end
+           order by l.next_due_at
+           limit max_lanes
+             for update of l skip locked
+        ) locked
+       order by locked.next_due_at
+    ) due
+   where due.pause > 0 or due.nth_of_host <= due.host_room;
+  if lane_ids is null then
+    more := false;
+    database_now := clock_timestamp();
+    return next;
+    return;
+  end if;
+
+  -- A separate statement, so that its snapshot is younger than the locks on the lanes: it sees every event that was inserted before,
+  -- and a later insert waits for the locks before it updates the lane. In one statement with the locking an event could be missed.
+  with due as materialized (
+    select d.event_id, l.position, d.lapsed
+      from unnest(lane_ids, lane_rooms, lane_pauses) with ordinality as l(merchant_id, room, pause, position)
+     cross join lateral (
+       select p.event_id, p.lease_id is not null as lapsed from delivery p
+        where p.merchant_id = l.merchant_id and p.status = 'pending' and p.next_attempt_at <= now()
+        order by p.next_attempt_at
+        limit l.room
+     ) d
+     where l.pause = 0
+     limit max_deliveries
+  ), leased as (
+    update delivery d
+       set lease_id = lease, next_attempt_at = now() + make_interval(secs => lease_seconds),
+           interruptions = d.interruptions + due.lapsed::int,
+           error_category = case when due.lapsed then 'interrupted' else d.error_category end
+      from due
+     -- Checked again: a delivery whose lease lapsed may be settled or given up at this very moment.
+     where d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
+    returning d.event_id, d.merchant_id, d.cycle, d.attempts, due.lapsed, due.position
+  )
+  select array_agg(leased.event_id), array_agg(leased.merchant_id), array_agg(leased.cycle), array_agg(leased.attempts),
+         array_agg(leased.lapsed), max(leased.position)
+    into leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses, last_lane
+    from leased;
+
+  -- A lane that gave as many as it had room for may have more: it goes behind the other due lanes, and at worst the next claim finds it
+  -- empty. A probed lane waits until its probe has ended. Lanes that were not reached keep their place.
+  with taken as (
+    select t.merchant_id, count(*) as deliveries from unnest(leased_merchants) as t(merchant_id) group by t.merchant_id
+  ), reached as (
+    select l.merchant_id, m.pause, taken.deliveries >= m.room as may_have_more,
+           l.circuit_state in ('open', 'half_open') and taken.deliveries is not null as is_probed
+      from unnest(lane_ids, lane_rooms, lane_pauses) with ordinality as m(merchant_id, room, pause, position)
+      join lane l on l.merchant_id = m.merchant_id
+      left join taken on taken.merchant_id = m.merchant_id
+     where cardinality(leased_events) is distinct from max_deliveries or m.position <= last_lane
+  ), moved as (
+    update lane l
+       set next_due_at = case when r.pause > 0 or r.may_have_more then r.not_before
+                              when head.at is not null then greatest(head.at, r.not_before) end,
+           circuit_state = case when r.is_probed then 'half_open' else l.circuit_state end,
+           open_until = case when r.is_probed then r.not_before else l.open_until end
+      from (
+        select *, now() + make_interval(secs => case when is_probed then lease_seconds else pause end) as not_before from reached
+      ) r
+      left join lateral (
+        select min(p.next_attempt_at) as at from delivery p
+         where p.merchant_id = r.merchant_id and p.status = 'pending' and r.pause = 0 and r.may_have_more is not true
+      ) head on true
+     where l.merchant_id = r.merchant_id
+    returning r.may_have_more
+  )
+  select locked_lanes = max_lanes or coalesce(bool_or(moved.may_have_more), false)
+           or cardinality(leased_events) is not distinct from max_deliveries
+    into more from moved;
+
+  database_now := clock_timestamp();
+  return next;
+  return query
+    with targets as materialized (
+      select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
+        from (select distinct t.merchant_id from unnest(leased_merchants) as t(merchant_id)) m
+        join endpoint on endpoint.merchant_id = m.merchant_id
+        join signing_key k on k.key_id = endpoint.active_key_id
+    )
+    select null::boolean, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
+           event.body, targets.url, targets.host, targets.key_id, targets.secret_encrypted, targets.encryption_key_id
+      from unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
+             as c(event_id, merchant_id, cycle, attempts, lapsed)
+      join event on event.event_id = c.event_id
+      join targets on targets.merchant_id = c.merchant_id;
+end
+$$;
+-- Stores how attempts ended, all of them or none, and moves their lanes' circuits.
+--
+-- outcomes  array of objects, one an attempt: see Outcome in src/store/settle.ts. error_category is null for a success,
+--           retry_delay_seconds is null when no retry is left. Of several attempts of one event at most one decides.
+-- before_delivered, before_failed  statuses that may become delivered or failed.
+-- The other parameters are the circuit's policy: see CircuitPolicy in src/store/settle.ts.
+create or replace function settle_attempts(
+  outcomes             jsonb,
+  before_delivered     text[],
+  before_failed        text[],
+  open_after           integer,
+  open_after_seconds   double precision,
+  longest_open_seconds double precision,
+  recovered_at         integer
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  -- Lanes that only succeed are neither locked nor written; those are most. The others are locked in order.
+  with ended as (
+    select o.merchant_id, bool_or(o.error_category is null) as has_success,
+           count(o.error_category)::int as failures, max(o.error_category) as error_category,
+           -- Too early where a failure turns out not to count; the lane is then claimed once in vain.
+           min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at
+      from jsonb_to_recordset(outcomes) as o(merchant_id text, error_category text, retry_delay_seconds double precision)
+     group by o.merchant_id
+  ), before as (
+    select l.*, ended.has_success, ended.failures as new_failures, ended.error_category as new_error, ended.due_at
+      from lane l
+      join ended on ended.merchant_id = l.merchant_id
+     where ended.failures > 0 or l.failures > 0 or l.circuit_state <> 'closed'
+     order by l.merchant_id
+       for update of l
+  ), judged as (
+    select *,
+           2 * coalesce(recovery_limit, 1) as next_limit,
+           -- An open circuit is not opened for longer by attempts that were in flight when it opened.
+           not has_success and case circuit_state
+             when 'closed' then failures + new_failures >= open_after
+                                and (failing_since <= now() - make_interval(secs => open_after_seconds)
+                                     or failures + new_failures >= 10 * open_after)
+             else circuit_state <> 'open' end as opens
+      from before
+  ), after as (
+    select *,
+           case when opens then 'open'
+                when not has_success or circuit_state = 'closed' then circuit_state
+                when next_limit >= recovered_at then 'closed' else 'recovering' end as new_state,
+           case when opens then now() + make_interval(secs => least(longest_open_seconds, 2 ^ least(times_opened, 20)))
+                when not has_success then open_until end as new_open_until
+      from judged
+  )
+  -- Every value comes from the locked row. l may still be its version before the lock, and the table's checks would see a mixture.
+  update lane l
+     set failures = case when after.has_success then 0 else after.failures + after.new_failures end,
+         failing_since = case when after.has_success then null else coalesce(after.failing_since, now()) end,
+         error_category = coalesce(after.new_error, after.error_category),
+         circuit_state = after.new_state,
+         open_until = after.new_open_until,
+         recovery_limit = case when after.new_state = 'recovering' then after.next_limit end,
+         times_opened = case when after.opens then after.times_opened + 1
+                             when after.new_state <> 'closed' then after.times_opened else 0 end,
+         -- An open circuit's lane is not due before it may be probed. A circuit that was probed well makes its lane due now.
+         next_due_at = case when after.opens then after.new_open_until
+                            when after.has_success and after.open_until is not null then least(after.next_due_at, now())
+                            else least(after.next_due_at, greatest(after.due_at, after.open_until)) end
+    from after
+   where l.merchant_id = after.merchant_id;
+
+  -- A success is a fact, whoever holds the lease by now. A failure counts only under its own lease: once that has lapsed, another
+  -- process may be sending the event.
+  update delivery d
+     set status = case when o.error_category is null then 'delivered' when o.retry_delay_seconds is null then 'failed'
+                       else 'pending' end,
+         attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
+         next_attempt_at = case when o.error_category is not null then now() + make_interval(secs => o.retry_delay_seconds) end,
+         last_attempt_at = o.started_at,
+         delivered_at = case when o.error_category is null then now() end
+    from jsonb_to_recordset(outcomes) as o(event_id text, lease_id uuid, error_category text,
+                                           retry_delay_seconds double precision, started_at timestamptz, decides boolean)
+   where o.decides and d.event_id = o.event_id
+     and case when o.error_category is null then d.status = any(before_delivered)
+              else d.lease_id = o.lease_id and d.status = any(before_failed) end;
+
+  -- Rows conflict when this call repeats one whose commit succeeded but was never confirmed.
+  insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
+  select event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip
+    from jsonb_populate_recordset(null::attempt, outcomes)
+  on conflict do nothing;
+end
+$$;
