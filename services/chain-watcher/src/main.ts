@@ -10,8 +10,8 @@ import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { paymentClosed } from './handlers/payment-closed.ts';
 import { paymentCreated } from './handlers/payment-created.ts';
-import { startCountIncidentsLoop } from './loops/count-incidents.ts';
-import { startScanLoop } from './loops/scan.ts';
+import { startCountIncidentsLoop } from './jobs/count-incidents.ts';
+import { startNetworkLoop } from './jobs/network-loop.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
@@ -55,7 +55,7 @@ await startService({
     const watched = networks.map((network) => {
       const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics });
       const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics };
-      const loop = startScanLoop({ network, endpoints, ...shared }, metrics);
+      const loop = startNetworkLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
       const newHeads = followNewHeads({ network, hint: () => loop.wake(), logger, metrics });
       lifecycle.onStop(`new heads ${network.id}`, () => newHeads.close());

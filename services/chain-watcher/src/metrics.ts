@@ -1,7 +1,7 @@
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { INCIDENT_KINDS } from './store/incidents.ts';
 
-/** What can be seen of the scanning from outside. One set for the process, labelled by network. */
+/** One set for the process, labelled by network. */
 export type ChainMetrics = ReturnType<typeof createChainMetrics>;
 
 export function createChainMetrics(metrics: Metrics) {
@@ -16,21 +16,25 @@ export function createChainMetrics(metrics: Metrics) {
     backFilledBlocks: metrics.counter('chain_backfilled_blocks_total', 'Blocks read again for late watches', network),
     transfers: metrics.counter(
       'chain_transfers_total',
-      'Transfers told to payments, by phase: seen, confirmed, retracted',
+      'Transfers published to payments, by phase: seen, confirmed, retracted',
       ['network', 'phase'],
     ),
-    awaitingAgreement: metrics.gauge(
-      'chain_transfers_awaiting_agreement',
-      'Large transfers, final but for a second endpoint that shows them',
+    awaitingCrossCheck: metrics.gauge(
+      'chain_transfers_awaiting_cross_check',
+      'Large transfers that are final and wait for a second endpoint to show them',
       network,
     ),
     auditLagBlocks: metrics.gauge(
       'chain_audit_lag_blocks',
-      'Final blocks that were not read a second time yet',
+      'Final blocks that are not read a second time yet',
       network,
     ),
     rescannedBlocks: metrics.counter('chain_rescanned_blocks_total', 'Blocks read again for an operator', network),
-    gaps: metrics.counter('chain_gaps_total', 'Transfers that the scan missed and a second reading found', network),
+    missedTransfers: metrics.counter(
+      'chain_missed_transfers_total',
+      'Transfers that the scan missed and a second reading found',
+      network,
+    ),
     incidents: metrics.counter('chain_incidents_total', 'Incidents raised', ['network', 'kind']),
     reorgDepth: metrics.histogram(
       'chain_reorg_depth_blocks',
@@ -41,10 +45,11 @@ export function createChainMetrics(metrics: Metrics) {
   };
 }
 
-/** Shows at zero what alerts watch for an increase: one from nothing to 1 is none to them, and the first event would be missed. */
-export function beginAtZero(metrics: ChainMetrics, network: string): void {
+/** Alerts watch these for an increase: a counter that appears only with its first event has none, and the event would be missed. */
+export function startAtZero(metrics: ChainMetrics, network: string): void {
   for (const kind of INCIDENT_KINDS) metrics.incidents.inc({ network, kind }, 0);
   for (const phase of ['seen', 'confirmed', 'retracted']) metrics.transfers.inc({ network, phase }, 0);
-  for (const counter of [metrics.gaps, metrics.backFilledBlocks, metrics.rescannedBlocks]) counter.inc({ network }, 0);
+  for (const counter of [metrics.missedTransfers, metrics.backFilledBlocks, metrics.rescannedBlocks])
+    counter.inc({ network }, 0);
   metrics.reorgDepth.zero({ network });
 }

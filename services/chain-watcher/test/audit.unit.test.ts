@@ -1,60 +1,60 @@
 import { describe, expect, test } from '@jest/globals';
-import { createBackground } from '../src/audit/background.ts';
-import { createReaders } from '../src/audit/readers.ts';
-import { wasWatched } from '../src/audit/read-again.ts';
+import { createBlockSources } from '../src/jobs/audit/block-sources.ts';
+import { createBackgroundReader } from '../src/second-reading/background.ts';
+import { wasWatched } from '../src/second-reading/read-span.ts';
 import type { WatchSpan } from '../src/store/audits.ts';
 
-describe('who read a block', () => {
+describe('the endpoint that a block was read from', () => {
   test('is remembered by spans, and before this term it was the best endpoint', () => {
-    const readers = createReaders(10);
-    readers.note(12, 0);
-    readers.note(15, 1);
-    readers.note(15, 0);
-    readers.note(20, 1);
-    readers.note(21, 0);
-    expect([5, 12, 13, 20, 21].map((number) => readers.of(number))).toEqual([
+    const sources = createBlockSources(10);
+    sources.note(12, 0);
+    sources.note(15, 1);
+    sources.note(15, 0);
+    sources.note(20, 1);
+    sources.note(21, 0);
+    expect([5, 12, 13, 20, 21].map((number) => sources.of(number))).toEqual([
       { through: 12, endpoint: 0 },
       { through: 12, endpoint: 0 },
       { through: 20, endpoint: 1 },
       { through: 20, endpoint: 1 },
       { through: 21, endpoint: 0 },
     ]);
-    readers.forget(12);
-    expect(readers.of(13)).toEqual({ through: 20, endpoint: 1 });
+    sources.forget(12);
+    expect(sources.of(13)).toEqual({ through: 20, endpoint: 1 });
   });
 
-  test('is the one who read it last, for a back-fill', () => {
-    const readers = createReaders(10);
-    readers.note(30, 1);
-    readers.replace({ from: 15, through: 20 }, 2);
-    expect([10, 14, 15, 20, 21].map((number) => readers.of(number))).toEqual([
+  test('is the one of the back-fill, for a block that was read again', () => {
+    const sources = createBlockSources(10);
+    sources.note(30, 1);
+    sources.replace({ from: 15, through: 20 }, 2);
+    expect([10, 14, 15, 20, 21].map((number) => sources.of(number))).toEqual([
       { through: 10, endpoint: 0 },
       { through: 14, endpoint: 1 },
       { through: 20, endpoint: 2 },
       { through: 20, endpoint: 2 },
       { through: 30, endpoint: 1 },
     ]);
-    readers.replace({ from: 15, through: 20 }, 1);
-    expect(readers.of(11)).toEqual({ through: 30, endpoint: 1 });
-    readers.replace({ from: 25, through: 30 }, 0);
-    readers.note(31, 0);
-    expect(readers.of(26)).toEqual({ through: 31, endpoint: 0 });
+    sources.replace({ from: 15, through: 20 }, 1);
+    expect(sources.of(11)).toEqual({ through: 30, endpoint: 1 });
+    sources.replace({ from: 25, through: 30 }, 0);
+    sources.note(31, 0);
+    expect(sources.of(26)).toEqual({ through: 31, endpoint: 0 });
   });
 
   test('is forgotten with the blocks that a reorg takes away', () => {
-    const readers = createReaders(10);
-    readers.note(20, 1);
-    readers.rewind(15);
-    readers.note(18, 0);
-    expect(readers.of(14)).toEqual({ through: 15, endpoint: 1 });
-    expect(readers.of(16)).toEqual({ through: 18, endpoint: 0 });
+    const sources = createBlockSources(10);
+    sources.note(20, 1);
+    sources.rewind(15);
+    sources.note(18, 0);
+    expect(sources.of(14)).toEqual({ through: 15, endpoint: 1 });
+    expect(sources.of(16)).toEqual({ through: 18, endpoint: 0 });
   });
 
   test('needs no more memory however often endpoints change', () => {
-    const readers = createReaders(0);
-    for (let number = 1; number <= 5_000; number += 1) readers.note(number, number % 2);
-    expect(readers.of(4_999)).toEqual({ through: 4_999, endpoint: 1 });
-    expect(readers.of(1).through).toBeGreaterThan(3_000);
+    const sources = createBlockSources(0);
+    for (let number = 1; number <= 5_000; number += 1) sources.note(number, number % 2);
+    expect(sources.of(4_999)).toEqual({ through: 4_999, endpoint: 1 });
+    expect(sources.of(1).through).toBeGreaterThan(3_000);
   });
 });
 
@@ -87,37 +87,37 @@ describe('what is read in the background', () => {
   test('is stored when the loop asks, once', async () => {
     let woken = 0;
     let stored = 0;
-    const background = createBackground(() => (woken += 1));
+    const background = createBackgroundReader(() => (woken += 1));
     const { promise, resolve } = Promise.withResolvers<null>();
     background.start(async () => {
       await promise;
       return async () => void (stored += 1);
     });
-    await background.settle();
+    await background.storeResult();
     expect([background.isIdle(), stored]).toEqual([false, 0]);
     resolve(null);
     await new Promise((soon) => setImmediate(soon));
     expect([woken, stored]).toEqual([1, 0]);
-    await background.settle();
-    await background.settle();
+    await background.storeResult();
+    await background.storeResult();
     expect([background.isIdle(), stored]).toEqual([true, 1]);
   });
 
   test('fails where the loop sees it', async () => {
-    const background = createBackground(() => undefined);
+    const background = createBackgroundReader(() => undefined);
     background.start(() => Promise.reject(new Error('the database is away')));
     await new Promise((soon) => setImmediate(soon));
-    await expect(background.settle()).rejects.toThrow('the database is away');
+    await expect(background.storeResult()).rejects.toThrow('the database is away');
     expect(background.isIdle()).toBe(true);
   });
 
   test('is never stored once its blocks are gone', async () => {
-    const background = createBackground(() => undefined);
+    const background = createBackgroundReader(() => undefined);
     let stored = 0;
     background.start(() => Promise.resolve(async () => void (stored += 1)));
     background.abandon();
     await new Promise((soon) => setImmediate(soon));
-    await background.settle();
+    await background.storeResult();
     expect([background.isIdle(), stored]).toEqual([true, 0]);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { afterPoll, expectedBlocks, noCadence, type Cadence } from '../src/scan/cadence.ts';
+import { afterPoll, expectedBlocks, noCadence, type Cadence } from '../src/jobs/follow/cadence.ts';
 
 /** Looks every `pollMs` at a chain with a block every `blockMs`. @returns what each of the last looks expected, and what it found. */
 function follow(pollMs: number, blockMs: number, looks: number): { expected: number; found: number }[] {

@@ -10,8 +10,8 @@ import { networksOf, type NetworksFileOptions } from '@quittance/testkit/chain/s
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { paymentClosed } from '../src/handlers/payment-closed.ts';
 import { paymentCreated } from '../src/handlers/payment-created.ts';
-import { startCountIncidentsLoop } from '../src/loops/count-incidents.ts';
-import { startScanLoop } from '../src/loops/scan.ts';
+import { startCountIncidentsLoop } from '../src/jobs/count-incidents.ts';
+import { startNetworkLoop } from '../src/jobs/network-loop.ts';
 import { createChainMetrics } from '../src/metrics.ts';
 import { schema } from '../src/migrations.ts';
 import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
@@ -68,7 +68,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     metrics: createChainMetrics(metrics),
   };
   const counting = startCountIncidentsLoop({ ...common, db: pool, networks: [network] });
-  const loop = startScanLoop(context, metrics);
+  const loop = startNetworkLoop(context, metrics);
   const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
   const routes = [
     windowsRoute({ pool, networks: [network] }),

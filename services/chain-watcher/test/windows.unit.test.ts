@@ -5,7 +5,7 @@ import { scannedThrough } from '../src/routes/windows.ts';
 const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1000);
 const final = { number: 100, timestamp: 1_700_000_600 };
 const largeFinal = { number: 90, timestamp: 1_700_000_500 };
-const cursor = { final, largeFinal, haltedAt: null };
+const cursor = { final, largeFinal, state: 'scanning' as const };
 const policy = { finalizedAbove: null };
 const capped = { finalizedAbove: 1_000n };
 const window = { recipient: addressOf(1), amountUnits: 5n, from: at(0).toISOString(), to: at(300).toISOString() };
@@ -17,7 +17,7 @@ test('a wallet watched since before the window is known as far as the chain was 
 
 test.each([
   ['nothing is final yet', { ...cursor, final: null }, [watch]],
-  ['the network is halted', { ...cursor, haltedAt: at(0) }, [watch]],
+  ['the network is halted', { ...cursor, state: 'halted' as const }, [watch]],
   ['the wallet is not watched', cursor, []],
   ['the wallet is new or being back-filled', cursor, [{ ...watch, isComplete: false }]],
   ['the window begins before the watch', cursor, [{ ...watch, watchedFrom: at(16) }]],

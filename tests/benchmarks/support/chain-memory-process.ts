@@ -1,14 +1,14 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { schema } from '../../../services/chain-watcher/src/migrations.ts';
-import { openSession, type ScanContext, type Session } from '../../../services/chain-watcher/src/scan/session.ts';
+import { openTerm, type LoopContext } from '../../../services/chain-watcher/src/jobs/network-loop.ts';
 import { NETWORK } from './chain-networks.ts';
 import type { MemoryOrder, WalletMemory } from './chain-memory.ts';
 import { serve } from './orders.ts';
 
 const SAMPLE_EVERY_MS = 5;
 
-/** Takes the lead of the network as the service does, which loads its wallets, and says what that took. */
+/** Opens a term as leader of the network as the service does, which loads its wallets, and measures it. */
 serve<MemoryOrder, WalletMemory>(async ({ databaseUrl }) => {
   const open = (max: number): Pool =>
     createPool({ url: databaseUrl, schema, max, logger: testLogger, applicationName: 'benchmark' });
@@ -18,25 +18,21 @@ serve<MemoryOrder, WalletMemory>(async ({ databaseUrl }) => {
   const startedAt = performance.now();
   let peak = before;
   const watching = setInterval(() => (peak = Math.max(peak, usedNow())), SAMPLE_EVERY_MS);
-  const session = await openSession(contextOf(pool, leaderPool), () => undefined);
+  const opened = await openTerm(contextOf(pool, leaderPool));
   clearInterval(watching);
-  if (session === null) throw new Error('somebody else scans the network');
+  if (opened === null) throw new Error(`another process leads ${NETWORK}`);
   const seconds = (performance.now() - startedAt) / 1000;
   const settled = used();
-  const wallets = session.watches.size();
-  await end(session, [pool, leaderPool]);
+  const wallets = opened.term.watches.size();
+  await opened.leadership.release();
+  await Promise.all([pool.end(), leaderPool.end()]);
   return { wallets, seconds, settledBytes: settled - before, peakBytes: peak - before };
 });
 
-/** Only what opening a session looks at. */
-function contextOf(pool: Pool, leaderPool: Pool): ScanContext {
+/** Only what opening a term reads. */
+function contextOf(pool: Pool, leaderPool: Pool): LoopContext {
   const context = { network: { id: NETWORK }, pool, leaderPool, leaseMs: 15_000, logger: testLogger };
-  return context as unknown as ScanContext;
-}
-
-async function end(session: Session, pools: Pool[]): Promise<void> {
-  await session.leadership.release();
-  for (const pool of pools) await pool.end();
+  return context as unknown as LoopContext;
 }
 
 /** After everything that nobody needs is gone; needs --expose-gc. */

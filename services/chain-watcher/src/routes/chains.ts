@@ -2,14 +2,13 @@ import { hostname } from 'node:os';
 import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ScanLoop } from '../loops/scan.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { countWatches, readAudited } from '../store/audits.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { countOpenIncidents } from '../store/incidents.ts';
 
-type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: Pick<ScanLoop, 'isLeading'> };
+type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: { isLeading(): boolean } };
 
 /** Two replicas on one machine are told apart by their process. */
 const replica = `${hostname()}:${String(process.pid)}`;

@@ -43,7 +43,7 @@ export function verifyTransferRoute({ pool, networks }: { pool: Pool; networks: 
       const watched = networks.find(({ network }) => network.id === id);
       if (watched === undefined) return undecided('network_unknown');
       // Its nodes contradicted what they had called final, so until somebody has looked their word is not enough to move money.
-      if ((await readCursor(pool, id))?.haltedAt) return undecided('network_halted');
+      if ((await readCursor(pool, id))?.state === 'halted') return undecided('network_halted');
       const evidence = await ask(watched, event);
       return { status: 200, body: toAnswer(watched.network, evidence) };
     },

@@ -6,8 +6,8 @@ import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import { toTransferObserved } from '../observed.ts';
-import { BLOCK_TIME_MARGIN_SECONDS } from '../scan/block-time.ts';
+import { toTransferObserved } from '../transfers/message.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { readTransfersIn, type Window } from '../store/transfers.ts';
 import { readCoverage, type Coverage } from '../store/watches.ts';
@@ -61,7 +61,7 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
 /** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
 export function scannedThrough(
   { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
-  { final, largeFinal, haltedAt }: Pick<Cursor, 'final' | 'largeFinal' | 'haltedAt'>,
+  { final, largeFinal, state }: Pick<Cursor, 'final' | 'largeFinal' | 'state'>,
   windows: readonly Pick<Window, 'recipient' | 'from' | 'amountUnits'>[],
   coverage: readonly Coverage[],
 ): string | null {
@@ -69,7 +69,7 @@ export function scannedThrough(
   const isLarge = ({ amountUnits }: Pick<Window, 'amountUnits'>) =>
     finalizedAbove !== null && (amountUnits === null || amountUnits > finalizedAbove);
   const known = windows.some(isLarge) ? largeFinal : final;
-  if (known === null || haltedAt !== null) return null;
+  if (known === null || state === 'halted') return null;
   let through = known.timestamp * 1000;
   for (const window of windows) {
     const watch = coverage.find(({ address }) => address === window.recipient);

@@ -7,6 +7,8 @@ export type FinalBlock = Pick<BlockHead, 'number' | 'timestamp'>;
 /** Where the scan of one network stands. */
 export type Cursor = {
   network: string;
+  /** `new`: no block is scanned yet. `halted`: nothing is stored until an operator lets the network go on. */
+  state: 'new' | 'scanning' | 'halted';
   epoch: bigint;
   /** The last block scanned; null before the first. */
   tip: BlockHead | null;
@@ -17,18 +19,19 @@ export type Cursor = {
   final: FinalBlock | null;
   /** The same for transfers above the network's cap; never above `final`. */
   largeFinal: FinalBlock | null;
+  /** Null unless halted; the reason is a sentence. */
   haltedAt: Date | null;
-  /** In a sentence; null unless halted, and for halts from before reasons were kept. */
   haltReason: string | null;
 };
 
-/** Thrown when somebody else leads this network by now, or it has been halted: nothing of the transaction may stay. */
+/** Thrown when another replica leads this network by now, or it has been halted: the transaction must roll back. */
 export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
 
 type CursorRow = {
   network: string;
+  state: Cursor['state'];
   epoch: bigint;
   number: bigint | null;
   hash: Buffer | null;
@@ -81,7 +84,7 @@ export async function readTips(
  */
 export async function fence(tx: Transaction, network: string, epoch: bigint): Promise<void> {
   const { rowCount } = await tx.query(
-    'select 1 from cursor where network = $1 and epoch = $2 and halted_at is null for update',
+    `select 1 from cursor where network = $1 and epoch = $2 and state <> 'halted' for update`,
     [network, epoch],
   );
   if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
@@ -101,14 +104,14 @@ export async function moveCursor(
     finalized,
     final,
     largeFinal,
-  }: Omit<Cursor, 'haltedAt' | 'haltReason'> & { tip: BlockHead },
+  }: Omit<Cursor, 'state' | 'haltedAt' | 'haltReason'> & { tip: BlockHead },
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `update cursor
      set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
        final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
        updated_at = now()
-     where network = $1 and epoch = $2 and halted_at is null`,
+     where network = $1 and epoch = $2 and state <> 'halted'`,
     [
       network,
       epoch,
@@ -138,6 +141,7 @@ export async function haltNetwork(tx: Transaction, network: string, epoch: bigin
 function toCursor(row: CursorRow): Cursor {
   return {
     network: row.network,
+    state: row.state,
     epoch: row.epoch,
     tip:
       row.number === null || row.hash === null || row.timestamp === null

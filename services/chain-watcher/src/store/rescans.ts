@@ -55,7 +55,7 @@ export async function readNextRescan(db: Queryable, network: string): Promise<Re
 }
 
 /** Says which blocks it is about, both ends included. */
-export async function beginRescan(tx: Transaction, id: string, range: { from: number; to: number }): Promise<void> {
+export async function startRescan(tx: Transaction, id: string, range: { from: number; to: number }): Promise<void> {
   await tx.query(
     `update rescan set state = 'running', from_block = $2, to_block = $3, next_block = $2, error = null
       where rescan_id = $1 and state = 'waiting'`,

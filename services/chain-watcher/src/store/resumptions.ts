@@ -28,7 +28,7 @@ export function resumeNetwork(
 ): Promise<ResumptionRow | null> {
   return transaction(pool, async (tx) => {
     const { rows: halted } = await tx.query<{ halted_at: Date }>(
-      'select halted_at from cursor where network = $1 and halted_at is not null for update',
+      `select halted_at from cursor where network = $1 and state = 'halted' for update`,
       [network],
     );
     if (halted[0] === undefined) return null;

@@ -1,10 +1,10 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
-/** A payment whose trace goes on when its transfer is seen. `amountUnits` are millionths of a USDT. */
+/** A payment whose trace continues when its transfer is seen. `amountUnits` are millionths of a USDT. */
 export type TracedPayment = { address: string; amountUnits: bigint; traceparent: string };
 
-/** So many rows of the past go with each new one: more than come, so the table stays as small as what it is about. */
+/** Expired rows deleted with each new one: more than come, so the table stays small. */
 const FORGET_AT_ONCE = 20;
 
 /** @param payment.forgetAt after which no transfer is expected any more that would pay it. */
@@ -17,7 +17,7 @@ export async function rememberTrace(
     `insert into traced_payment (network, address, amount_units, traceparent, forget_at)
      values ($1, decode($2, 'hex'), $3, $4, $5)
      on conflict (network, address, amount_units) do update
-       set traceparent = excluded.traceparent, heard_at = excluded.heard_at, forget_at = excluded.forget_at`,
+       set traceparent = excluded.traceparent, received_at = excluded.received_at, forget_at = excluded.forget_at`,
     [network, payment.address.slice(2), payment.amountUnits, payment.traceparent, payment.forgetAt],
   );
   await tx.query(
@@ -37,16 +37,16 @@ export async function readTraces(
   db: Queryable,
   network: string,
   recipients: readonly string[],
-): Promise<(Omit<TracedPayment, 'address'> & { recipient: string; heardAt: Date })[]> {
-  const { rows } = await db.query<{ recipient: string; amount_units: bigint; traceparent: string; heard_at: Date }>(
-    `select encode(address, 'hex') as recipient, amount_units, traceparent, heard_at from traced_payment
+): Promise<(Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date })[]> {
+  const { rows } = await db.query<{ recipient: string; amount_units: bigint; traceparent: string; received_at: Date }>(
+    `select encode(address, 'hex') as recipient, amount_units, traceparent, received_at from traced_payment
      where network = $1 and address = any($2)`,
     [network, recipients.map((recipient) => Buffer.from(recipient, 'hex'))],
   );
-  return rows.map(({ recipient, amount_units, traceparent, heard_at }) => ({
+  return rows.map(({ recipient, amount_units, traceparent, received_at }) => ({
     recipient,
     amountUnits: amount_units,
     traceparent,
-    heardAt: heard_at,
+    receivedAt: received_at,
   }));
 }

@@ -87,7 +87,7 @@ export async function confirmTransfers(
 }
 
 /** Transfers that are final but for the second endpoint they need, the oldest first. */
-export async function readAwaitingAgreement(
+export async function readAwaitingCrossCheck(
   db: Queryable,
   network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
   { finalHeight, largeFinalHeight }: FinalHeights,

@@ -30,7 +30,7 @@ export async function readStored(pool: Pool): Promise<Stored> {
   );
   const { rows: outbox } = await pool.query<{ count: number }>('select count(*)::int as count from outbox');
   const { rows: cursors } = await pool.query<NonNullable<Stored['cursor']>>(
-    `select number::int as number, '0x' || encode(hash, 'hex') as hash, halted_at is not null as halted, epoch::int as epoch,
+    `select number::int as number, '0x' || encode(hash, 'hex') as hash, state = 'halted' as halted, epoch::int as epoch,
        coalesce(audited_number >= final_number, false) as "isAudited"
      from cursor where network = 'local'`,
   );

@@ -1,0 +1,124 @@
+import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
+import { requireOurBlocks } from '@quittance/chain-reader/chain/range-logs.ts';
+import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
+import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import {
+  createRangeSize,
+  isTooMuch,
+  suggestedBlocks,
+  type AdaptiveBatchSize,
+} from '../../reading/adaptive-batch-size.ts';
+import { lowerAudited } from '../../store/audits.ts';
+import { advanceBackFills, readBackFills, type BackFill } from '../../store/watches.ts';
+import type { ChainView, Position } from '../../term/position.ts';
+import { fencedTransaction, type Term } from '../../term/term.ts';
+import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
+import { createWatchPlanner } from './plan-watches.ts';
+
+const MAX_WALLETS_AT_ONCE = 200;
+/** How long back-filling pauses after a node could not serve it; following the head goes on meanwhile. */
+const RETRY_MS = 1_000;
+
+/** Reads again, for wallets that are watched only now, the blocks that were scanned before. */
+export type BackFillJob = {
+  /** Call it before the head is followed, so that no new block passes a new wallet. */
+  watchNewWallets(): Promise<void>;
+  /** Call it after the head was followed: part of what that brought may have been read ahead, without the new wallets. */
+  run(): Promise<{ more: boolean }>;
+};
+
+/** @param options.onReadAgain these blocks, both ends included, were read again from this endpoint. */
+export function createBackFillJob(
+  term: Term,
+  position: Position,
+  options: { onReadAgain: (blocks: { from: number; through: number }, endpoint: number) => void },
+): BackFillJob {
+  const { network, pool, metrics, logger } = term;
+  const { chain, heights } = position;
+  const planner = createWatchPlanner(term, position);
+  const rangeSize = createRangeSize(network);
+  /** False once the database has been seen to hold no unfinished back-fill. */
+  let mayHaveBackFills = true;
+  /** Toggled by every failure: blocks that no node serves must not keep others from being read. */
+  let newestFirst = false;
+  /** Monotonic milliseconds. */
+  let notBefore = 0;
+
+  /** Reads one range of blocks for the wallets that miss it, and stores what it finds together with the progress. */
+  async function backFillOnce(): Promise<{ more: boolean }> {
+    const due = await readBackFills(pool, network.id, { newestFirst, limit: MAX_WALLETS_AT_ONCE });
+    const [first] = due;
+    mayHaveBackFills = first !== undefined;
+    if (first === undefined) return { more: false };
+    const from = first.next;
+    const fills = due.filter(({ next }) => next >= from);
+    const tip = chain.tip().number;
+    const through = Math.max(from, lastBlock(fills, from, rangeSize.size(), tip));
+    const wallets = fills.filter(({ next }) => next <= through).map(({ address }) => address);
+    // A reorg may have taken all these blocks away.
+    const read = from > tip ? NOTHING : await readOrShrink(term, chain, rangeSize, { from, to: through, wallets });
+    if (read === null) return { more: true };
+    const { published } = await fencedTransaction(term, async (tx) => {
+      const stored = await storeTransfers(tx, term, read.transfers, heights());
+      await advanceBackFills(tx, network.id, wallets, { from, through, tip });
+      // The audit may have passed some of these blocks already, without these wallets.
+      if (read !== NOTHING) await lowerAudited(tx, network.id, from - 1);
+      faultPoint('backfill-written');
+      return stored;
+    });
+    if (read !== NOTHING) options.onReadAgain({ from, through }, read.endpoint);
+    metrics.backFilledBlocks.inc({ network: network.id }, through - from + 1);
+    recordTransfers(term, published);
+    return { more: true };
+  }
+
+  return {
+    watchNewWallets: () => planner.watchNewWallets(),
+    async run() {
+      if (performance.now() < notBefore) return { more: false };
+      try {
+        if (await planner.plan()) mayHaveBackFills = true;
+        return mayHaveBackFills ? await backFillOnce() : { more: false };
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        notBefore = performance.now() + RETRY_MS;
+        newestFirst = !newestFirst;
+        logger.warn({ network: network.id, error: error.message }, 'back-filling has to wait');
+        return { more: false };
+      }
+    },
+  };
+}
+
+type BackFillReading = { transfers: Transfer[]; endpoint: number };
+const NOTHING: BackFillReading = { transfers: [], endpoint: 0 };
+
+/** @returns null when the node found the range too large: the next one is smaller. */
+async function readOrShrink(
+  { network, endpoints }: Term,
+  chain: ChainView,
+  rangeSize: AdaptiveBatchSize,
+  { from, to, wallets }: { from: number; to: number; wallets: readonly string[] },
+): Promise<BackFillReading | null> {
+  const asked = to - from + 1;
+  try {
+    const reading = await endpoints.ask(async (rpc) => {
+      const range = await readRange(rpc, network, from, to, wallets);
+      // The last blocks of a range may be above the final one: a node on another fork would show other blocks than ours.
+      requireOurBlocks(range, (number) => chain.hashAt(number));
+      const transfers = await matchTransfers(rpc, network, range.entries, new Set(wallets));
+      return { transfers, endpoint: rpc.endpoint };
+    });
+    rangeSize.grow(asked);
+    return reading;
+  } catch (error) {
+    if (!isTooMuch(error) || asked === 1) throw error;
+    rangeSize.shrink(asked, suggestedBlocks(error));
+    return null;
+  }
+}
+
+const lastBlock = (fills: readonly BackFill[], from: number, maxBlocks: number, tip: number): number =>
+  Math.min(from + maxBlocks - 1, tip, Math.max(...fills.map(({ to }) => to)));

@@ -1,0 +1,62 @@
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { BLOCK_TIME_MARGIN_SECONDS, firstBlockSince } from '../../reading/block-time.ts';
+import { planWatches, readNewWatches, type NewWatch } from '../../store/watches.ts';
+import type { Position } from '../../term/position.ts';
+import { fencedTransaction, type Term } from '../../term/term.ts';
+
+const MAX_NEW_WATCHES = 500;
+/** How long watches wait whose first block no node could find. */
+const RETRY_MS = 1_000;
+
+/** Takes new wallets into the watch set, and decides which of the blocks scanned before they still need. */
+export type WatchPlanner = {
+  watchNewWallets(): Promise<void>;
+  /** Stores what those wallets need, so that a crash forgets nothing. @returns whether there may be new back-fills. */
+  plan(): Promise<boolean>;
+};
+
+export function createWatchPlanner(term: Term, { chain }: Position): WatchPlanner {
+  const { network, endpoints, pool, watches, logger } = term;
+  let newWatches: NewWatch[] = [];
+  /** Monotonic milliseconds. */
+  let oldNotBefore = 0;
+
+  async function planTogether(together: readonly NewWatch[]): Promise<boolean> {
+    const [earliest] = together.toSorted((a, b) => a.watchedFrom.getTime() - b.watchedFrom.getTime());
+    if (earliest === undefined) return false;
+    const from = earliestSecond(earliest);
+    const tip = chain.tip();
+    const backFill =
+      tip.timestamp < from ? null : { from: await firstBlockSince(endpoints, chain, from), to: tip.number };
+    const addresses = together.map(({ address }) => address);
+    await fencedTransaction(term, (tx) => planWatches(tx, network.id, addresses, earliest.watchedFrom, backFill));
+    return true;
+  }
+
+  return {
+    async watchNewWallets() {
+      newWatches = await readNewWatches(pool, network.id, MAX_NEW_WATCHES);
+      for (const { address } of newWatches) watches.add(address);
+    },
+    async plan() {
+      const { recent = [], old = [] } = Object.groupBy(newWatches, (watch) =>
+        chain.before(earliestSecond(watch)) === undefined ? 'old' : 'recent',
+      );
+      const planned = await planTogether(recent);
+      if (performance.now() < oldNotBefore) return planned;
+      try {
+        return (await planTogether(old)) || planned;
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error;
+        // It may be that no node can ever date them: then they wait, and no other watch waits with them.
+        oldNotBefore = performance.now() + RETRY_MS;
+        logger.warn({ network: network.id, error: error.message }, 'old watches have to wait');
+        return planned;
+      }
+    },
+  };
+}
+
+/** The second, in Unix time, from which on blocks may hold a transfer that matters. */
+const earliestSecond = ({ watchedFrom }: NewWatch): number =>
+  Math.floor(watchedFrom.getTime() / 1000) - BLOCK_TIME_MARGIN_SECONDS;

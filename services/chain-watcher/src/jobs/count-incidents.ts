@@ -1,0 +1,37 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { INCIDENT_KINDS, countOpenByKind } from '../store/incidents.ts';
+
+const INTERVAL_MS = 5_000;
+
+/** Shows how many incidents wait for a person, for an alert to watch. Every replica shows the same numbers: take their maximum. */
+export function startCountIncidentsLoop(context: {
+  db: Queryable;
+  networks: readonly { id: string }[];
+  logger: Logger;
+  metrics: Metrics;
+}): Loop {
+  const { db, networks, logger, metrics } = context;
+  const gauge = metrics.gauge('chain_open_incidents', 'Incidents that are not resolved yet', ['network', 'kind']);
+  const show = (counted: Awaited<ReturnType<typeof countOpenByKind>>): void => {
+    for (const { id: network } of networks) {
+      for (const kind of INCIDENT_KINDS) {
+        const found = counted.find((count) => count.network === network && count.kind === kind);
+        gauge.set({ network, kind }, found?.open ?? 0);
+      }
+    }
+  };
+  show([]);
+  return startLoop({
+    name: 'count-incidents',
+    intervalMs: INTERVAL_MS,
+    logger,
+    metrics,
+    run: async () => {
+      show(await countOpenByKind(db));
+      return { more: false };
+    },
+  });
+}

@@ -1,0 +1,219 @@
+import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { startAtZero } from '../metrics.ts';
+import { takeTurns } from '../second-reading/background.ts';
+import { readAudited } from '../store/audits.ts';
+import { loadCanonicalBlocks } from '../store/blocks.ts';
+import { Fenced, readCursor, takeOver } from '../store/cursor.ts';
+import { mayAcceptFork } from '../store/resumptions.ts';
+import { eachWatchedAddress } from '../store/watches.ts';
+import { tryToLead, type Leadership } from '../term/election.ts';
+import { positionAt, type WritablePosition } from '../term/position.ts';
+import type { NetworkContext, Term } from '../term/term.ts';
+import { createAuditJob } from './audit/audit.ts';
+import { createBackFillJob } from './back-fill/back-fill.ts';
+import { createCrossCheckJob } from './cross-check/cross-check.ts';
+import { createEndWatchesJob } from './end-watches.ts';
+import { createFollowJob } from './follow/follow.ts';
+import { startAtFinalBlock } from './follow/start.ts';
+import { createRescanJob } from './rescan/rescan.ts';
+
+/** How often a replica that does not lead tries to. */
+const LEAD_RETRY_MS = 1_000;
+const HALT_CHECK_MS = 1_000;
+
+export type LoopContext = NetworkContext & {
+  /** Connections for leaderships only. */
+  leaderPool: Pool;
+  /** How long a silent leader stays leader. */
+  leaseMs: number;
+};
+
+/** `isLeading`: whether this replica scans the network at present. */
+export type NetworkLoop = Loop & { isLeading(): boolean };
+
+/**
+ * One term as leader of a network: what the database holds, in memory, and changed only after a commit. After any error that
+ * leaves doubt about a commit the term is thrown away, and the next one reads the database anew.
+ */
+type OpenTerm = {
+  leadership: Leadership;
+  term: Term;
+  isHalted: boolean;
+  /** Null until the very first start has chosen a block to start from. */
+  position: WritablePosition | null;
+  jobs: Jobs | null;
+  stored: { mayAcceptFork: boolean; audited: number | null };
+};
+
+/**
+ * Scans one network while this replica leads it, and stands by otherwise. Networks are isolated from each other: each has its
+ * own loop, endpoints, leadership and cursor.
+ */
+export function startNetworkLoop(context: LoopContext, metrics: Metrics): NetworkLoop {
+  const { network, logger } = context;
+  let open: OpenTerm | null = null;
+  let sleepUntil = 0;
+  startAtZero(context.metrics, network.id);
+
+  async function endTerm(): Promise<void> {
+    const ended = open;
+    open = null;
+    await ended?.leadership.release();
+  }
+
+  async function run(): Promise<{ more: boolean }> {
+    if (performance.now() < sleepUntil) return { more: false };
+    if (open !== null && !open.leadership.isHeld()) {
+      logger.warn({ network: network.id }, 'the lead was lost with its database connection');
+      await endTerm();
+    }
+    open ??= await openTerm(context);
+    if (open === null) {
+      sleepUntil = performance.now() + LEAD_RETRY_MS;
+      return { more: false };
+    }
+    try {
+      if (open.isHalted) {
+        sleepUntil = performance.now() + HALT_CHECK_MS;
+        if ((await readCursor(context.pool, network.id))?.state !== 'halted') await endTerm();
+        return { more: false };
+      }
+      return await runJobs(open, () => loop.wake());
+    } catch (error) {
+      // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
+      if (!(error instanceof RpcError)) await endTerm();
+      if (!(error instanceof Fenced)) throw error;
+      logger.warn({ network: network.id }, error.message);
+      return { more: false };
+    }
+  }
+
+  const loop = startLoop({
+    name: `scan ${network.id}`,
+    intervalMs: network.poll_interval_ms,
+    logger,
+    metrics,
+    run: async () => {
+      try {
+        return await run();
+      } finally {
+        report(context, open);
+      }
+    },
+  });
+  return {
+    wake: () => loop.wake(),
+    isLeading: () => open?.leadership.isHeld() ?? false,
+    async close() {
+      // The node may be slow or gone; what is read from it now would not be stored anyway.
+      context.endpoints.close();
+      await loop.close();
+      await endTerm();
+    },
+  };
+}
+
+/** @returns null while another replica leads this network. */
+export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext): Promise<OpenTerm | null> {
+  const { pool, network, logger } = context;
+  const leadership = await tryToLead(leaderPool, network.id, leaseMs);
+  if (leadership === null) return null;
+  try {
+    // Everything else is read after taking over, so that no commit of the previous leader is missed.
+    const cursor = await takeOver(pool, network.id);
+    const isHalted = cursor.state === 'halted';
+    const watches = createWatchSet();
+    if (!isHalted) await eachWatchedAddress(pool, network.id, (address) => watches.add(address));
+    const position = positionAt(cursor, await loadCanonicalBlocks(pool, network.id));
+    logger.info(
+      {
+        network: network.id,
+        epoch: String(cursor.epoch),
+        block_number: cursor.tip?.number ?? null,
+        wallets: watches.size(),
+      },
+      'leading the scan',
+    );
+    const term = { ...context, epoch: cursor.epoch, isLeading: () => leadership.isHeld(), watches };
+    const stored = {
+      mayAcceptFork: await mayAcceptFork(pool, network.id),
+      audited: await readAudited(pool, network.id),
+    };
+    return { leadership, term, isHalted, position, jobs: null, stored };
+  } catch (error) {
+    await leadership.release();
+    throw error;
+  }
+}
+
+async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolean }> {
+  open.position ??= await startAtFinalBlock(open.term);
+  open.jobs ??= createJobs(open.term, open.position, open.stored, wake);
+  const { more, isHalted } = await open.jobs.runInTurn();
+  open.isHalted = isHalted;
+  return { more };
+}
+
+type Jobs = {
+  /** Polls the chain once, then does what is due beside it. */
+  runInTurn(): Promise<{ more: boolean; isHalted: boolean }>;
+  audited(): number | null;
+};
+
+/** Each job owns its state. They share the position, which only the follow job moves, and tell the audit what they have read. */
+function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['stored'], wake: () => void): Jobs {
+  const audit = createAuditJob(term, position, stored.audited);
+  const rescan = createRescanJob(term, position, audit.endpointOf);
+  const secondReadings = takeTurns(audit, rescan, wake);
+  const backFill = createBackFillJob(term, position, { onReadAgain: audit.onReadAgain });
+  const crossCheck = createCrossCheckJob(term, position);
+  const endWatches = createEndWatchesJob(term, position);
+  const follow = createFollowJob(term, position, {
+    mayAcceptFork: stored.mayAcceptFork,
+    onRead: audit.onRead,
+    onRewind(number) {
+      secondReadings.abandon();
+      audit.onRewind(number);
+    },
+  });
+  return {
+    audited: audit.audited,
+    async runInTurn() {
+      await backFill.watchNewWallets();
+      const followed = await follow.run();
+      if (followed === 'halted') return { more: false, isHalted: true };
+      await crossCheck.run();
+      const backFilled = await backFill.run();
+      await secondReadings.run(followed === 'at_head');
+      await endWatches.run();
+      return { more: followed === 'more' || backFilled.more, isHalted: false };
+    },
+  };
+}
+
+function report({ network, metrics }: LoopContext, open: OpenTerm | null): void {
+  const label = { network: network.id };
+  metrics.leader.set(label, open === null ? 0 : 1);
+  metrics.halted.set(label, open?.isHalted ? 1 : 0);
+  metrics.watchedWallets.set(label, open?.term.watches.size() ?? 0);
+  if (!open?.position) {
+    // Another replica reports these; old values of ours beside its own would look like a lag, or like transfers that wait.
+    metrics.lagBlocks.remove(label);
+    metrics.lagSeconds.remove(label);
+    metrics.auditLagBlocks.remove(label);
+    metrics.awaitingCrossCheck.remove(label);
+    return;
+  }
+  const { chain, heights } = open.position;
+  const { head, final } = heights();
+  const tip = chain.tip();
+  metrics.lagBlocks.set(label, Math.max(0, head - tip.number));
+  metrics.lagSeconds.set(label, Math.max(0, Date.now() / 1000 - tip.timestamp));
+  const finalNumber = final?.number ?? 0;
+  const audited = (open.jobs ? open.jobs.audited() : open.stored.audited) ?? finalNumber;
+  metrics.auditLagBlocks.set(label, Math.max(0, finalNumber - audited));
+}

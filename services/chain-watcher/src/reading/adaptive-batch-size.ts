@@ -1,0 +1,61 @@
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+
+/**
+ * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
+ * time it takes, each to its own number, and not all say which.
+ */
+export type AdaptiveBatchSize = {
+  /** Blocks to ask for next; at least 1. */
+  size(): number;
+  /** Call it after this many blocks were answered. An answer to fewer than `size` says nothing about more. */
+  grow(asked: number): void;
+  /**
+   * Call it after this many blocks were too much.
+   * @param suggested what the node says would be fine; used if it is less than what was asked, because nodes also say nonsense.
+   */
+  shrink(asked: number, suggested?: number | null): void;
+};
+
+/** Growth after a success, as a divisor: 5 %. */
+const GROWTH_DIVISOR = 20;
+/** A limit that was met is tried again only now and then: right after, every second request would be refused. */
+const SUCCESSES_BEFORE_GROWTH = 50;
+
+/** Blocks of the first range. */
+const FIRST_RANGE_BLOCKS = 200;
+const DEFAULT_MAX_BLOCK_RANGE = 2_000;
+
+export function createBatchSize(first: number, max: number): AdaptiveBatchSize {
+  let size = Math.min(first, max);
+  let successesToWait = 0;
+  return {
+    size: () => size,
+    grow(asked) {
+      if (asked < size) return;
+      if (successesToWait > 0) successesToWait -= 1;
+      else size = Math.min(max, size + Math.max(1, Math.floor(size / GROWTH_DIVISOR)));
+    },
+    shrink(asked, suggested = null) {
+      const isLess = suggested !== null && suggested >= 1 && suggested < asked;
+      size = Math.max(1, isLess ? Math.floor(suggested) : Math.floor(asked / 2));
+      successesToWait = SUCCESSES_BEFORE_GROWTH;
+    },
+  };
+}
+
+/** For blocks that are read in ranges. */
+export const createRangeSize = ({
+  max_block_range: max = DEFAULT_MAX_BLOCK_RANGE,
+}: {
+  max_block_range?: number;
+}): AdaptiveBatchSize => createBatchSize(FIRST_RANGE_BLOCKS, max);
+
+/** Whether a smaller range might be answered. A node that is too slow for a range never says that it was too much. */
+export const isTooMuch = (error: unknown): error is RpcError =>
+  error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
+
+/** How many blocks the node would answer for, as far as its error says. */
+export function suggestedBlocks({ suggested }: RpcError): number | null {
+  if (suggested === null) return null;
+  return 'blocks' in suggested ? suggested.blocks : suggested.to - suggested.from + 1;
+}

@@ -1,0 +1,79 @@
+import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
+import { requireOurBlocks } from '@quittance/chain-reader/chain/range-logs.ts';
+import { readRange, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
+import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
+import type { ChainView } from '../term/position.ts';
+import type { Term } from '../term/term.ts';
+
+export type BlockSpan = { from: number; to: number };
+
+/** Final blocks read a second time. */
+export type SecondReading = BlockSpan & {
+  /** What was stored of these blocks before they were read. */
+  expected: StoredTransfer[];
+  transfers: Transfer[];
+  /** The one that answered. */
+  endpoint: number;
+};
+
+/** Which endpoints may answer. */
+type Ask = (read: (rpc: RpcProvider) => Promise<SecondReading>) => Promise<SecondReading>;
+
+/**
+ * Reads final blocks a second time and picks the transfers to every wallet that is watched, that was watched when its block came, or that a
+ * stored transfer of these blocks went to.
+ * @throws RpcError also when a node shows other blocks than those we have: it follows another fork, and nothing it says counts.
+ */
+export async function readSpan(
+  term: Term,
+  chain: ChainView,
+  { from, to }: BlockSpan,
+  ask: Ask,
+): Promise<SecondReading> {
+  const { network, pool, watches } = term;
+  const expected = await readStoredTransfers(pool, network.id, from, to);
+  return ask(async (rpc) => {
+    const range = await readRange(rpc, network, from, to, null);
+    // A stored transfer names its block, also where the block itself is stored no more.
+    const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
+    requireOurBlocks(range, (number) => chain.hashAt(number) ?? named.get(number));
+    const wanted = new Set(expected.map(({ recipient }) => recipient));
+    for (const wallet of await endedSince(term, range)) wanted.add(wallet);
+    const isWanted = (address: string) => watches.has(address) || wanted.has(address);
+    const transfers = await matchTransfers(rpc, network, range.entries, { has: isWanted });
+    return { from, to, expected, transfers, endpoint: rpc.endpoint };
+  });
+}
+
+/** Whether a scan without fault would have stored this transfer. What a back-fill still has to read is no fault of the scan's. */
+export function wasWatched(watch: WatchSpan, transfer: Pick<Transfer, 'blockNumber' | 'blockTimestamp'>): boolean {
+  const earliest = watch.watchedFrom.getTime() / 1000 - BLOCK_TIME_MARGIN_SECONDS;
+  if (transfer.blockTimestamp < earliest) return false;
+  switch (watch.state) {
+    case 'new':
+      return false;
+    case 'backfilling':
+      return watch.backFillTo !== null && transfer.blockNumber > watch.backFillTo;
+    case 'watching':
+      return true;
+    case 'ended':
+      return watch.endedThrough !== null && transfer.blockTimestamp * 1000 < watch.endedThrough.getTime();
+  }
+}
+
+/** Of the recipients in this range, those whose watching ended only after it. They are in no watch set any more. */
+async function endedSince({ network, pool, watches }: Term, { first, entries }: RangeLogs): Promise<string[]> {
+  const recipients = new Set<string>();
+  for (const log of entries.flatMap(({ logs }) => logs)) {
+    const decoded = decodeTransfer(network.token, log);
+    if (decoded !== null && !watches.has(decoded.to)) recipients.add(decoded.to);
+  }
+  if (recipients.size === 0) return [];
+  const spans = await readWatchSpans(pool, network.id, [...recipients]);
+  return spans
+    .filter(({ endedThrough }) => endedThrough !== null && endedThrough.getTime() > first.timestamp * 1000)
+    .map(({ address }) => address);
+}

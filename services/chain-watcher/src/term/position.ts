@@ -1,0 +1,111 @@
+import { confirmingTip, finalHeights, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import { createLocalChain, type BlockHead, type LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import type { Cursor, FinalBlock } from '../store/cursor.ts';
+
+/** What every commit of the follow job says of the network beside the blocks, in the cursor and in memory. */
+export type Heights = FinalHeights & {
+  /** Height of the last head seen. */
+  head: number;
+  /** Never goes back; a fork below it halts the network. */
+  finalized: number;
+  /** Stored block up to which everything is scanned and final; null near genesis. */
+  final: FinalBlock | null;
+  /** The same for transfers above the network's cap. */
+  largeFinal: FinalBlock | null;
+  /** Height from which confirmations are counted. */
+  confirmingTip: number;
+};
+
+/** The end of our chain, to be read. */
+export type ChainView = Pick<LocalChain, 'tip' | 'hashAt' | 'atOrBelow' | 'before' | 'heights'>;
+
+/** Where the scan of one network stands: what the database holds, in memory. */
+export type Position = { heights(): Heights; chain: ChainView };
+
+/** For the follow job, the only writer. Every change comes after its commit. */
+export type WritablePosition = {
+  heights(): Heights;
+  chain: LocalChain;
+  set(heights: Heights): void;
+};
+
+/** @returns null before the very first start has chosen where to begin. */
+export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
+  const { tip, head, finalized, final, largeFinal } = cursor;
+  if (tip === null) return null;
+  const finalHeight = final?.number ?? -1;
+  const largeFinalHeight = largeFinal?.number ?? -1;
+  return createPosition(
+    { head, finalized, final, largeFinal, finalHeight, largeFinalHeight, confirmingTip: tip.number },
+    createLocalChain(blocks.length > 0 ? blocks : [tip]),
+  );
+}
+
+export function createPosition(start: Heights, chain: LocalChain): WritablePosition {
+  let heights = start;
+  return {
+    heights: () => heights,
+    chain,
+    set(next) {
+      heights = next;
+    },
+  };
+}
+
+/** What holds once these blocks are stored. */
+export function heightsAfter(
+  network: ChainNetwork,
+  before: Heights,
+  chain: ChainView,
+  { head, finalized, blocksToStore }: Extract<PollResult, { kind: 'blocks' }>,
+  tip: BlockHead,
+): Heights {
+  // A lagging endpoint may call less final than was final before; what was final stays it.
+  const known = Math.max(before.finalized, finalized);
+  const heights = { tip: tip.number, head, finalized: known };
+  const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
+  const further = (height: number, present: FinalBlock | null): FinalBlock | null => {
+    const block = blocksToStore.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
+    return block !== undefined && block.number > (present?.number ?? -1) ? toFinal(block) : present;
+  };
+  return {
+    head,
+    finalized: Math.min(known, tip.number),
+    final: further(finalHeight, before.final),
+    largeFinal: further(largeFinalHeight, before.largeFinal),
+    finalHeight: Math.max(finalHeight, before.finalHeight),
+    largeFinalHeight: Math.max(largeFinalHeight, before.largeFinalHeight),
+    confirmingTip: confirmingTip(heights),
+  };
+}
+
+/** What holds once our chain ends at this ancestor. What was final and is still there stays final. */
+export function heightsAtAncestor(
+  network: ChainNetwork,
+  before: Heights,
+  chain: ChainView,
+  ancestor: BlockHead,
+): Heights {
+  const { head } = before;
+  const finalized = Math.min(before.finalized, ancestor.number);
+  const heights = finalHeights(network, { tip: ancestor.number, head: ancestor.number, finalized });
+  const back = (height: number, present: FinalBlock | null): FinalBlock | null => {
+    if (present === null || present.number <= ancestor.number) return present;
+    const earlier = chain.atOrBelow(height);
+    return earlier === undefined ? null : toFinal(earlier);
+  };
+  const backHeight = (height: number, known: number) => (known <= ancestor.number ? known : height);
+  return {
+    head,
+    finalized,
+    final: back(heights.finalHeight, before.final),
+    largeFinal: back(heights.largeFinalHeight, before.largeFinal),
+    finalHeight: backHeight(heights.finalHeight, before.finalHeight),
+    largeFinalHeight: backHeight(heights.largeFinalHeight, before.largeFinalHeight),
+    confirmingTip: ancestor.number,
+  };
+}
+
+const toFinal = ({ number, timestamp }: BlockHead): FinalBlock => ({ number, timestamp });

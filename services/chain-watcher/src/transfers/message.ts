@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { confirmationsOf } from '@quittance/chain-reader/chain/finality.ts';
+import type { TransferRow } from '../store/transfers.ts';
+
+/**
+ * The message about a stored transfer.
+ * @param confirmingTip height from which confirmations are counted; see finality.ts.
+ */
+export function toTransferObserved(
+  network: Pick<Network, 'id' | 'family' | 'decimals' | 'confirmations'>,
+  row: TransferRow,
+  confirmingTip: number,
+): TransferObserved {
+  const blockNumber = Number(row.block_number);
+  return {
+    merchant_id: row.merchant_id,
+    network: network.id,
+    transaction_id: row.transaction_id,
+    transaction_event_index: row.transaction_event_index,
+    block_number: blockNumber,
+    block_hash: `0x${row.block_hash}`,
+    block_timestamp: rfc3339(row.block_timestamp),
+    from: canonicalAddress(network.family, row.sender),
+    to: canonicalAddress(network.family, row.recipient),
+    amount_units: row.amount_units,
+    decimals: network.decimals,
+    phase: row.phase,
+    version: row.version,
+    confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
+    confirmations_required: network.confirmations,
+  };
+}
+
+/** A checksum costs as much as the rest of a message, and the same wallet comes again when its transfer is confirmed. */
+const canonicalAddresses = new Map<string, string>();
+const MAX_CACHED_ADDRESSES = 30_000;
+
+function canonicalAddress(family: Network['family'], hex: string): string {
+  const key = `${family} ${hex}`;
+  const known = canonicalAddresses.get(key);
+  if (known !== undefined) return known;
+  if (canonicalAddresses.size >= MAX_CACHED_ADDRESSES) canonicalAddresses.clear();
+  const address = addressFromHex(family, `0x${hex}`);
+  canonicalAddresses.set(key, address);
+  return address;
+}
+
+/**
+ * The same id for the same observation, so that a consumer's inbox drops repetitions. The version is part of it because a
+ * block may be orphaned and come back: the second observation is news.
+ * @returns a UUID of version 8 (RFC 9562): our own bits.
+ */
+export function messageIdOf(network: string, row: TransferRow): string {
+  const parts = [network, row.transaction_id, row.transaction_event_index, row.block_hash, row.phase, row.version];
+  const hex = createHash('sha256').update(parts.join('|')).digest('hex');
+  const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3] ?? '8';
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
