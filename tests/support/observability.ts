@@ -99,7 +99,7 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 const QUIET = [
   'chain_new_heads_connected',
   'chain_rpc_failures_total',
-  'chain_transfers_awaiting_agreement',
+  'chain_transfers_awaiting_cross_check',
   'webhook_lane_backlog_deliveries',
   'webhook_lane_oldest_due_seconds',
 ];

@@ -24,7 +24,7 @@ beforeAll(async () => {
     const found = await samplesOf(metrics);
     const isSaid = (metric: string) => found.some(({ name }) => name === metric);
     // The first is said during a look and the second after it.
-    if (!isSaid('chain_transfers_awaiting_agreement') || !isSaid('chain_audit_lag_blocks'))
+    if (!isSaid('chain_transfers_awaiting_cross_check') || !isSaid('chain_audit_lag_blocks'))
       throw new Error('no look is over yet');
     return found;
   });

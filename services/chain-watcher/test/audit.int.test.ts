@@ -54,7 +54,7 @@ describe('final blocks are read once more through another endpoint', () => {
   });
 
   const gaps = async () =>
-    (await watcher.metrics.registry.getSingleMetric('chain_gaps_total')?.get())?.values[0]?.value ?? 0;
+    (await watcher.metrics.registry.getSingleMetric('chain_missed_transfers_total')?.get())?.values[0]?.value ?? 0;
 
   test('and a transfer that the first one hides is told after all, once, with one incident', async () => {
     const wallet = await watchedWallet(world);

@@ -47,7 +47,7 @@ export const chain: readonly RowSpec[] = [
       {
         title: 'Large transfers that wait for a second endpoint',
         unit: 'short',
-        queries: [[max_('chain_transfers_awaiting_agreement'), '{{network}}']],
+        queries: [[max_('chain_transfers_awaiting_cross_check'), '{{network}}']],
       },
       {
         title: 'Open incidents',
@@ -59,7 +59,7 @@ export const chain: readonly RowSpec[] = [
         unit: 'short',
         queries: [
           [increase(`chain_incidents_total{${chosen}}`, 'network, kind'), '{{network}} {{kind}}'],
-          [increase(`chain_gaps_total{${chosen}}`, 'network'), '{{network}} missed'],
+          [increase(`chain_missed_transfers_total{${chosen}}`, 'network'), '{{network}} missed'],
         ],
       },
       {
