@@ -67,7 +67,7 @@ projects=$(
 for project in $projects; do
   path=${project#"$(pwd -P)/"}
   mkdir -p "$target/$path"
-  for part in package.json src migrations generated node_modules; do
+  for part in package.json src migrations sql generated node_modules; do
     [ ! -e "$path/$part" ] || mv "$path/$part" "$target/$path/"
   done
 done

@@ -92,7 +92,7 @@ describe.each(variants)('%s', (_, compose) => {
   test('migrates the schema of each service, with its own role, before that service starts', () => {
     for (const name of serviceNames) {
       const migration = compose.services[`migrate-${name}`]!;
-      expect(migration.command).toEqual(['node', `services/${name}/src/migrate.ts`]);
+      expect(migration.command).toEqual(['node', 'packages/messaging/src/schema/migrate.ts', name]);
       expect(migration.image).toBe(compose.services[name]!.image);
       expect(migration.environment?.['DATABASE_URL']).toBe(compose.services[name]!.environment?.['DATABASE_URL']);
       expect(migration.depends_on).toEqual({ database: { condition: 'service_completed_successfully' } });

@@ -131,7 +131,8 @@ describe('.dockerignore', () => {
       'infra/local/package.json',
       'packages/testkit/package.json',
       'services/payments/prisma/schema.prisma',
-      'services/payments/migrations/0001_gate_and_replies.sql',
+      'services/quota/migrations/0001_baseline.sql',
+      'packages/messaging/sql/replay_messages.sql',
       'docs/openapi.yaml',
     ]) {
       expect(files).toContain(path);

@@ -34,8 +34,8 @@ export async function serviceDatabase(options: {
   const url = addressOf(adminUrl, { role, password });
   await createDatabase(options.adminUrl, database);
   await prepareSchema({ adminUrl, schema, role, password });
-  const entry = join(repositoryRoot, 'services', service, 'src', 'migrate.ts');
-  await promisify(execFile)(process.execPath, [entry], {
+  const entry = join(repositoryRoot, 'packages', 'messaging', 'src', 'schema', 'migrate.ts');
+  await promisify(execFile)(process.execPath, [entry, service], {
     cwd: repositoryRoot,
     env: { ...process.env, DATABASE_URL: url },
     timeout: 60_000,

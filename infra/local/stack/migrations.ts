@@ -10,9 +10,9 @@ export async function migrateAll(databaseUrls: Record<ServiceName, string>): Pro
 }
 
 async function migrate(name: ServiceName, databaseUrl: string): Promise<void> {
-  const entry = join(repositoryRoot, 'services', name, 'src', 'migrate.ts');
+  const entry = join(repositoryRoot, 'packages', 'messaging', 'src', 'schema', 'migrate.ts');
   const env = { ...process.env, DATABASE_URL: databaseUrl };
-  await promisify(execFile)(process.execPath, [entry], { cwd: repositoryRoot, env, timeout: 60_000 }).catch(
+  await promisify(execFile)(process.execPath, [entry, name], { cwd: repositoryRoot, env, timeout: 60_000 }).catch(
     (error: unknown) => {
       const { stdout = '', stderr = '', message } = error as Error & { stdout?: string; stderr?: string };
       throw new StackError(`migrating the schema of ${name} failed: ${message}\n${stdout}${stderr}`);

@@ -2,3 +2,12 @@
 export const serviceNames = ['api-gateway', 'payments', 'chain-watcher', 'webhook-dispatcher', 'quota'] as const;
 
 export type ServiceName = (typeof serviceNames)[number];
+
+/** The PostgreSQL schema that each service owns. */
+export const schemas = {
+  'api-gateway': 'gateway',
+  payments: 'payments',
+  'chain-watcher': 'chain',
+  'webhook-dispatcher': 'webhooks',
+  quota: 'quota',
+} as const satisfies Record<ServiceName, string>;

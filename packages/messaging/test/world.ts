@@ -13,7 +13,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Broker, connectBroker } from '../src/broker/broker.ts';
 import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
 import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/consumer/handler.ts';
-import { messagingMigrations } from '../src/migrations.ts';
+import { messagingMigrations } from '../src/schema/service-schema.ts';
 import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 
 /** The queue and the message that these tests use: `payments` hears WebhookConfigured. */

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
-import { migrate } from '../src/migrate.ts';
+import { migrate } from '../src/migrations/migrate.ts';
 import { createPool, type Pool } from '../src/pool.ts';
 
 let database: TestDatabase;
@@ -18,6 +18,7 @@ beforeEach(async () => {
   database = await testDatabase({ schema: 'shop', migrations: [] });
   pool = createPool({ url: database.url, schema: 'shop', max: 2, logger: testLogger, applicationName: 'test' });
   directory = await mkdtemp(join(tmpdir(), 'migrations-'));
+  await Promise.all(['migrations', 'sql'].map((folder) => mkdir(join(directory, folder))));
 });
 afterEach(async () => {
   await pool.end();
@@ -25,9 +26,15 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-const write = (name: string, sql: string) => writeFile(join(directory, name), sql);
-const run = (ledger = 'migrations', from: string | URL = directory) =>
-  migrate({ url: database.url, schema: 'shop', migrations: [{ directory: from, ledger }], logger: testLogger });
+const write = (name: string, sql: string) => writeFile(join(directory, 'migrations', name), sql);
+const writeFunction = (name: string, sql: string) => writeFile(join(directory, 'sql', name), sql);
+const run = ({ ledger = 'migrations', version = '0.1.0', from = directory as string | URL } = {}) =>
+  migrate({
+    url: database.url,
+    schema: 'shop',
+    migrations: [{ directory: from, ledger, version }],
+    logger: testLogger,
+  });
 const applied = async (ledger = 'migrations') =>
   (await pool.query<{ name: string }>(`select name from ${ledger} order by id`)).rows.map(({ name }) => name);
 
@@ -38,7 +45,7 @@ describe('migrating', () => {
     await run();
     await run();
     await write('0003_price.sql', 'alter table items add price numeric;');
-    await run('migrations', pathToFileURL(directory));
+    await run({ from: pathToFileURL(directory) });
     expect(await applied()).toEqual(['0001_items', '0002_stock', '0003_price']);
     await pool.query(`insert into shop.items values ('a', 1, 2.5)`);
   });
@@ -55,8 +62,8 @@ describe('migrating', () => {
 
   test('keeps a ledger for each source', async () => {
     await write('0001_items.sql', 'create table if not exists items (name text)');
-    await run('one');
-    await run('two');
+    await run({ ledger: 'one' });
+    await run({ ledger: 'two' });
     expect([await applied('one'), await applied('two')]).toEqual([['0001_items'], ['0001_items']]);
   });
 
@@ -95,5 +102,103 @@ describe('migrating', () => {
   test("stays inside the role's own schema", async () => {
     await write('0001_outside.sql', 'create table public.items (name text)');
     await expect(run()).rejects.toThrow('permission denied for schema public');
+  });
+});
+
+describe('the functions of a schema', () => {
+  const price = (body: string) =>
+    `create or replace function price(item text) returns int language sql as $$ ${body} $$;`;
+  const priceOf = async (item: string) =>
+    (await pool.query<{ price: number }>('select price($1)', [item])).rows[0]?.price;
+  const appliedAt = async () =>
+    (await pool.query<{ applied_at: Date }>('select applied_at from applied_functions')).rows[0]?.applied_at;
+
+  test('are defined after the tables, and again when their text changes', async () => {
+    await write('0001_items.sql', 'create table items (name text, price int)');
+    await writeFunction('price.sql', price('select max(price) from items where name = item'));
+    await run();
+    await pool.query(`insert into items values ('a', 3)`);
+    expect(await priceOf('a')).toBe(3);
+    await writeFunction('price.sql', price('select max(price) * 2 from items where name = item'));
+    await run();
+    expect(await priceOf('a')).toBe(6);
+  });
+
+  test('are left alone while their text is the same', async () => {
+    await writeFunction('price.sql', price('select 1'));
+    await run();
+    const before = await appliedAt();
+    await run();
+    expect(await appliedAt()).toEqual(before);
+  });
+
+  test('may call each other in any order', async () => {
+    await writeFunction('a_total.sql', `create function a_total() returns int language sql as 'select price(null)'`);
+    await writeFunction('price.sql', price('select 5'));
+    await run();
+    expect((await pool.query('select a_total() as total')).rows).toEqual([{ total: 5 }]);
+  });
+
+  test('may change their signature in one step, by a file that drops the old one first', async () => {
+    await writeFunction('price.sql', price('select 1'));
+    await run();
+    await writeFunction(
+      'price.sql',
+      `drop function if exists price(text);
+       create or replace function price(item text, day date default null) returns numeric language sql as 'select 1.5';`,
+    );
+    await run();
+    expect(await priceOf('a')).toBe('1.5');
+    expect((await pool.query(`select from pg_proc where proname = 'price'`)).rowCount).toBe(1);
+  });
+
+  test('all stay as they were when one of them is wrong, and the tables are there', async () => {
+    await writeFunction('price.sql', price('select 1'));
+    await run();
+    await write('0001_items.sql', 'create table items (name text)');
+    await writeFunction('price.sql', price('select 2'));
+    await writeFunction('stock.sql', `create function stock() returns int language sql as 'select n from nowhere'`);
+    await expect(run()).rejects.toThrow('relation "nowhere" does not exist');
+    expect(await priceOf('a')).toBe(1);
+    await pool.query('select from items');
+  });
+
+  test('of an earlier version do not replace those of a later one', async () => {
+    await writeFunction('price.sql', price('select 10'));
+    await run({ version: '0.10.0' });
+    await writeFunction('price.sql', price('select 9'));
+    await run({ version: '0.9.0' });
+    expect(await priceOf('a')).toBe(10);
+  });
+
+  test('return to an earlier text in a later version', async () => {
+    for (const [version, body] of [
+      ['0.1.0', 'select 1'],
+      ['0.2.0', 'select 2'],
+      ['0.3.0', 'select 1'],
+    ] as const) {
+      await writeFunction('price.sql', price(body));
+      await run({ version });
+    }
+    expect(await priceOf('a')).toBe(1);
+  });
+
+  test('stay when their file is gone, until a migration drops them', async () => {
+    await writeFunction('price.sql', price('select 1'));
+    await run();
+    await rm(join(directory, 'sql', 'price.sql'));
+    await run();
+    expect(await priceOf('a')).toBe(1);
+    await write('0001_no_price.sql', 'drop function price');
+    await run();
+    await expect(priceOf('a')).rejects.toThrow('function price(unknown) does not exist');
+  });
+
+  test('are each defined by the file of their name', async () => {
+    await writeFunction('cost.sql', price('select 1'));
+    await expect(run()).rejects.toThrow('sql/cost.sql does not define a function cost in schema shop');
+    await rm(join(directory, 'sql', 'cost.sql'));
+    await writeFunction('Price.sql', price('select 1'));
+    await expect(run()).rejects.toThrow('is not named <function>.sql');
   });
 });

@@ -41,7 +41,7 @@ export async function startService<C>({
   }
 }
 
-/** The frame of a process that does one thing and ends, such as migrate.ts. Same settings, logs and exit codes as a service. */
+/** The frame of a process that does one thing and ends, such as a migration. Same settings, logs and exit codes as a service. */
 export async function runTask<C>({
   name,
   readConfig,

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { migrate } from '@quittance/postgres/migrate.ts';
+import { migrate } from '@quittance/postgres/migrations/migrate.ts';
 import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testLogger } from './logger.ts';
-import type { MigrationSource } from '@quittance/postgres/migrate.ts';
+import type { MigrationSource } from '@quittance/postgres/migrations/source.ts';
 
 export type TestDatabase = {
   /** As the service connects: a role that owns this one schema and can touch nothing else. */

@@ -4,7 +4,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import type { Handler } from '@quittance/messaging/consumer/handler.ts';
-import { messagingMigrations } from '@quittance/messaging/migrations.ts';
+import { messagingMigrations } from '@quittance/messaging/schema/service-schema.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { createPool } from '@quittance/postgres/pool.ts';

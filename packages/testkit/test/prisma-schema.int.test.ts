@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
@@ -9,8 +9,9 @@ import { expectPrismaMatchesDatabase, prismaDifferences } from '../src/prisma-sc
 const directory = mkdtempSync(join(tmpdir(), 'quittance-prisma-'));
 let database: TestDatabase;
 beforeAll(async () => {
+  mkdirSync(join(directory, 'migrations'));
   writeFileSync(
-    join(directory, '0001_shop.sql'),
+    join(directory, 'migrations', '0001_shop.sql'),
     `create table shop (
        shop_id uuid primary key, name text, opened_at timestamptz(3) not null, tags text[] not null,
        units numeric(78) not null, slot text, city text not null, unique (city, name)
@@ -18,7 +19,10 @@ beforeAll(async () => {
      create unique index on shop (slot) where slot <> '';
      create table unmodelled (id int);`,
   );
-  database = await testDatabase({ schema: 'shops', migrations: [{ directory, ledger: 'migrations' }] });
+  database = await testDatabase({
+    schema: 'shops',
+    migrations: [{ directory, ledger: 'migrations', version: '0.1.0' }],
+  });
 });
 afterAll(async () => {
   await database.drop();

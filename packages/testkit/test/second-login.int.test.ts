@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { addressOf, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testDatabase, type TestDatabase } from '../src/database.ts';
 import { testLogger } from '../src/logger.ts';
-import { migrate } from '@quittance/postgres/migrate.ts';
+import { migrate } from '@quittance/postgres/migrations/migrate.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 
 const schema = 'shop';
@@ -44,12 +44,13 @@ describe("a service's second login", () => {
 
   test('migrates what belongs to the role of the service, and either goes on with what the other made', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'quittance-migrations-'));
-    const migrations = [{ directory, ledger: 'migrations' }];
-    await writeFile(join(directory, '0001_one.sql'), 'create table one (id int)');
+    const migrations = [{ directory, ledger: 'migrations', version: '0.1.0' }];
+    await mkdir(join(directory, 'migrations'));
+    await writeFile(join(directory, 'migrations', '0001_one.sql'), 'create table one (id int)');
     await migrate({ url, schema, migrations, logger: testLogger });
-    await writeFile(join(directory, '0002_two.sql'), 'alter table one add column name text');
+    await writeFile(join(directory, 'migrations', '0002_two.sql'), 'alter table one add column name text');
     await migrate({ url: database.url, schema, migrations, logger: testLogger });
-    await writeFile(join(directory, '0003_three.sql'), 'alter table one alter column name set not null');
+    await writeFile(join(directory, 'migrations', '0003_three.sql'), 'alter table one alter column name set not null');
     await migrate({ url, schema, migrations, logger: testLogger });
     await rm(directory, { recursive: true });
     const owners = await query<{ tableowner: string }>(

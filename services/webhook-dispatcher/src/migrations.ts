@@ -1,6 +1,3 @@
-import { serviceMigrations } from '@quittance/messaging/migrations.ts';
+import { serviceSchema } from '@quittance/messaging/schema/service-schema.ts';
 
-/** Where this service's tables live; its database role owns this schema and nothing else. */
-export const schema = 'webhooks';
-
-export const migrations = serviceMigrations(new URL('../migrations', import.meta.url));
+export const { schema, migrations } = serviceSchema('webhook-dispatcher');

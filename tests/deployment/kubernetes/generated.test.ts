@@ -56,6 +56,8 @@ describe('production', () => {
     const ours = podsOf(objects).filter(({ name }) => name !== 'edge');
     const tags = ours.flatMap(({ containers }) => containers.map(({ image }) => image.split(':').at(-1)));
     expect(new Set(tags)).toEqual(new Set([VERSION]));
+    // By which the migration step knows a function of a later release.
+    expect(JSON.parse(read('packages/messaging/package.json'))).toMatchObject({ version: VERSION });
     const jobs = ofKind(objects, 'Job').map(({ metadata }) => metadata.name);
     expect(jobs.filter((name) => name.endsWith(`.${VERSION}`))).toEqual(jobs);
   });

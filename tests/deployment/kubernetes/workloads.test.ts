@@ -154,11 +154,11 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     for (const { name, containers, initContainers } of servicePods(objects)) {
       const { image } = containers[0]!;
       expect(initContainers.map((container) => [container.image, container.command])).toEqual([
-        [image, ['node', `services/${name}/src/await-migrations.ts`]],
+        [image, ['node', 'packages/messaging/src/schema/await-migrations.ts', name]],
       ]);
       const own = jobs.filter((job) => job.name.startsWith(`migrate-${name}.`));
       expect(own.map((job) => [job.containers[0]!.image, job.containers[0]!.command])).toEqual([
-        [image, ['node', `services/${name}/src/migrate.ts`]],
+        [image, ['node', 'packages/messaging/src/schema/migrate.ts', name]],
       ]);
     }
   });

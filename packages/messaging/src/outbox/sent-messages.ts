@@ -14,7 +14,7 @@ const CLEAN_BATCH_SIZE = 5_000;
 
 /**
  * Takes messages that RabbitMQ has confirmed out of the outbox, whoever holds them by now, and keeps them among the sent ones, from
- * where `replay_messages` (migrations/0003_sent_messages.sql) can bring them back.
+ * where `replay_messages` (sql/replay_messages.sql) can bring them back.
  */
 export async function moveToSent(pool: Pool, messageIds: readonly string[]): Promise<void> {
   await pool.query(

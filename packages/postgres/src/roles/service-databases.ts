@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { schemas, type ServiceName } from '@quittance/contracts/service-name.ts';
 
 /** Which role owns which schema. Every role can touch its own schema only. */
 export const serviceSchemas = {
-  'api-gateway': { schema: 'gateway', role: 'quittance_gateway' },
-  payments: { schema: 'payments', role: 'quittance_payments' },
-  'chain-watcher': { schema: 'chain', role: 'quittance_chain' },
-  'webhook-dispatcher': { schema: 'webhooks', role: 'quittance_webhooks' },
-  quota: { schema: 'quota', role: 'quittance_quota' },
+  'api-gateway': { schema: schemas['api-gateway'], role: 'quittance_gateway' },
+  payments: { schema: schemas.payments, role: 'quittance_payments' },
+  'chain-watcher': { schema: schemas['chain-watcher'], role: 'quittance_chain' },
+  'webhook-dispatcher': { schema: schemas['webhook-dispatcher'], role: 'quittance_webhooks' },
+  quota: { schema: schemas.quota, role: 'quittance_quota' },
 } as const satisfies Record<ServiceName, { schema: string; role: string }>;
 
 /**

@@ -4,14 +4,20 @@ create table merchant (
   merchant_id text primary key check (merchant_id ~ '^mer_[0-9a-f]{32}$'),
   name text not null check (char_length(name) between 1 and 200),
   status text not null default 'active' check (status in ('active', 'blocked')),
-  -- Grows with each change of status, so that whoever hears of two changes knows which came last.
+  -- Grows with each change of status, so that a receiver of two changes knows which came last.
   status_version integer not null default 1,
-  created_at timestamptz not null default now(),
-  -- Written by every authenticated request; free room in the page keeps those updates off the index.
-  last_request_at timestamptz
+  created_at timestamptz not null default now()
+);
+
+-- Written by every authenticated request. It is not a column of merchant, so that this write waits for other requests only: an
+-- operator who holds a merchant's row does not hold up the requests that are admitted in one batch with that merchant's.
+-- Free room in the page keeps the updates off the index.
+create table merchant_activity (
+  merchant_id text primary key references merchant,
+  last_request_at timestamptz not null
 ) with (fillfactor = 50);
 
--- One API key a merchant: replacing it is one update in place, so two rotations at once cannot leave two keys alive.
+-- One API key per merchant: a rotation updates it in place, so two rotations at once cannot leave two valid keys.
 create table api_key (
   key_hash bytea primary key check (octet_length(key_hash) = 32),
   merchant_id text not null unique references merchant,
@@ -24,8 +30,8 @@ create table rotation_secret (
   created_at timestamptz not null default now()
 );
 
--- Fixed windows that begin with their first request. The subject is a merchant's id, or the hex SHA-256 of a public token
--- or rotation secret. Rows past their end mean nothing and are swept.
+-- Fixed windows that start with their first request. The subject is a merchant's id, or the hex SHA-256 of a public token
+-- or rotation secret. A row past its end has no effect and is swept.
 create table rate_limit_window (
   scope text not null,
   subject text not null,
@@ -44,6 +50,9 @@ create table merchant_audit (
   action text not null,
   actor text not null,
   reason text not null,
+  -- The changed fields before and after; never a credential or its hash.
+  before jsonb,
+  after jsonb,
   at timestamptz not null default clock_timestamp()
 );
 

@@ -25,6 +25,8 @@ create table policy (
 create table policy_change (
   merchant_id    text not null references policy,
   policy_version integer not null,
+  -- What the operator asked for, such as 'pause'; before and after are what it changed.
+  action         text not null,
   actor          text not null,
   reason         text not null,
   before         jsonb,
@@ -33,8 +35,8 @@ create table policy_change (
   primary key (merchant_id, policy_version)
 );
 
--- The newest account status heard from api-gateway. It stands apart from policy because it may arrive before the registration
--- does; both handlers take this row's lock first, so neither can miss what the other writes.
+-- The newest account status that api-gateway published. It is not a column of policy because it may arrive before the
+-- registration; both handlers lock this row first, so neither can miss what the other writes.
 create table merchant_status (
   merchant_id    text primary key,
   status         text not null check (status in ('active', 'blocked')),

@@ -1,0 +1,23 @@
+import { readFileSync } from 'node:fs';
+import { schemas, type ServiceName } from '@quittance/contracts/service-name.ts';
+import type { MigrationSource } from '@quittance/postgres/migrations/source.ts';
+
+const ownFolder = new URL('../../', import.meta.url);
+
+/** All packages and services are released together. */
+const { version } = JSON.parse(readFileSync(new URL('package.json', ownFolder), 'utf8')) as { version: string };
+
+/** The tables and functions this package needs in the schema of every service: `outbox`, `inbox` and `sent_message`. */
+export const messagingMigrations: MigrationSource = { directory: ownFolder, ledger: 'messaging_migrations', version };
+
+/**
+ * The schema of a service and all that it is made from: the message tables, then what its own folder has in `migrations` and
+ * `sql`. Nothing else here knows where services are; these are files to be applied, not code to be imported.
+ */
+export const serviceSchema = (service: ServiceName): { schema: string; migrations: MigrationSource[] } => ({
+  schema: schemas[service],
+  migrations: [
+    messagingMigrations,
+    { directory: new URL(`../../services/${service}/`, ownFolder), ledger: 'migrations', version },
+  ],
+});
