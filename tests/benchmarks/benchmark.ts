@@ -6,6 +6,8 @@ export type Benchmark = {
   name: string;
   /** What is compared with what, for people. */
   about: string;
+  /** What it runs on. In a smoke run, benchmarks on the same thing share it and run one after another. */
+  on: 'stack' | 'backends';
   /** Of a long one: what `--part` may name to have that alone. */
   parts?: readonly string[];
   /** @throws CannotMeasure, or what broke it as a whole; missing an aim is a result. */
@@ -27,6 +29,11 @@ export type BenchmarkContext = {
    * @returns undefined when it failed.
    */
   attempt: <T>(what: string, run: () => Promise<T>) => Promise<T | undefined>;
+  /**
+   * Opens something of its own; in a smoke run, the same for all benchmarks that ask for this key.
+   * @param open gets what to call at the end of its use.
+   */
+  opened: <T>(key: Benchmark['on'], open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => Promise<T>;
   /** Called after the benchmark, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;
 };

@@ -22,16 +22,16 @@ import { startWatcherProcess } from './support/watcher-process.ts';
 const amounts = {
   full: {
     ...{ wallets: 1_000_000, memoryProcesses: 3, readBlocks: 500, stretchShare: 1, latenciesMs: [40, 5] },
-    ...{ pollIntervalMs: 500, blocksHeard: { least: 25, aRound: 5 }, roundTrips: 25 },
+    ...{ pollIntervalMs: 500, blocks: { least: 25, aRound: 5 }, roundTrips: 25 },
   },
   smoke: {
     ...{ wallets: 20_000, memoryProcesses: 1, readBlocks: 66, stretchShare: 0.1, latenciesMs: [5] },
-    ...{ pollIntervalMs: 100, blocksHeard: { least: 2, aRound: 2 }, roundTrips: 2 },
+    ...{ pollIntervalMs: 100, blocks: { least: 2, aRound: 2 }, roundTrips: 2 },
   },
 };
 /** One event in 5,000 goes to a watched wallet. */
 const ONE_MATCH_IN_BLOCKS = 33;
-/** Nobody is there: what is said stays in the outbox. */
+/** No broker is there: messages stay in the outbox. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
 const settings = {
@@ -65,13 +65,14 @@ type Parts = Backends & {
 /** One node, whose chain grows by what each measurement needs, and one service that follows it. */
 export const benchmark: Benchmark = {
   name: 'chain',
+  on: 'backends',
   about:
-    'reading, matching, storing and telling of transfers with a million watched wallets, beside a plain loop of eth_getLogs',
+    'reading, matching, storing and publishing of transfers with a million watched wallets, beside a plain loop of eth_getLogs',
   async run(context) {
     const { onEnd, say, scale, attempt } = context;
     const { wallets, memoryProcesses } = amounts[scale];
     say(`  starting PostgreSQL, RabbitMQ and a node; watching ${wallets.toLocaleString('en-US')} wallets …`);
-    const backends = await startBackends('chain', settings, onEnd);
+    const backends = await startBackends('chain', settings, context);
     const database = await chainDatabase(backends.adminUrl, wallets);
     const node = await startChainNode();
     onEnd(() => node.close());
@@ -140,7 +141,7 @@ async function compareScans(parts: Parts, measured: ChainMeasurements): Promise<
 
 async function compareWithBroker(parts: Parts, measured: ChainMeasurements): Promise<void> {
   const { broker, node, reader, context, amounts } = parts;
-  const { pollIntervalMs, blocksHeard, stretchShare } = amounts;
+  const { pollIntervalMs, blocks, stretchShare } = amounts;
   const amqpUrl = await addVirtualHost(broker, 'chain');
   await withWatcher(parts, 'with-broker', amqpUrl, async (scans) => {
     const how = { what: 'storing, all match, with the relay at work', unit: 'events' as const, latencyMs: 0 };
@@ -154,9 +155,9 @@ async function compareWithBroker(parts: Parts, measured: ChainMeasurements): Pro
       context.say(`  from the block to the message, answers after ${latencyMs} ms …`);
       await node.order({ kind: 'latency', ms: latencyMs });
       await live.listen(2);
-      const heard = await live.listen(Math.max(blocksHeard.least, blocksHeard.aRound * context.rounds));
+      const news = await live.listen(Math.max(blocks.least, blocks.aRound * context.rounds));
       const { p50Ms: roundTripMs } = await reader.roundTrips(amounts.roundTrips);
-      measured.news.push({ latencyMs, pollIntervalMs, roundTripMs, news: heard });
+      measured.news.push({ latencyMs, pollIntervalMs, roundTripMs, news });
     }
   });
 }

@@ -22,10 +22,11 @@ export type CreationStatements = { contender: string; clients: number; creations
 
 /**
  * What creations cost beside what their writes alone do. Straight to the processes, with everything behind them at work as in
- * production: the relay, the broker, and the services that hear of each creation.
+ * production: the relay, the broker, and the services that consume PaymentCreated.
  */
 export const benchmark: Benchmark = {
   name: 'creation',
+  on: 'stack',
   about: 'creations through api-gateway, and at payments directly, beside pgbench running the same writes',
   async run(context) {
     const { rounds, runMs, say, scale, attempt } = context;

@@ -56,6 +56,7 @@ export type StatementCount = { endpoint: string; connections: number; requests: 
  */
 export const benchmark: Benchmark = {
   name: 'gateway',
+  on: 'stack',
   about: 'keyed reads through api-gateway, payments and PostgreSQL, beside servers that only answer',
   async run(context) {
     const { load, rounds, runMs, say, scale, attempt } = context;
@@ -98,10 +99,10 @@ export const benchmark: Benchmark = {
 
 const targetOf = (server: string, endpoint: Endpoint): string => `${endpoint.name} at ${server}`;
 
-async function start({ say, scale, onEnd }: BenchmarkContext) {
+async function start(context: BenchmarkContext) {
+  const { say, scale, onEnd } = context;
   say('  starting a stack …');
-  const { file: stack, close } = await benchmarkStack();
-  onEnd(close);
+  const { file: stack } = await benchmarkStack(context);
   const payments = await seedPayments(stack, amounts[scale].merchants);
   const [sample] = payments;
   if (sample === undefined) throw new Error('no payment was seeded');

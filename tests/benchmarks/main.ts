@@ -23,14 +23,31 @@ const { values, positionals } = parseArgs({
 });
 
 const defaults = values.smoke ? { rounds: '1', seconds: '0.2' } : { rounds: '7', seconds: '1.5' };
+const shared = new Map<string, Promise<unknown>>();
+const closersOfShared: (() => Promise<void>)[] = [];
 const all = await loadNamed<Benchmark>(import.meta.dirname, '.bench.ts', 'benchmark');
 
 if (values.help) console.log(usage());
 else {
   const chosen = chooseByName(all, positionals, 'benchmark');
-  // Figures of a smoke run say nothing, so nothing speaks against running all at once.
-  if (values.smoke) await Promise.all(chosen.map(carryOut));
-  else for (const benchmark of chosen) await carryOut(benchmark);
+  // Figures of a smoke run say nothing, so nothing speaks against running them beside each other.
+  const lanes = values.smoke ? [...Map.groupBy(chosen, ({ on }) => on).values()] : [chosen];
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (const benchmark of lane) await carryOut(benchmark);
+    }),
+  );
+  for (const close of closersOfShared) await close();
+}
+
+/** Opens for one benchmark, or in a smoke run once for all of them. */
+function openedFor(onEnd: BenchmarkContext['onEnd']): BenchmarkContext['opened'] {
+  if (!values.smoke) return (_key, open) => open(onEnd);
+  return <T>(key: string, open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => {
+    const opened = shared.get(key) ?? open((close) => void closersOfShared.unshift(close));
+    shared.set(key, opened);
+    return opened as Promise<T>;
+  };
 }
 
 /** Prints and stores what there is to report, and sets the exit code when something broke. */
@@ -86,6 +103,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
       return undefined;
     }
   };
+  const onEnd: BenchmarkContext['onEnd'] = (close) => void closers.unshift(close);
   try {
     const load = startLoadGenerator();
     closers.unshift(() => load.close());
@@ -93,7 +111,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
       ...{ load, say, attempt, part: partOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
       rounds: positive('rounds', values.rounds ?? defaults.rounds),
       runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
-      onEnd: (close) => void closers.unshift(close),
+      ...{ onEnd, opened: openedFor(onEnd) },
     });
   } finally {
     for (const close of closers) await attempt('closing what was started', close);
@@ -134,7 +152,7 @@ ${helpList([
   ['--rounds <n>', 'rounds in which the contenders take turns (7)'],
   ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
   ['--part <part>', 'one part of a long benchmark'],
-  ['--smoke', 'tiny amounts, one round, all benchmarks at once: shows that everything still works, measures nothing'],
+  ['--smoke', 'tiny amounts, one round, two benchmarks at once: shows that everything still works, measures nothing'],
   ['--help', 'this text'],
 ])}`;
 }

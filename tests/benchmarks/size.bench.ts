@@ -30,9 +30,10 @@ export type SizeComparison = { operation: string; rounds: Round[] };
 export type SizeStatements = { operation: string; size: number; operations: number; costs: StatementCost[] };
 export type SizeBytes = { size: number; bytes: number };
 
-/** Straight to payments' processes, one a size, which wait for nothing and nobody else. */
+/** Straight to payments' processes, one for each size, which wait for no other service. */
 export const benchmark: Benchmark = {
   name: 'size',
+  on: 'backends',
   about: 'what creations, reads and matched transfers cost with few and with many payments in the database',
   async run(context) {
     const { rounds, runMs, say, scale, attempt } = context;

@@ -78,15 +78,16 @@ const parts = ['rates', 'journeys', 'neighbours', 'claims'] as const;
 
 export const benchmark: Benchmark = {
   name: 'webhooks',
+  on: 'backends',
   about:
     'events on record as delivered, beside a plain loop of POSTs and two job queues; how soon they arrive; claims from a backlog',
   parts,
   async run(context) {
-    const { onEnd, say, part, attempt, scale } = context;
+    const { say, part, attempt, scale } = context;
     const sizes = amounts[scale];
     const wants = (name: (typeof parts)[number]): boolean => part === null || part === name;
     say('  starting PostgreSQL and RabbitMQ …');
-    const backends = await startBackends('webhooks', settings, onEnd);
+    const backends = await startBackends('webhooks', settings, context);
     const measured: WebhookMeasurements = {};
     if (part !== 'claims') {
       const system = await startSystem(context, backends, sizes.merchants);

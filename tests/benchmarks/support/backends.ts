@@ -18,10 +18,16 @@ export type Backends = {
 };
 
 /**
- * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one benchmark alone.
+ * A PostgreSQL, whose commits wait for the disk as in production, and a RabbitMQ, for one benchmark alone, unless it is a smoke run.
  * @param settings of PostgreSQL beside its defaults.
  */
-export async function startBackends(
+export const startBackends = (
+  name: string,
+  settings: Record<string, string>,
+  { opened }: BenchmarkContext,
+): Promise<Backends> => opened('backends', (onEnd) => openBackends(name, settings, onEnd));
+
+async function openBackends(
   name: string,
   settings: Record<string, string>,
   onEnd: BenchmarkContext['onEnd'],
@@ -49,7 +55,7 @@ export async function startBackends(
   return { directory, adminUrl, broker };
 }
 
-/** @returns the address of a virtual host that nobody else uses. */
+/** @returns the address of a virtual host that no other process uses. */
 export async function addVirtualHost(broker: Rabbitmq, name: string): Promise<string> {
   const url = new URL(broker.url);
   url.pathname = `/${name}`;

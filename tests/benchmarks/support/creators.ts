@@ -7,7 +7,7 @@ import type { BenchmarkContext } from '../benchmark.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { NEW_WALLET_EVERY, oneByOne, pipelined } from './creation-script.ts';
 import { seedGates, seedMerchants, seedMerchantsOfPgbench, type CreatingMerchant } from './creating-merchants.ts';
-import { databaseClock, waitUntilHeard } from './drained.ts';
+import { databaseClock, waitUntilHandled } from './drained.ts';
 import type { LoadGenerator, LoadRequest } from './load.ts';
 import { measureLoad, type CpuCounters } from './measure.ts';
 import { INTERNAL_TOKEN } from '../../support/lone-service.ts';
@@ -24,7 +24,7 @@ export type Creator = {
   /** The superuser's address of the database it writes to. */
   adminUrl: string;
   /**
-   * Creates for a time (pgbench: rounded to seconds), or so many. The rate is that of the answers; CPU time and log go on until
+   * Creates for a time (pgbench: rounded to seconds), or a number. The rate is that of the answers; CPU time and log go on until
    * every message of these creations has taken effect.
    */
   create(how: { clients: number } & ({ durationMs: number } | { creations: number })): Promise<Measurement>;
@@ -33,10 +33,10 @@ export type Creator = {
 export type Creators = { gateway: Creator; payments: Creator; pgbench: Creator; all: Creator[] };
 
 /** A stack that is idle but for what these do, and on its PostgreSQL a database for each of those outside it. */
-export async function startCreators({ load, say, onEnd }: BenchmarkContext, pgbench: string): Promise<Creators> {
+export async function startCreators(context: BenchmarkContext, pgbench: string): Promise<Creators> {
+  const { load, say, onEnd } = context;
   say('  starting a stack …');
-  const stack = await benchmarkStack();
-  onEnd(stack.close);
+  const stack = await benchmarkStack(context);
   const { file } = stack;
   await requireDurable(file.postgres_url);
   const merchants = await seedMerchants(file.postgres_url);
@@ -101,7 +101,9 @@ async function creatorInStack(
       withWal(adminUrl, async () => {
         const since = await databaseClock(adminUrl);
         const { result, cpuUs } = await withCpuOfSessions(adminUrl, () =>
-          measureLoad(load, target.name, loadOf(how), counters, (created) => waitUntilHeard(adminUrl, since, created)),
+          measureLoad(load, target.name, loadOf(how), counters, (created) =>
+            waitUntilHandled(adminUrl, since, created),
+          ),
         );
         const ofSessions = Object.entries(cpuUs).map(([service, us]) => [`postgres: ${service}`, us]);
         return { ...result, cpuUs: { ...result.cpuUs, ...Object.fromEntries(ofSessions) } };

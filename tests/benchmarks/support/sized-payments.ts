@@ -30,10 +30,11 @@ const settings = {
 
 /** One payments process on one database for each size, all on one PostgreSQL and one RabbitMQ. */
 export async function startSizedPayments(
-  { say, onEnd }: BenchmarkContext,
+  context: BenchmarkContext,
   sizes: readonly number[],
 ): Promise<SizedPayments[]> {
-  const { directory, adminUrl, broker } = await startBackends('size', settings, onEnd);
+  const { say, onEnd } = context;
+  const { directory, adminUrl, broker } = await startBackends('size', settings, context);
   const started: SizedPayments[] = [];
   for (const size of sizes) {
     say(`  filling a database with ${size.toLocaleString('en-US')} payments …`);

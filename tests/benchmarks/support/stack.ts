@@ -5,12 +5,18 @@ import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import type { Ports } from '@quittance/local-stack/stack/ports.ts';
 import { withDatabase } from '../../support/database.ts';
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import type { BenchmarkContext } from '../benchmark.ts';
 
 /**
  * A stack of its own with one process of each service and the settings of production, whose PostgreSQL can count statements.
  * It does so only between `countStatements` and the end of that: counting costs a little.
  */
-export const benchmarkStack = (): Promise<JourneyStack> => journeyStack({ prepare: preloadStatementCounter });
+export const benchmarkStack = ({ opened }: BenchmarkContext): Promise<JourneyStack> =>
+  opened('stack', async (onEnd) => {
+    const stack = await journeyStack({ prepare: preloadStatementCounter });
+    onEnd(() => stack.close());
+    return stack;
+  });
 
 /** The library is loaded at the start of the server only; the setting is kept with the data. */
 async function preloadStatementCounter(directory: StackDirectory, { postgres: port }: Ports): Promise<void> {
