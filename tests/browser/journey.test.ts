@@ -22,7 +22,8 @@ describe('a customer with a browser', () => {
     [stack, browser] = await Promise.all([journeyStack(), openBrowser()]);
     chain = new LocalChain(stack.file.chain.rpc_url);
     shop = await Shop.open(stack);
-  }, 180_000);
+    // Chromium is fetched when it is used for the first time.
+  }, 300_000);
   afterEach(() => browser.leaveAll());
   afterAll(async () => {
     await browser.close();
@@ -76,7 +77,7 @@ describe('a customer with a browser', () => {
   });
 });
 
-/** Ends a payment's window so many seconds from now; the service then finds by itself that it has expired. */
+/** Ends a payment's window in `seconds` from now; the service then finds by itself that it has expired. */
 async function endIn(stack: JourneyStack, paymentId: string, seconds: number): Promise<void> {
   const sql = `update payments.payment set expires_at = now() + make_interval(secs => $2), expiry_check_at = now() + make_interval(secs => $2) where payment_id = $1`;
   await withDatabase(stack.file.postgres_url, (db) => db.query(sql, [paymentId, seconds]));

@@ -11,7 +11,8 @@ export function useStage(): { readonly stage: Stage; readonly browser: TestBrows
   const opened = {} as { stage: Stage; browser: TestBrowser };
   beforeAll(async () => {
     [opened.stage, opened.browser] = await Promise.all([openStage(), openBrowser()]);
-  }, 120_000);
+    // Chromium is fetched when it is used for the first time.
+  }, 300_000);
   afterEach(async () => {
     opened.stage.payments.fail(false);
     await opened.browser.leaveAll();
