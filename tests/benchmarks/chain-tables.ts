@@ -27,10 +27,10 @@ export function chainAims({ reading, scans, memory, news }: ChainMeasurements): 
       atLeast: comparison.unit === 'blocks' ? AIMS.catchingUpToRaw : AIMS.storingToRaw,
       measured: ratio(comparison, 'chain-watcher'),
     })),
-    ...news.map((heard): Aim => ({
-      what: `from the next look until the message, in raw round trips (${heard.latencyMs} ms)`,
+    ...news.map((measured): Aim => ({
+      what: `from the next poll until the message, in raw round trips (${measured.latencyMs} ms)`,
       atMost: AIMS.roundTrips,
-      measured: inRoundTrips(heard),
+      measured: inRoundTrips(measured),
     })),
     ...(memory.length > 0 ? [memoryAim(memory)] : []),
   ];
@@ -58,7 +58,7 @@ export const chainNotes = [
   'A scan is timed from when the service asked for the head until the last block was committed. While it catches up, what it stores is',
   'final: each transfer is inserted, updated and told of twice. Without a broker the messages stay in the outbox; "with the relay" they',
   'are published meanwhile. The node answers with bytes that lie ready; its CPU time says whether it was the bottleneck.',
-  'A message should be there after half the poll interval, which is the wait for the next look on average, and 1.5 round trips from then.',
+  'A message should be there after half the poll interval, which is the wait for the next poll on average, and 1.5 round trips from then.',
   'Memory is that of heap and buffers once garbage is collected; "most" was seen while loading, garbage included.',
 ];
 
@@ -113,7 +113,7 @@ function statementTable({ events, costs }: ChainStatements): Table {
 
 const totalOf = ({ waited, told }: News): number => waited + told;
 
-/** The wait for the next look is left out: it is half the poll interval by its nature, and a few blocks only measure it badly. */
+/** The wait for the next poll is left out: it is half the poll interval by its nature, and a few blocks only measure it badly. */
 function inRoundTrips({ news, roundTripMs }: ChainNews): Spread {
   const { median, min, max } = spreadOf(news.map(({ told }) => told));
   return { median: median / roundTripMs, min: min / roundTripMs, max: max / roundTripMs };
@@ -124,14 +124,14 @@ function newsTable(all: ChainNews[]): Table {
     title: 'From the block to the message, ms',
     columns: ['', 'poll interval', 'raw round trip', 'until asked', 'from then', 'in round trips', 'together'],
     rows: all.map(({ latencyMs, pollIntervalMs, roundTripMs, news }) => {
-      const told = spreadOf(news.map((heard) => heard.told));
+      const untilMessage = spreadOf(news.map(({ told }) => told));
       return [
         `answers after ${latencyMs} ms`,
         significant(pollIntervalMs),
         significant(roundTripMs),
         renderSpread(spreadOf(news.map(({ waited }) => waited))),
-        renderSpread(told),
-        significant(told.median / roundTripMs),
+        renderSpread(untilMessage),
+        significant(untilMessage.median / roundTripMs),
         renderSpread(spreadOf(news.map(totalOf))),
       ];
     }),

@@ -22,7 +22,7 @@ export const creationNotes = [
   'migrations on the same server, with the same settings: every commit waits for the disk. "pipelined" sends the six together.',
   'Ratios are medians of the rounds (least–greatest). CPU time of the services goes on until the last message of a run has taken',
   'effect: the relay, the broker, and chain-watcher and quota with their share of PostgreSQL work while the next creations come.',
-  '"messages kept" is payments without a broker: what creations take before anybody hears of them.',
+  '"messages kept" is payments without a broker: what creations take before any service consumes their messages.',
   '"other" is what PostgreSQL spends outside those sessions: forking, the log writer, checkpoints, vacuum.',
 ];
 

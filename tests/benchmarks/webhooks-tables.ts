@@ -92,7 +92,7 @@ const rateNotes = [
 
 const journeyNotes = [
   "Payments become PAID one by one, each in a transaction of its own with payments' outbox; the relay, the broker and the dispatcher are",
-  'the real ones. "until heard" ends when the transaction that stores the event begins; "from then" when its POST is at the receiver.',
+  'the real ones. "until stored" ends when the transaction that stores the event begins; "from then" when its POST is at the receiver.',
   'Commit and arrival are read on the one monotonic clock of the machine, fine to the microsecond; only the point between them is on the',
   "database's clock, set against the other to within some hundredths of a millisecond. p50, p99 and max of all payments (parts of 10 s:",
   'least–greatest).',
@@ -162,7 +162,7 @@ function journeyTable({ rounds, aSecond, seconds }: JourneysMeasured): Table {
   const whole = stagesOf(rounds.flat());
   const parts = rounds.map(stagesOf);
   const cell = (of: (stages: Stages) => number): string => renderSpread({ ...over(parts, of), median: of(whole) });
-  const stages = { 'until heard': 'heard', 'from then': 'sent', together: 'together' } as const;
+  const stages = { 'until stored': 'stored', 'from then': 'sent', together: 'together' } as const;
   const achieved = Math.round(whole.together.count / seconds);
   return {
     title: `From the commit of PAID until the POST, ms; ${aSecond} a second for ${Math.round(seconds)} s (${achieved} a second came about)`,
@@ -189,19 +189,19 @@ function journeyCpuTable({ rounds, seconds, cpuUs }: JourneysMeasured): Table {
 }
 
 function neighbourTable(rounds: readonly Round[]): Table {
-  const p99 = (name: string, stage: 'heard' | 'sent'): string =>
+  const p99 = (name: string, stage: 'stored' | 'sent'): string =>
     median(rounds, name, (measurement) => (measurement as NeighbourMeasurement).stages[stage].p99);
   const ofACore = (name: string, process: string): string =>
     median(rounds, name, ({ cpuUs, rate, units }) => ((cpuUs[process] ?? Number.NaN) * rate) / units / 1e4);
   return {
     title: 'Quiet merchants: from the commit of PAID until the POST, ms; and % of a core',
-    columns: ['', 'p50', 'p99', 'to alone', 'until heard, p99', 'from then, p99', 'dispatcher %', 'postgres %'],
+    columns: ['', 'p50', 'p99', 'to alone', 'until stored, p99', 'from then, p99', 'dispatcher %', 'postgres %'],
     rows: neighbourhoods.map((name) => [
       name,
       median(rounds, name, ({ p50Ms }) => p50Ms),
       median(rounds, name, ({ p99Ms }) => p99Ms),
       name === 'alone' ? '1' : renderSpread(ratioOf(rounds, ({ p99Ms }) => p99Ms, name, 'alone')),
-      p99(name, 'heard'),
+      p99(name, 'stored'),
       p99(name, 'sent'),
       ofACore(name, 'webhook-dispatcher'),
       ofACore(name, 'postgres'),

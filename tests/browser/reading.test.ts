@@ -199,7 +199,7 @@ describe('descriptions', () => {
     },
   );
 
-  test('of any length are shown whole, so that nobody has to scroll within them', async () => {
+  test('of any length are shown whole, so that no visitor has to scroll within them', async () => {
     for (const description of [hostileDescriptions.lines, hostileDescriptions['long-word']]) {
       const page = await opened.browser.look();
       await page.goto(opened.stage.show(checkout('waiting', { description })));

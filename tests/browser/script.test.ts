@@ -39,7 +39,7 @@ describe('polling', () => {
     expect(found.length).toBeGreaterThanOrEqual(state === 'waiting' ? 95 : 28);
     expect(Math.min(...found)).toBeGreaterThanOrEqual(3_800);
     expect(Math.max(...found)).toBeLessThanOrEqual(4_001);
-    // They are spread, so that the pages of one shop do not ask at the same moment for ever.
+    // They are spread, so that the pages of one shop do not ask at the same time for ever.
     expect(new Set(found.map((gap) => Math.floor(gap / 50))).size).toBeGreaterThan(2);
     expect(await shown.mostOpen()).toBe(1);
   });
@@ -78,7 +78,7 @@ describe('polling', () => {
     ],
     ['with Retry-After: 7', { status: 429, headers: { 'retry-after': '7' } }, 7_000],
     ['with Retry-After: 45', { status: 429, headers: { 'retry-after': '45' } }, 45_000],
-    ['with a Retry-After of a moment', { status: 429, headers: { 'retry-after': '0.001' } }, 4_000],
+    ['with a Retry-After of a millisecond', { status: 429, headers: { 'retry-after': '0.001' } }, 4_000],
     ['with a Retry-After that is no number', { status: 429, headers: { 'retry-after': 'soon' } }, 30_000],
   ] satisfies [string, StatusAnswer, number][])(
     'a 429 %s keeps it quiet that long, whatever happens',
@@ -114,7 +114,7 @@ describe('polling', () => {
     expect((await shown.asked()).length).toBeGreaterThan(asked);
   });
 
-  test('gives up a question that nobody answers, and asks again', async () => {
+  test('gives up a request that is never answered, and asks again', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = new Promise(() => undefined);
     await shown.page.clock.runFor(4_001);
@@ -310,7 +310,7 @@ describe('the countdown', () => {
     }
   });
 
-  test('ends without a storm where the server still has a moment left', async () => {
+  test('ends without a storm of requests while the server still counts the payment as open', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
     const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
@@ -324,7 +324,7 @@ describe('the countdown', () => {
     expect(await stateOf(shown)).toBe('over');
   });
 
-  test('shows its end with the next question when that failed at the moment itself', async () => {
+  test('shows its end with the next question when the one at the end itself failed', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.1 }));
     const shown = await watchPage(opened.browser, url);
     shown.answers = PENDING;
@@ -342,7 +342,7 @@ describe('the countdown', () => {
   test.each([
     ['the network is away', 'network failure'],
     ['nothing may be asked', { status: 429, headers: { 'retry-after': '300' } }],
-  ] satisfies [string, StatusAnswer][])('invites nobody to pay after its end while %s', async (_why, answers) => {
+  ] satisfies [string, StatusAnswer][])('does not invite to pay after its end while %s', async (_why, answers) => {
     const shown = await watchPage(
       opened.browser,
       `${opened.stage.show(checkout('waiting', { minutesLeft: 0.2 }))}?lang=de`,
@@ -356,7 +356,7 @@ describe('the countdown', () => {
     expect(await shown.page.locator('svg.qr, [data-copy], .countdown, .reload:visible').count()).toBe(0);
   });
 
-  test('invites nobody to pay who wakes a device after the end where no network is, and again where the date was wrong', async () => {
+  test('does not invite to pay on a device that wakes after the end where no network is, and again where the date was wrong', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting', { minutesLeft: 10 })));
     await shown.hide(true);
     await shown.page.clock.setSystemTime((await shown.page.evaluate<number>('Date.now()')) + HOUR_MS);

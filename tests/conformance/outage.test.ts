@@ -241,7 +241,7 @@ describe('outages', () => {
 
   /** What was refused for want of the limiter neither created nor cancelled anything, and the API key is still the one of before. */
   async function expectNothingHappened(): Promise<void> {
-    // What had to wait could go on by now, if nobody gave it up.
+    // What had to wait could go on by now, if it was not given up.
     await eventually(async () => expect(await busyConnectionsOfGateway(stack.file)).toEqual([]));
     const { payments } = (await reads.list()).json<{ payments: Payment[] }>();
     expect(payments).toMatchObject([{ payment_id: payment.payment_id, status: 'PENDING' }]);

@@ -37,7 +37,7 @@ export default class ConformanceReport {
     const ran = results.testResults.filter(({ testFilePath }) => testFilePath.startsWith(folder + sep));
     if (ran.length === 0) return;
     const contract = byRule(ran.flatMap((file) => file.testResults));
-    // Whoever asked for a few tests wants to hear about those, and not that the others did not run.
+    // A run of a few tests reports on those, and not that the others did not run.
     const isWhole = !this.#isFiltered(results) && ran.length === testFilesIn(folder).length;
     const shown = isWhole ? contract : contract.filter(({ outcome }) => outcome !== 'untested');
     if (shown.length === 0) return;

@@ -6,7 +6,7 @@ const USUAL_MINUTES = 10;
 export const fault: Fault = {
   name: 'chain',
   about:
-    'chain-watcher while its processes are killed and frozen, its chain is reorganised and its nodes fail and lie, for so many minutes; ' +
+    'chain-watcher while its processes are killed and frozen, its chain is reorganised and its nodes fail and lie, for --runs minutes; ' +
     'held against a replay of the chain by other code',
   async run({ seed, runs, say, onEnd }) {
     // Every other seed also has lies that only the comparison of endpoints uncovers; then an audit may find what a reading could not.

@@ -22,7 +22,7 @@ type FaultContext = {
 export type FaultResult = {
   /** What did not hold, each with all that is needed to understand it; none when everything held. */
   broken: string[];
-  /** What was done and how often, so that nobody takes an empty run for a good one. */
+  /** What was done and how often, so that an empty run is not mistaken for a good one. */
   lines: string[];
   /** The words after `npm run faults --` that do it again; those of the whole run when left out. */
   repeat?: string;

@@ -25,19 +25,19 @@ type Orders = { early: Order[]; caught: Order[]; waiting: Order[]; unheard: Orde
 export const fault: Fault = {
   name: 'restore',
   about:
-    'the database and the broker are lost with all their data, under way; the database is set back to a moment before, the broker comes ' +
-    'back empty: what the moment knew is all there, is paid and told to the merchants; docs/backup.md walks through the same steps',
+    'the database and the broker are lost with all their data, under way; the database is restored to a point in time before, the broker comes ' +
+    'back empty: what was committed by then is all there, is paid and delivered to the merchants; docs/backup.md walks through the same steps',
   async run({ runs, say, onEnd }) {
     const world = await begin(onEnd);
     const shops = await Promise.all(Array.from({ length: SHOPS }, () => Shop.open(world.stack)));
-    const { orders, moment } = await untilLoss(world, shops, runs ?? USUAL_RUNS, say);
+    const { orders, pointInTime } = await untilLoss(world, shops, runs ?? USUAL_RUNS, say);
     const before = await received(orders.early.concat(orders.caught));
 
     const lostAt = performance.now();
     await Promise.all([world.postgres.lose(), world.rabbitmq.lose()]);
     await eachService(world.stack, null, (service) => service.stop());
     say('  database and broker are gone, the services are stopped');
-    await Promise.all([world.postgres.restore(moment), world.rabbitmq.startEmpty()]);
+    await Promise.all([world.postgres.restore(pointInTime), world.rabbitmq.startEmpty()]);
     const restoredMs = performance.now() - lostAt;
     const gone = { unheard: await countUnheard(world.url), unwatched: await countUnwatched(world.url) };
     const replayed = await replayMessages(world.url, '-infinity');
@@ -68,8 +68,8 @@ async function begin(onEnd: (close: () => Promise<void>) => void): Promise<World
 }
 
 /**
- * Everything up to the moment of the loss. Around the moment that will be restored some services stand still, so that messages about
- * payments lie in the broker alone: without them nobody would notice that a broker without a backup loses anything.
+ * Everything up to the loss. Around the point in time that will be restored, some services stand still, so that messages about
+ * payments lie in the broker alone: without them it would not show that a broker without a backup loses anything.
  */
 async function untilLoss(world: World, shops: Shop[], count: number, say: (line: string) => void) {
   const { stack, postgres, url } = world;
@@ -91,8 +91,10 @@ async function untilLoss(world: World, shops: Shop[], count: number, say: (line:
   const waiting = await order(newShops, 1, 400);
   const caught = await order(shops, count, 500);
   await outboxIsEmpty(url);
-  const moment = await now(url);
-  say(`  the moment: ${unheard.length} paid that nobody was told of, ${waiting.length + caught.length} wait for money`);
+  const pointInTime = await now(url);
+  say(
+    `  the restored point in time: ${unheard.length} paid without a delivered event, ${waiting.length + caught.length} wait for money`,
+  );
 
   await eachService(stack, 'chain-watcher', (service) => service.start());
   await eachService(stack, 'webhook-dispatcher', (service) => service.start());
@@ -102,7 +104,7 @@ async function untilLoss(world: World, shops: Shop[], count: number, say: (line:
   await untilHeard([...caught, ...lost]);
   await postgres.archiveAll();
   say(`  after it: ${caught.length} of these were paid and told, and ${lost.length} more created, paid and told`);
-  return { orders: { early, caught, waiting, unheard, lost }, moment };
+  return { orders: { early, caught, waiting, unheard, lost }, pointInTime };
 }
 
 type Aftermath = {
@@ -130,7 +132,8 @@ async function judge(world: World, after: Aftermath): Promise<FaultResult> {
   const settledMs = performance.now() - after.lostAt;
   for (const { shop, payment, key, amount } of lost) {
     const answer = await shop.call('GET', `/payments/${payment.payment_id}/details`);
-    if (answer.status !== 404) broken.push(`${payment.payment_id}, created after the moment, answers ${answer.status}`);
+    if (answer.status !== 404)
+      broken.push(`${payment.payment_id}, created after the restored point in time, answers ${answer.status}`);
     const again = await shop.create(amount, key);
     if (again.status !== 201 || again.body.payment_id === payment.payment_id)
       broken.push(`a lost creation, repeated with its key, answered ${again.status} ${again.text}`);
@@ -145,10 +148,10 @@ async function judge(world: World, after: Aftermath): Promise<FaultResult> {
   return {
     broken,
     lines: [
-      `${known.length} payments were known at the moment, ${lost.length} came after it and are unknown now (404)`,
+      `${known.length} payments were known at the restored point in time, ${lost.length} came after it and are unknown now (404)`,
       `${after.replayed} messages were replayed; without them ${after.gone.unheard} paid payments would never have been told, and ` +
         `${after.gone.unwatched} wallets never watched`,
-      `${twice} payments were told a second time, with another event id: those that were paid between the moment and the loss`,
+      `${twice} payments got a second event with another id: those that were paid between the restored point in time and the loss`,
       `database and broker were back ${seconds(after.restoredMs)} after the loss, the API after ${seconds(after.openMs)}, everything settled after ` +
         seconds(settledMs),
     ],

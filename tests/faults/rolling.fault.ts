@@ -14,7 +14,7 @@ export const fault: Fault = {
   name: 'rolling',
   about:
     'each of two replicas of each service restarted by SIGTERM under a steady load at the public door, --runs rounds: no request fails, ' +
-    'and what was paid is PAID, counted, and told once',
+    'and what was paid is PAID, counted, and delivered once',
   async run({ runs, say, onEnd }) {
     const stack = await journeyStack({ replicas: 2 });
     onEnd(() => stack.close());

@@ -12,8 +12,8 @@ const BACKLOG_PER_KILL = 5_000;
 export const fault: Fault = {
   name: 'webhooks',
   about:
-    'two webhook-dispatchers of which one is killed every 2 seconds, so many times, with 500 events each time, to receivers that refuse, ' +
-    'reset and hang: every event arrives, as it was signed, and is settled once; and a dead receiver with a backlog, which is led back slowly',
+    'two webhook-dispatchers of which one is killed every 2 seconds, --runs times, with 500 events each time, to receivers that refuse, ' +
+    'reset and hang: every event arrives, as it was signed, and is settled once; and a dead receiver with a backlog, which is drained slowly',
   async run({ seed, runs, say, onEnd }) {
     const kills = runs ?? USUAL_KILLS;
     const amount = { merchants: MERCHANTS, events: kills * EVENTS_PER_KILL, kills, everyMs: EVERY_MS };

@@ -22,7 +22,7 @@ const way = [
   ['webhook-dispatcher', 'POST webhook'],
 ];
 
-const heard = way[4]!;
+const consumed = way[4]!;
 
 describe('the trace of a payment', () => {
   let collector: Collector;
@@ -60,14 +60,14 @@ describe('the trace of a payment', () => {
     }, patience);
   }
 
-  test('is one from the creation to the webhook, also when the watcher that heard of it is not the one that sees the transfer', async () => {
+  test('is one from the creation to the webhook, also when the watcher that consumed its message is not the one that sees the transfer', async () => {
     const shop = await Shop.open(stack);
     const theirs = `00-${'f'.repeat(32)}-${'f'.repeat(16)}-01`;
     const body = { amount: '12.5', merchant_wallet: shop.wallet, description: 'canary-of-the-merchant' };
     const headers = { 'Idempotency-Key': 'canary-of-the-key', traceparent: theirs };
     const created = await shop.call<{ payment_id: string; payment_url: string }>('POST', '/payments', body, headers);
     expect(created.status).toBe(201);
-    await collector.find((spans) => spans.find(({ service, name }) => service === heard[0] && name === heard[1]));
+    await collector.find((spans) => spans.find(({ service, name }) => service === consumed[0] && name === consumed[1]));
     await Promise.all(stack.services.filter(({ name }) => name === 'chain-watcher').map((service) => service.kill()));
     await shop.pay('12.5');
     await paidAndTold(shop, created.body.payment_id);

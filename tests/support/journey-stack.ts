@@ -51,10 +51,10 @@ export function ownEnvironment(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !foreign.includes(name)));
 }
 
-/** A base above which every port of the plan is free at this moment. */
+/** A base above which every port of the plan is free now. */
 export async function freePortBase(replicas: number): Promise<number> {
   const attempts = 50;
-  // Workers of jest that look at the same moment must not find the same ports.
+  // Workers of jest that look at the same time must not find the same ports.
   const worker = Number(process.env['JEST_WORKER_ID'] ?? 0);
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     const base = 20_000 + 800 * Math.floor(Math.random() * 15) + 100 * (worker % 8);

@@ -27,12 +27,12 @@ export class LocalChain {
     await this.#call('anvil_reorg', [1, []]);
   }
 
-  /** Adds so many empty blocks at once. */
+  /** Adds `count` empty blocks at once. */
   async mine(blocks: number): Promise<void> {
     await this.#call('anvil_mine', [blocks]);
   }
 
-  /** Replaces the newest so many blocks by as many empty ones. */
+  /** Replaces the newest blocks by as many empty ones. */
   async reorganise(depth: number): Promise<void> {
     await this.#call('anvil_reorg', [depth, []]);
   }

@@ -12,7 +12,7 @@ export type Registration = {
 /** The only time these credentials are seen. */
 export type Registered = { merchant_id: string; api_key: string; rotation_secret: string };
 
-/** Registers a merchant, a legacy one with plenty left unless `access` says otherwise, and waits until quota has heard of it. */
+/** Registers a merchant, a legacy one with plenty left unless `access` says otherwise, and waits until quota knows it. */
 export async function registerMerchant(
   stack: StackFile,
   name: string,
@@ -20,7 +20,7 @@ export async function registerMerchant(
 ): Promise<Registered> {
   const registration = { name, access_type: 'legacy', total_limit: 100_000, ...access };
   const registered = await asOperator<Registered>(stack, 'POST', '/merchants', registration);
-  // A moment after the registration, later while the broker comes back; before that, limits and creation are 503.
+  // Shortly after the registration, later while the broker comes back; before that, limits and creation are 503.
   await eventually(() => asQuotaOperator(stack, 'GET', `/merchants/${registered.merchant_id}/policy`), {
     timeoutMs: 60_000,
   });

@@ -3,7 +3,7 @@ import { NETWORK } from './chain-networks.ts';
 import { serviceDatabase, type ServiceDatabase } from '../../support/service-database.ts';
 import { walletAddressSql } from './synthetic-wallets.ts';
 
-/** A database of chain-watcher's, with so many wallets watched long since and for long. */
+/** A database of chain-watcher's, whose wallets have been watched for long and stay watched. @param wallets how many. */
 export async function chainDatabase(adminUrl: string, wallets: number): Promise<ServiceDatabase> {
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: 'chain_watcher', password: 'only for a benchmark' },

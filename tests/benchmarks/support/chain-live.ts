@@ -15,14 +15,14 @@ export type News = {
 };
 
 export type Live = {
-  /** Adds so many blocks at regular times, as real chains do, which fall at ever other moments between two polls. */
+  /** Adds blocks at regular times, as real chains do, each at another point of the interval between two polls. */
   listen(blocks: number): Promise<News[]>;
   close(): Promise<void>;
 };
 
 const QUEUE = 'payments.transfer-observed';
 const PATIENCE_MS = 30_000;
-/** Not a whole number, so that blocks do not always come at the same moment of the interval. */
+/** Not a whole number, so that blocks do not always come at the same point of the interval. */
 const BLOCK_TIME_IN_POLLS = 3.1;
 
 /** Stands where payments stands. */
@@ -31,15 +31,15 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
   const broker = connectBroker({ url: options.amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
   const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
   const channel = await connection.createChannel();
-  /** When what was seen in a block was heard of, by its height. */
-  const heard = new Map<number, number>();
+  /** When the first message about a block arrived, by its height. */
+  const arrivals = new Map<number, number>();
   await channel.consume(
     QUEUE,
     (delivery) => {
       if (delivery === null) return;
       const now = performance.timeOrigin + performance.now();
       const { phase, block_number } = TransferObserved.parse(JSON.parse(delivery.content.toString()));
-      if (phase === 'seen') heard.set(block_number, now);
+      if (phase === 'seen') arrivals.set(block_number, now);
     },
     { noAck: true },
   );
@@ -51,8 +51,8 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
     await node.order({ kind: 'forget', below: head - 2 * UNFINAL });
     const arrivedAt = await eventually(
       () => {
-        const at = heard.get(head);
-        if (at === undefined) throw new Error(`nothing was heard of block ${head}`);
+        const at = arrivals.get(head);
+        if (at === undefined) throw new Error(`no message about block ${head} arrived`);
         return at;
       },
       { timeoutMs: PATIENCE_MS, intervalMs: 5 },
@@ -76,5 +76,5 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
   };
 }
 
-/** So many blocks of the live chain are not final yet, as on Ethereum. */
+/** Blocks of the live chain that are not final yet, as on Ethereum. */
 const UNFINAL = 64;

@@ -35,7 +35,7 @@ function contextOf(pool: Pool, leaderPool: Pool): LoopContext {
   return context as unknown as LoopContext;
 }
 
-/** After everything that nobody needs is gone; needs --expose-gc. */
+/** After garbage is collected; needs --expose-gc. */
 function used(): number {
   globalThis.gc?.();
   globalThis.gc?.();

@@ -2,7 +2,7 @@ import { CHAIN_ID, TOKEN } from './synthetic-chain.ts';
 
 export const NETWORK = 'synthetic';
 
-/** Blocks of one question. As many events as are in so many blocks of a busy chain is what providers answer at most. */
+/** Blocks of one request. The events of this many blocks of a busy chain are the most that providers answer. */
 export const RANGE = 50;
 
 /** The networks file of a service that scans the synthetic chain. */

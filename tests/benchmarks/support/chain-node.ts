@@ -4,7 +4,7 @@ import { orders } from './orders.ts';
 import type { BlockPlan } from './synthetic-chain.ts';
 
 export type NodeOrder =
-  /** Makes blocks that follow those there are, the plans taking turns, and shows them to nobody. With `receipts`, those lie ready too. */
+  /** Makes blocks that follow those there are, the plans taking turns, and does not show them yet. With `receipts`, those lie ready too. */
   | { kind: 'make'; count: number; plans: readonly BlockPlan[]; receipts: boolean }
   /** Shows all that were made; the last `unfinal` of the chain are not final. */
   | { kind: 'show'; unfinal: number }

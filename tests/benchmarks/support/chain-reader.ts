@@ -17,7 +17,7 @@ export type ReaderOrder =
   | { kind: 'open'; url: string; wallets: number }
   /** Reads the section, once or (with `durationMs`) over and over, and refuses whatever differs from what the section says. */
   | { kind: 'read'; reader: Reader; section: Section; durationMs: number | null }
-  /** Asks for the events of the last block, so many times, one after another. */
+  /** Asks for the events of the last block `count` times, one after another. */
   | { kind: 'round-trips'; count: number };
 
 /** `units`: events. */

@@ -9,11 +9,11 @@ import { postmasterOf } from './postgres.ts';
 import type { Contender, Measurement } from './rounds.ts';
 import type { BlockPlan } from './synthetic-chain.ts';
 
-/** What a scan has to read: so many blocks, whose plans take turns. */
+/** What a scan has to read: a number of blocks, whose plans take turns. */
 export type Stretch = { blocks: number; plans: readonly BlockPlan[]; range: number };
 
 /**
- * So many transfers of USDT and some of other tokens are a full block of Ethereum. Not a round number: answers of a round number of
+ * This many transfers of USDT and some of other tokens are a full block of Ethereum. Not a round number: answers of a round number of
  * events look cut off, and are asked for again.
  */
 export const busy: BlockPlan = { events: 151, matches: 0, others: 20 };

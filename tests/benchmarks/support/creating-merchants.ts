@@ -2,7 +2,7 @@ import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** So many that none comes near its 30 creations a minute, at any rate that the gateway can reach. */
+/** Enough that none comes near its 30 creations a minute, at any rate that the gateway can reach. */
 const MERCHANTS = 4_000;
 
 export type CreatingMerchant = { merchantId: string; apiKey: string; wallet: string };

@@ -6,7 +6,7 @@
  * Variables from outside: `clients`, `merchants`, `base` (apart by more than a run can create), and `i`, 0.
  */
 
-/** Every sixteenth creation is on a wallet that nobody used before; the others are on the merchant's own. */
+/** Every sixteenth creation is on a wallet that was never used before; the others are on the merchant's own. */
 export const NEW_WALLET_EVERY = 16;
 
 const variables = `

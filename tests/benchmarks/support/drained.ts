@@ -1,16 +1,16 @@
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** Every service that hears of a created payment, by its schema. */
-const hearing = ['chain', 'quota'];
+/** The schemas of the services that consume PaymentCreated. */
+const consumers = ['chain', 'quota'];
 
 /**
  * Waits until the messages of these creations have taken effect everywhere and none is left in an outbox, so that one run's
  * messages are not the next one's load.
  * @param since the database's clock before the first of them.
  */
-export async function waitUntilHeard(postgresUrl: string, since: Date, created: number): Promise<void> {
-  const heardBy = hearing.map(
+export async function waitUntilHandled(postgresUrl: string, since: Date, created: number): Promise<void> {
+  const handledBy = consumers.map(
     (schema) =>
       `(select count(*) from ${schema}.inbox where received_at >= $1 and handler = 'payment-created')::integer as ${schema}`,
   );
@@ -18,12 +18,12 @@ export async function waitUntilHeard(postgresUrl: string, since: Date, created: 
     eventually(
       async () => {
         const { rows } = await db.query<Record<string, number>>(
-          `select ${heardBy.join(', ')}, (select count(*) from payments.outbox)::integer as waiting`,
+          `select ${handledBy.join(', ')}, (select count(*) from payments.outbox)::integer as waiting`,
           [since],
         );
-        const missing = hearing.filter((schema) => rows[0]?.[schema] !== created);
+        const missing = consumers.filter((schema) => rows[0]?.[schema] !== created);
         if (missing.length > 0 || rows[0]?.['waiting'] !== 0) {
-          throw new Error(`${created} creations were not heard of by all: ${JSON.stringify(rows[0])}`);
+          throw new Error(`${created} creations were not handled everywhere: ${JSON.stringify(rows[0])}`);
         }
       },
       { timeoutMs: 120_000, intervalMs: 100 },

@@ -88,7 +88,7 @@ async function order(child: ChildProcess, message: LoadOrder): Promise<LoadRepor
     return report;
   } finally {
     gone.abort();
-    // The loser of the race ends with the abort, which nobody waits for.
+    // The loser of the race ends with the abort, which is not awaited.
     void Promise.allSettled([answered, exited]);
   }
 }

@@ -23,7 +23,7 @@ export function orders<O extends object, A>(child: ChildProcess, name: string) {
         return report.answer;
       } finally {
         gone.abort();
-        // The loser of the race ends with the abort, which nobody waits for.
+        // The loser of the race ends with the abort, which is not awaited.
         void Promise.allSettled([answered, exited]);
       }
     },
@@ -36,7 +36,7 @@ export function orders<O extends object, A>(child: ChildProcess, name: string) {
   };
 }
 
-/** The other end: carries out each order, and ends with whoever gives them. */
+/** The other end: carries out each order, and ends with the process that gives them. */
 export function serve<O, A>(carryOut: (order: O) => Promise<A> | A): void {
   process.on('message', (order: O) => {
     void Promise.resolve(order)

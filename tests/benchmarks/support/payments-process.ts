@@ -4,7 +4,7 @@ import { startLoneService, type LoneService } from '../../support/lone-service.t
 
 export const NETWORK = 'local';
 
-/** The service alone, on a database that is up to date. Nobody is there whom it could ask; creations and reads ask nobody. */
+/** The service alone, on a database that is up to date. No other service is there; creations and reads need none. */
 export async function startPaymentsProcess(options: {
   /** Of its own folder in the directory, which has its log. */
   name: string;
@@ -16,16 +16,16 @@ export async function startPaymentsProcess(options: {
   await mkdir(directory, { recursive: true });
   const networksFile = join(directory, 'networks.json');
   await writeFile(networksFile, JSON.stringify([network]));
-  const nobody = 'http://127.0.0.1:1';
+  const nowhere = 'http://127.0.0.1:1';
   const { databaseUrl, amqpUrl } = options;
   return startLoneService({
     ...{ name: 'payments', directory, databaseUrl, amqpUrl },
     env: {
       NETWORKS_FILE: networksFile,
       PUBLIC_BASE_URL: 'https://pay.example',
-      QUOTA_URL: nobody,
-      WEBHOOK_DISPATCHER_URL: nobody,
-      CHAIN_WATCHER_URL: nobody,
+      QUOTA_URL: nowhere,
+      WEBHOOK_DISPATCHER_URL: nowhere,
+      CHAIN_WATCHER_URL: nowhere,
     },
   });
 }

@@ -10,7 +10,7 @@ export type SeededPayment = { apiKey: string; paymentId: string; publicToken: st
 /**
  * Merchants and payments in their thousands, which the creation limits would take hours to let in: one payment is created through
  * the API, and SQL makes the others from its row, each with its own id, token and amount. They are read only.
- * @param merchantCount so many that both limits, 120 a minute for a merchant's reads and for a token, are far away.
+ * @param merchantCount enough that both limits, 120 a minute for a merchant's reads and for a token, are never reached.
  */
 export async function seedPayments(stack: StackFile, merchantCount: number): Promise<SeededPayment[]> {
   const model = await createPayment(stack.edge_url, stack.merchant, { amount: '10.50', description: 'Tea' });

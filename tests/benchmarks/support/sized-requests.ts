@@ -5,7 +5,7 @@ import type { LoadRequest } from './load.ts';
 import { INTERNAL_TOKEN } from '../../support/lone-service.ts';
 import { NETWORK } from './payments-process.ts';
 
-/** So many different ones that no page of the database is asked for much more often than the others. */
+/** Enough different ones that no page of the database is asked for much more often than the others. */
 const SAMPLE = 4_000;
 
 const headers = { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json' };

@@ -20,7 +20,7 @@ const SETTLED_AT_ONCE = 100;
 const retryDelaysSeconds = Array<number>(9).fill(3_600);
 
 export type Claims = {
-  /** Claims so many times, settling what was claimed: one delivered, one to be tried again in an hour, and so on. */
+  /** Claims `times` times, settling what was claimed: one delivered, one to be tried again in an hour, and so on. */
   claim(room: RoomName, times: number): Promise<ClaimStretch>;
   close(): Promise<void>;
 };

@@ -10,7 +10,7 @@ export type Journey = {
   /** When payments knew that it was committed. */
   committedAt: number;
   /** When the dispatcher's transaction that stored the event began. */
-  heardAt: number;
+  storedAt: number;
   /** When its first POST reached the receiver. */
   arrivedAt: number;
 };
@@ -19,11 +19,11 @@ export type Journey = {
 const PATIENCE_MS = 600_000;
 
 /** Where the time of journeys goes. */
-export type Stages = { heard: Latencies; sent: Latencies; together: Latencies };
+export type Stages = { stored: Latencies; sent: Latencies; together: Latencies };
 
 export const stagesOf = (journeys: readonly Journey[]): Stages => ({
-  heard: latenciesOf(journeys.map(({ committedAt, heardAt }) => heardAt - committedAt)),
-  sent: latenciesOf(journeys.map(({ heardAt, arrivedAt }) => arrivedAt - heardAt)),
+  stored: latenciesOf(journeys.map(({ committedAt, storedAt }) => storedAt - committedAt)),
+  sent: latenciesOf(journeys.map(({ storedAt, arrivedAt }) => arrivedAt - storedAt)),
   together: latenciesOf(journeys.map(({ committedAt, arrivedAt }) => arrivedAt - committedAt)),
 });
 
@@ -46,7 +46,7 @@ export async function payAndFollow(
     const event = events.get(paymentId);
     const arrivedAt = arrivals.get(event?.event_id ?? '');
     if (event === undefined || arrivedAt === undefined) throw new Error(`the event of ${paymentId} did not arrive`);
-    return { committedAt: paid.committedAt[position] ?? Number.NaN, heardAt: event.heard_ms - epochMs(), arrivedAt };
+    return { committedAt: paid.committedAt[position] ?? Number.NaN, storedAt: event.stored_ms - epochMs(), arrivedAt };
   });
   return { journeys, seconds: paid.seconds };
 }
@@ -78,13 +78,13 @@ function deliveredASecond(journeys: readonly Journey[], durationMs: number): num
   return (journeys.length * 1000) / Math.max(durationMs, until - from);
 }
 
-type Event = { payment_id: string; event_id: string; heard_ms: number };
+type Event = { payment_id: string; event_id: string; stored_ms: number };
 
 async function untilDelivered(db: pg.Client, { paymentIds }: Paid): Promise<Map<string, Event>> {
   const rows = await eventually(
     async () => {
       const { rows } = await db.query<Event>(
-        `select payment_id, event_id, extract(epoch from e.created_at)::float8 * 1000 as heard_ms
+        `select payment_id, event_id, extract(epoch from e.created_at)::float8 * 1000 as stored_ms
            from event e join delivery d using (event_id) where payment_id = any($1) and d.status = 'delivered'`,
         [paymentIds],
       );

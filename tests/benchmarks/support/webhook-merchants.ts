@@ -49,8 +49,8 @@ export async function insertMerchants(db: pg.Client, merchants: readonly Webhook
 }
 
 /**
- * Stores events that are due, the merchants taking turns, as PaymentPaid would have; their lanes are left alone, so nobody looks.
- * `release` has them looked at.
+ * Stores events that are due, the merchants taking turns, as PaymentPaid would have; their lanes are left alone, so no dispatcher claims them.
+ * `release` makes them due.
  */
 export async function insertEvents(
   db: pg.Client,

@@ -57,7 +57,7 @@ async function moveIn(
 ): Promise<() => Promise<void>> {
   neighbours += 1;
   const [neighbour] = makeMerchants(1, `neighbour${neighbours}-`);
-  if (neighbour === undefined) throw new Error('nobody moved in');
+  if (neighbour === undefined) throw new Error('no neighbour was made');
   const { merchantId, host } = neighbour;
   if (name !== 'alone') {
     await insertMerchants(db, [neighbour]);

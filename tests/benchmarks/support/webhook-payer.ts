@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { orders } from './orders.ts';
 
-/** So many payments a second, evenly, for so long; the merchants take turns. */
+/** Payments a second, evenly, and for how long; the merchants take turns. */
 export type Paying = { aSecond: number; durationMs: number };
 
 export type PayerOrder =
@@ -19,7 +19,7 @@ export type WebhookPayer = {
   close(): Promise<void>;
 };
 
-/** @param options.databaseUrl with payments' migrations and nobody else at its outbox. */
+/** @param options.databaseUrl with payments' migrations and no other relay at its outbox. */
 export async function startWebhookPayer(
   options: Omit<Extract<PayerOrder, { kind: 'open' }>, 'kind'>,
 ): Promise<WebhookPayer> {

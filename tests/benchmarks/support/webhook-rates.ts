@@ -10,13 +10,13 @@ import { insertEvents, release, type WebhookMerchant } from './webhook-merchants
 import type { WebhookReceiver } from './webhook-receiver.ts';
 import { startWebhookSender, type SenderKind } from './webhook-sender.ts';
 
-/** Sends so many events to the receiver. `handshakes`: TLS handshakes that the receiver saw meanwhile. */
+/** `handshakes`: TLS handshakes that the receiver saw meanwhile. */
 export type RateMeasurement = Measurement & { handshakes: number };
 
 type Sending = {
   name: string;
   pid: number;
-  /** Makes so many events due; none is sent yet. */
+  /** Makes events due; none is sent yet. */
   add(events: number): Promise<void>;
   send(): Promise<void>;
   /** Once all of them are on record as delivered: when that was so (`machineMs`). */

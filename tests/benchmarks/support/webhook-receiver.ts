@@ -4,14 +4,14 @@ import { ensureCertificateAuthority, openCertificateAuthority } from '@quittance
 import { orders } from './orders.ts';
 import { HOSTS } from './webhook-merchants.ts';
 
-/** How a host answers: never, or after so many milliseconds. */
+/** How a host answers: never, or after this many milliseconds. */
 export type Answering = 'never' | number;
 
 export type ReceiverOrder =
   | { kind: 'open'; cert: string; key: string }
   /** Forgets what has come. */
   | { kind: 'forget' }
-  /** Answers once so many events have come since it last forgot; an event that came twice counts once. */
+  /** Answers once `events` have come since it last forgot; an event that came twice counts once. */
   | { kind: 'until'; events: number; patienceMs: number }
   | { kind: 'answer'; host: string; how: Answering }
   | { kind: 'arrivals' };
@@ -28,7 +28,7 @@ export type Received = {
   lastAt: number;
   /** TLS handshakes. */
   handshakes: number;
-  /** When each event came first; null where nobody asked. */
+  /** When each event came first; null where it was not asked for. */
   arrivals: Map<string, number> | null;
 };
 

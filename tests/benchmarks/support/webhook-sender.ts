@@ -6,9 +6,9 @@ import type { WebhookMerchant } from './webhook-merchants.ts';
 /** `raw` sends what it has in memory and keeps no record; the others keep their jobs in PostgreSQL, as we keep deliveries. */
 export type SenderKind = 'raw' | 'graphile-worker' | 'pg-boss';
 
-/** So many attempts at once: what the dispatcher allows itself. */
+/** Attempts at once: what the dispatcher allows itself. */
 export const IN_FLIGHT = 1_024;
-/** So many of them to one host. */
+/** Of them, to one host. */
 export const CONNECTIONS_PER_HOST = 64;
 
 export type SenderOrder =
@@ -20,7 +20,7 @@ export type SenderOrder =
       databaseUrl: string;
       receiver: { port: number; authorityFile: string };
     }
-  /** Adds so many events, the merchants taking turns; nothing is sent yet. */
+  /** Adds events, the merchants taking turns; nothing is sent yet. */
   | { kind: 'add'; events: number }
   /** Starts sending what was added. */
   | { kind: 'send' }

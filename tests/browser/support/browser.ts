@@ -17,7 +17,7 @@ export type VisitOptions = BrowserContextOptions & {
   expected?: RegExp;
 };
 
-/** Somebody's browser, with nobody else's history in it. */
+/** A browser of one visitor, with no other visitor's history in it. */
 export type Visit = {
   page: Page;
   context: BrowserContext;
@@ -27,7 +27,7 @@ export type Visit = {
 
 export type TestBrowser = {
   visit(options?: VisitOptions): Promise<Visit>;
-  /** The page of a visitor who only looks, kept for whoever asks for the same: to begin a visit takes longer than to look. */
+  /** The page of a visitor who only looks, kept for the next one with the same options: a new visit takes longer to open than a page to look at. */
   look(options?: VisitOptions): Promise<Page>;
   /** @throws Error listing what pages complained about since the last time; every visit of its own is closed. */
   leaveAll(): Promise<void>;

@@ -18,10 +18,10 @@ export type WatchedPage = Visit & {
   now(): Promise<number>;
   /** Lets time go by, running what falls due, and waits until what was asked meanwhile is answered and acted upon. */
   pass(milliseconds: number): Promise<void>;
-  /** Lets so many seconds go by one after the other, so that answers come within one, as they mostly do. */
+  /** Lets seconds go by one after the other, so that answers come within one, as they mostly do. */
   live(seconds: number): Promise<void>;
-  /** Lets time go by up to that moment, if it has not come yet. */
-  passUntil(moment: number): Promise<void>;
+  /** Lets time go by up to that time, if it has not come yet. */
+  passUntil(time: number): Promise<void>;
   hide(isHidden: boolean): Promise<void>;
   settled(): Promise<void>;
 };
@@ -77,8 +77,8 @@ function controlsOf(page: Page): Omit<WatchedPage, keyof Visit | 'answers'> {
     live: async (seconds) => {
       for (let second = 0; second < seconds; second += 1) await pass(1_000);
     },
-    passUntil: async (moment) => {
-      const left = Math.ceil(moment - knownNow);
+    passUntil: async (time) => {
+      const left = Math.ceil(time - knownNow);
       if (left > 0) await pass(left);
     },
     hide: async (isHidden) => {

@@ -8,7 +8,7 @@ import { shapeProblems } from '../support/hostile/try-shape.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/** So many that their counters leave most requests through. */
+/** Enough that their counters leave most requests through. */
 const MERCHANTS = 30;
 /** Of each of these, at least this share of the answers: a run that only meets a rate limit shows nothing. */
 const SHARE_MIN = 0.015;

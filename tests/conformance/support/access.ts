@@ -41,7 +41,7 @@ export async function limitsOf(merchant: Merchant): Promise<CreationLimits> {
   return answer.json<CreationLimits>();
 }
 
-/** Lets so many days go by for a merchant's beta. */
+/** Lets days go by for a merchant's beta. */
 export async function passBetaDays(stack: StackFile, { merchantId }: Merchant, days: number): Promise<void> {
   for (const table of ['quota.policy', 'payments.gate']) {
     await inDatabase(
@@ -53,7 +53,7 @@ export async function passBetaDays(stack: StackFile, { merchantId }: Merchant, d
   }
 }
 
-/** Makes what a merchant has created today a thing of so many days ago. */
+/** Makes what a merchant has created today a thing of days ago. */
 export async function passDays(stack: StackFile, { merchantId }: Merchant, days: number): Promise<void> {
   await inDatabase(stack, 'update payments.gate set used_day = used_day - $2::integer where merchant_id = $1', [
     merchantId,

@@ -9,8 +9,8 @@ export type Asked = Record<string, () => Promise<HttpAnswer>>;
 export const recovery = { timeoutMs: 30_000, intervalMs: 500 };
 
 /**
- * The services give up after 1.5 s. The contract promises no number, only that nobody hangs: so this is many times that, which a
- * busy machine never needs, and a small part of the time that a caller would wait for what nobody gives up.
+ * The services give up after 1.5 s. The contract promises no number, only that no caller hangs: so this is many times that, which a
+ * busy machine never needs, and a small part of the time that a caller would wait for what is never given up.
  */
 const BOUND_MS = 8_000;
 

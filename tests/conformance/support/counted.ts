@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals';
 import type { HttpAnswer } from '../../support/http.ts';
 
-/** The same request so many times, all at once. */
+/** The same request `count` times, all at once. */
 export const repeated = (times: number, ask: () => Promise<HttpAnswer>): Promise<HttpAnswer[]> =>
   Promise.all(Array.from({ length: times }, ask));
 
@@ -9,7 +9,7 @@ export function expectStatuses(answers: HttpAnswer[], status: number): void {
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => status));
 }
 
-/** So many answers of the one status that means admitted; all others are refusals of the counter. */
+/** Answers of the one status that means admitted; all others are refusals of the counter. */
 export function expectAdmitted(answers: HttpAnswer[], admitted: Record<number, number>): void {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

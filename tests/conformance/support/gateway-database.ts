@@ -3,7 +3,7 @@ import { inDatabase } from './database.ts';
 
 const role = 'quittance_gateway';
 
-/** Takes the database from the gateway alone, so that the owners behind it could answer whoever got past it. */
+/** Takes the database from the gateway alone, so that the owners behind it could answer what got past it. */
 export async function admitGateway(stack: StackFile, isAdmitted: boolean): Promise<void> {
   await inDatabase(stack, `alter role ${role} ${isAdmitted ? 'login' : 'nologin'}`);
 }

@@ -27,7 +27,7 @@ export type Merchant = {
   rotationSecret: string;
   /** Host of its webhook endpoint, unlike any other merchant's. */
   host: string;
-  /** A wallet that nobody else has used. */
+  /** A wallet that was never used. */
   wallet: string;
   /** A request with this merchant's API key, through the edge. */
   call: Api;

@@ -113,7 +113,7 @@ const valid = fc
     return `${second}${fraction === undefined ? '' : `.${fraction}`}${offset}`;
   });
 
-/** Texts with whether they are a moment of RFC 3339. */
+/** Texts with whether they are a timestamp of RFC 3339. */
 export const momentTexts: fc.Arbitrary<[text: string, isMoment: boolean]> = fc.oneof(
   valid.map((text): [string, boolean] => [text, true]),
   valid.map((text): [string, boolean] => [text.slice(0, 10), false]),

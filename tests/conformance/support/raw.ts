@@ -43,7 +43,7 @@ export class RawConnection {
     return this.#ended === null && this.#mayContinue;
   }
 
-  /** Bytes beyond the last answer, which nobody has asked for. */
+  /** Bytes beyond the last answer, which no request asked for. */
   get surplus(): Buffer {
     return this.#received;
   }

@@ -35,14 +35,14 @@ export async function receivedBy(stack: StackFile, host: string): Promise<Receiv
   return answer.json<{ events: Received[] }>().events;
 }
 
-/** Waits until so many webhooks came to this host, and hands all of them back. */
+/** Waits until `count` webhooks came to this host, and hands all of them back. */
 export async function untilReceived(stack: StackFile, host: string, atLeast = 1): Promise<Received[]> {
   return eventually(
     async () => {
       const received = await receivedBy(stack, host);
       if (received.length < atLeast) throw new Error(`${host} has received ${received.length} of ${atLeast} webhooks`);
       return received;
-      // Nobody counts how often the receiver is asked.
+      // How often the receiver is asked counts nowhere.
     },
     { ...patience, intervalMs: 100 },
   );

@@ -5,7 +5,7 @@ import { startPostgres, type Postgres } from '@quittance/local-backends/postgres
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../../support/database.ts';
 
-/** A server whose log is archived, so that it can be set back to any moment since its copy was made. */
+/** A server whose log is archived, so that it can be restored to any point in time since its copy was made. */
 export type ArchivedPostgres = {
   /** The superuser's address; the same after a restore. */
   url: string;
@@ -15,8 +15,8 @@ export type ArchivedPostgres = {
   archiveAll(): Promise<void>;
   /** Kills the server and removes its data. */
   lose(): Promise<void>;
-  /** Starts anew from the copy and the archive, as everything was at this moment. @param moment of the database's clock. */
-  restore(moment: string): Promise<void>;
+  /** Starts anew from the copy and the archive, as everything was at this point in time. @param pointInTime of the database's clock. */
+  restore(pointInTime: string): Promise<void>;
   kill(): Promise<void>;
 };
 
@@ -50,9 +50,9 @@ export async function startArchivedPostgres(options: {
       await server.kill();
       await rm(data, { recursive: true });
     },
-    async restore(moment) {
+    async restore(pointInTime) {
       await cp(copyDirectory, data, { recursive: true, preserveTimestamps: true });
-      await makeReady(data, archive, moment);
+      await makeReady(data, archive, pointInTime);
       server = await startPostgres(options);
       await promoted(url);
     },
@@ -114,10 +114,10 @@ async function archiveAll(url: string): Promise<void> {
   });
 }
 
-async function makeReady(data: string, archive: string, moment: string): Promise<void> {
+async function makeReady(data: string, archive: string, pointInTime: string): Promise<void> {
   const settings = [
     `restore_command = 'cp ${archive}/%f %p'`,
-    `recovery_target_time = '${moment}'`,
+    `recovery_target_time = '${pointInTime}'`,
     `recovery_target_action = 'promote'`,
   ];
   await appendFile(join(data, 'postgresql.auto.conf'), `${settings.join('\n')}\n`);

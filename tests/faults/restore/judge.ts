@@ -7,7 +7,7 @@ import type { Order } from './ledger.ts';
 const count = async (db: Queryable, text: string, values: unknown[] = []): Promise<number> =>
   (await db.query<{ count: number }>(text, values)).rows[0]!.count;
 
-/** PAID payments whose event nobody made: their message is lost. */
+/** PAID payments without an event: their message is lost. */
 export const countUnheard = (url: string): Promise<number> =>
   withDatabase(url, (db) =>
     count(
@@ -17,7 +17,7 @@ export const countUnheard = (url: string): Promise<number> =>
     ),
   );
 
-/** Open payments whose wallet nobody watches: their message is lost. */
+/** Open payments whose wallet is not watched: their message is lost. */
 export const countUnwatched = (url: string): Promise<number> =>
   withDatabase(url, (db) =>
     count(
@@ -39,7 +39,7 @@ export const replayMessages = (url: string, since: string): Promise<number> =>
 
 /**
  * What must be true once everything has come to rest.
- * @param known payments whose 201 was answered before the moment that was restored.
+ * @param known payments whose 201 was answered before the point in time that was restored.
  */
 export async function violations(url: string, known: readonly Order[]): Promise<string[]> {
   return withDatabase(url, async (db) => {

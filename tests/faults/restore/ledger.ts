@@ -9,7 +9,7 @@ export type Order = { shop: Shop; key: string; amount: string; body: string; pay
 /** A machine under load takes its time; nothing here is decided by it. */
 const patience = { timeoutMs: 180_000, intervalMs: 1_000 };
 
-/** Creates so many payments at each shop, with amounts that tell them apart. */
+/** Creates payments at each shop, with amounts that tell them apart. */
 export async function order(shops: readonly Shop[], count: number, firstCents: number): Promise<Order[]> {
   const orders: Order[] = [];
   for (let position = 0; position < count; position += 1) {
@@ -53,11 +53,11 @@ export async function received(orders: readonly Order[]): Promise<Map<string, Se
   return events;
 }
 
-/** Waits until the shops have heard of every one of these payments. */
+/** Waits until the shops have got the event of every one of these payments. */
 export async function untilHeard(orders: readonly Order[]): Promise<void> {
   await eventually(async () => {
     const events = await received(orders);
     const missing = orders.filter(({ payment }) => !events.has(payment.payment_id));
-    if (missing.length > 0) throw new Error(`${missing.length} payments were told to nobody`);
+    if (missing.length > 0) throw new Error(`${missing.length} payments have no delivered event`);
   }, patience);
 }

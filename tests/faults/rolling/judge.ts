@@ -13,7 +13,7 @@ import type { Traffic } from './traffic.ts';
 
 type Received = { body: WebhookEvent; verified: boolean; answer: string };
 
-/** How long everything that was begun may take to come to its end; without a fault it is seconds. */
+/** How long everything that was started may take to finish; without a fault it takes seconds. */
 const SETTLE_MS = 120_000;
 
 /** Looks at rows and receivers once the traffic has ended and everything had time to arrive. @returns a line for each thing that is not as it must be. */

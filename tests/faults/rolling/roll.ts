@@ -16,7 +16,7 @@ type Roll = {
 };
 
 /**
- * Restarts the replicas one after the other by SIGTERM, each at the moment at which the one before is ready again.
+ * Restarts the replicas one after the other by SIGTERM, each as soon as the one before is ready again.
  * @returns a line for each process that did not end cleanly.
  */
 export async function roll({ stack, traffic, services = serviceNames, ...options }: Roll): Promise<string[]> {

@@ -15,7 +15,7 @@ export type Traffic = {
   created: readonly Created[];
   /** Ids of payments whose transfer is in a block. */
   paid: ReadonlySet<string>;
-  /** A line for each request that was not answered as it should be, with the moment it began. */
+  /** A line for each request that was not answered as it should be, with the time at which it started. */
   failures: readonly string[];
   /** How many requests of each kind were answered as they should be. */
   answered: ReadonlyMap<string, number>;
@@ -63,7 +63,7 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
     await Promise.all(underWay);
   }
 
-  /** A customer who pays what was created last, so that payments are on their way at every moment. */
+  /** A customer who pays what was created last, so that payments are always on their way. */
   async function payAll(): Promise<void> {
     for (let next = 0; !stopping.signal.aborted;) {
       const batch = created.slice(next, next + 4);

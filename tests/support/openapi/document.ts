@@ -50,7 +50,7 @@ ajv.addSchema(closed(openApi) as object, ROOT);
 
 /**
  * The published answers and events are open, so that clients bear fields that are added later. Here each object takes only the fields
- * that are listed, so that one of ours that nobody described is noticed. What others are combined with lists no type, or no fields.
+ * that are listed, so that one of ours that is not described is noticed. What others are combined with lists no type, or no fields.
  */
 function closed(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node;

@@ -82,7 +82,7 @@ async function exchange(
   try {
     const answer = await connection.ask(bytes, method);
     const problems = problemsOf(method, path, answer, secrets);
-    // Whoever refuses bytes unread cannot know that they are a HEAD; but then it ends the connection.
+    // A server that refuses bytes unread cannot know that they are a HEAD; but then it ends the connection.
     const isBeyond = connection.surplus.length > 0 && (connection.isOpen || method !== 'HEAD');
     if (isBeyond) problems.push(`is followed by ${printed(connection.surplus)}`);
     return { answer, problems: problems.length === 0 ? [] : [...problems, `answer: ${printedAnswer(answer)}`] };
