@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Loop } from '@quittance/runtime/loop.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { createAttemptReport } from '../src/delivery/attempt-report.ts';
 import { createAttempts } from '../src/delivery/attempts.ts';
-import { createDatabaseClock } from '../src/delivery/database-clock.ts';
 import { DialError } from '../src/sending/errors.ts';
 import { createConnector } from '../src/sending/dial.ts';
 import { createHostCircuits } from '../src/delivery/host-circuits.ts';
 import { createInFlightLimits, limits } from '../src/delivery/in-flight-limits.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
-import type { DeliverLoop } from '../src/loops/deliver.ts';
+
 import { createBackPressure } from '../src/delivery/back-pressure.ts';
 import type { BackPressure } from '../src/delivery/back-pressure.ts';
 import { createSender } from '../src/sending/sender.ts';
@@ -36,7 +36,7 @@ let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;
 let pressure: BackPressure;
-let loop: DeliverLoop | null = null;
+let loop: Loop | null = null;
 beforeAll(async () => {
   const authority = await createAuthority();
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
@@ -131,7 +131,7 @@ describe('a host that refuses connections', () => {
       ...{ pool: store.pool, vault: store.vault, sender, hostCircuits },
       inFlight: createInFlightLimits(limits, hostCircuits),
       ...{ report: createAttemptReport({ logger: testLogger, metrics: testMetrics }), logger: testLogger },
-      ...{ databaseClock: createDatabaseClock(), retryDelaysSeconds: [], onFree: () => undefined },
+      ...{ databaseNow: () => new Date(), retryDelaysSeconds: [], onFree: () => undefined },
     });
     await attempts.start(claimed);
     await attempts.idle();

@@ -2,13 +2,14 @@ import tls from 'node:tls';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
+import type { Loop } from '@quittance/runtime/loop.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
 import { createConnector } from '../src/sending/dial.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
-import { startDeliverLoop, type DeliverLoop } from '../src/loops/deliver.ts';
+import { startDeliverLoop } from '../src/loops/deliver.ts';
 import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
 import { limits } from '../src/delivery/in-flight-limits.ts';
 import { createSender, type Sender } from '../src/sending/sender.ts';
@@ -26,7 +27,7 @@ let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;
 let pressure: BackPressure;
-let loop: DeliverLoop;
+let loop: Loop;
 let spans: ReturnType<typeof recordSpans>;
 
 beforeAll(async () => {

@@ -9,7 +9,6 @@ import { openLaneCircuits } from '../store/lane.ts';
 import { settleAttempts } from '../store/settle.ts';
 import type { Outcome } from '../store/settle.ts';
 import type { AttemptReport } from './attempt-report.ts';
-import type { DatabaseClock } from './database-clock.ts';
 import type { HostCircuits } from './host-circuits.ts';
 import type { InFlightLimits } from './in-flight-limits.ts';
 import { laneCircuitPolicy } from './lane-circuit.ts';
@@ -29,7 +28,8 @@ type AttemptOptions = {
   vault: KeyVault;
   hostCircuits: HostCircuits;
   report: AttemptReport;
-  databaseClock: DatabaseClock;
+  /** The database's time. */
+  databaseNow: () => Date;
   retryDelaysSeconds: readonly number[];
   logger: Logger;
 };
@@ -47,7 +47,7 @@ export function createAttempts(
     onFree: () => void;
   },
 ): Attempts {
-  const { pool, inFlight, onFree, logger } = options;
+  const { pool, vault, inFlight, onFree, logger } = options;
   const deliver = createDeliver(options);
   const running = new Set<Promise<void>>();
 
@@ -63,11 +63,20 @@ export function createAttempts(
     running.add(attempt);
   }
 
+  /** @returns null for a signing key that does not open, which is not the receiver's fault. */
+  function open(delivery: Claimed): string | null {
+    try {
+      return vault.open(delivery.key_id, delivery);
+    } catch (error) {
+      logger.error({ error, merchant_id: delivery.merchant_id }, 'a signing key cannot be opened');
+      return null;
+    }
+  }
+
   return {
     async start(claimed) {
       const refused: Claimed[] = [];
       const unopened: Claimed[] = [];
-      const open = createOpener(options);
       for (const delivery of claimed) {
         const secret = open(delivery);
         if (secret === null) unopened.push(delivery);
@@ -87,34 +96,13 @@ export function createAttempts(
   };
 }
 
-/**
- * Opens signing keys for the deliveries of one claim, each key once.
- * @returns null for a key that does not open, which is not the receiver's fault.
- */
-function createOpener({ vault, logger }: AttemptOptions): (delivery: Claimed) => string | null {
-  const opened = new Map<string, string | null>();
-  const open = (delivery: Claimed): string | null => {
-    try {
-      return vault.open(delivery.key_id, delivery);
-    } catch (error) {
-      logger.error({ error, merchant_id: delivery.merchant_id }, 'a signing key cannot be opened');
-      return null;
-    }
-  };
-  return (delivery) => {
-    const { key_id: keyId } = delivery;
-    if (!opened.has(keyId)) opened.set(keyId, open(delivery));
-    return opened.get(keyId) ?? null;
-  };
-}
-
 /** Makes the attempt for a claimed delivery. The promise resolves once its outcome is stored. */
 function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: string) => Promise<void> {
-  const { pool, sender, retryDelaysSeconds, logger, report, hostCircuits, databaseClock } = options;
+  const { pool, sender, retryDelaysSeconds, logger, report, hostCircuits, databaseNow } = options;
   const write = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
   const outcomeWriter = createOutcomeWriter({ write, logger });
   return async (delivery, secret) => {
-    const startedAt = databaseClock.now();
+    const startedAt = databaseNow();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
     const ended = report.started(delivery);
     const result = await sender.send({ eventId, url, keyId, secret, body });

@@ -4,21 +4,21 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 const reasons = ['clock', 'event_loop'] as const;
 
-/** Why nothing may be claimed just now. */
+/** Why nothing may be claimed. */
 type PauseReason = (typeof reasons)[number];
 
-/** Tells when this process had better not send anything. A slow or absent database needs no word: then nothing can be claimed. */
+/** Tells when this process must not send. A slow or absent database needs no reason here: then nothing can be claimed. */
 export type BackPressure = {
-  /** Takes the database's time, as it was while a statement ran that ended just now. */
+  /** Sets the database's time, as a statement that has just ended returned it. */
   databaseTime(databaseNow: Date): void;
-  /** Null when all is well. Without a database time so far, the clock counts as right. */
+  /** Null when nothing is wrong. The clock counts as right until the first database time. */
   pauseReason(): PauseReason | null;
   close(): void;
 };
 
-/** Receivers refuse a timestamp more than 300 s off. What is so far beyond any ordinary drift will not stop there. */
+/** Receivers refuse a timestamp more than 300 s off. A difference beyond ordinary drift keeps growing. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000;
-/** An event loop this late takes time from attempts that their receivers never had. Less is a busy machine, and does no harm. */
+/** An event loop this late uses up the time that receivers have to answer. Less is a busy machine, and harmless. */
 const MAX_LAG_MS = 2_000;
 const LAG_INTERVAL_MS = 100;
 
@@ -44,7 +44,7 @@ export function createBackPressure({
     isOn.set(reason, on);
     paused.set({ reason }, on ? 1 : 0);
     if (on) logger.error({ reason }, 'webhooks are paused');
-    else logger.info({ reason }, 'webhooks go on');
+    else logger.info({ reason }, 'webhooks are resumed');
   }
 
   return {
@@ -61,7 +61,7 @@ export function createBackPressure({
   };
 }
 
-/** How late timers are: the worst of the last one or two seconds. */
+/** How late timers fire: the longest delay of the last one or two seconds. */
 function watchLag(): { recentMs(): number; close(): void } {
   let expectedMs = performance.now() + LAG_INTERVAL_MS;
   let [worst, worstBefore, ticks] = [0, 0, 0];

@@ -3,7 +3,6 @@ import { route } from '@quittance/http/server/route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { deliveryRecord } from '../store/delivery-record.ts';
 import { byMerchant } from '../store/audit.ts';
 import { startCycle } from '../store/retry.ts';
 import type { RetryResult } from '../store/retry.ts';
@@ -33,7 +32,7 @@ export const retryRoute = ({ pool, wake }: { pool: Pool; wake: () => void }): Ro
 export function replyTo(result: RetryResult): Reply {
   switch (result.outcome) {
     case 'started':
-      return { status: 202, body: deliveryRecord(result.delivery) };
+      return { status: 202, body: result.delivery };
     case 'refused':
       throw new HttpError(409, 'Only a failed webhook event can be retried');
     case 'unknown_event':

@@ -3,25 +3,25 @@ import type { Socket } from 'node:net';
 import { Agent } from 'undici';
 import type { Dispatcher, buildConnector } from 'undici';
 
-/** The connections to receivers, kept for a while so that the next request to the same host needs no new one. */
+/** Connections to receivers, kept alive for a while for the next request to the same host. */
 export type Connections = {
-  /** Sends a request out on a free connection to its host, or on a new one. Sends it once, and follows no redirect. */
+  /** Sends a request on a free connection to its host, or on a new one. Sends it once, and follows no redirect. */
   dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
-  /** To be called by a handler's `onRequestStart`: hears which connection the request that starts just now goes out on. */
-  onCarrier(hear: (socket: Socket) => void): void;
-  /** Says that nothing is under way on a connection any more. */
-  rest(socket: Socket): void;
+  /** Called in a handler's `onRequestStart`: reports the connection of the request that is starting. */
+  onSocket(report: (socket: Socket) => void): void;
+  /** Marks a connection as idle. */
+  markIdle(socket: Socket): void;
   /** Hosts with connections, or with requests that wait for one. */
   hosts(): number;
   /** Waits for what is under way and closes everything. */
   close(): Promise<void>;
 };
 
-/** No connection gets older: names may have got other addresses, and other certificates. */
+/** No connection gets older: the name may have got other addresses, and another certificate. */
 const MAX_AGE_MS = 300_000;
-/** How long a connection may lie idle where the receiver says how long it keeps its own; elsewhere undici closes it after four seconds. */
+/** For receivers that say how long they keep idle connections. undici closes the others after four seconds. */
 const MAX_IDLE_MS = 60_000;
-/** Idle connections to all hosts together. Without a bound ten thousand receivers that ask for a minute each would get one. */
+/** Idle connections to all hosts together. Without a limit ten thousand receivers that ask for a minute would get it. */
 const MAX_IDLE = 2_048;
 
 /** @param options.connector decides where connections may lead; see dial.ts. */
@@ -33,7 +33,7 @@ export function createConnections(options: {
   maxAgeMs?: number;
 }): Connections {
   const { connector, perHost, maxIdle = MAX_IDLE, maxAgeMs = MAX_AGE_MS } = options;
-  /** In the order in which they became idle. */
+  /** The longest idle first. */
   const idle = new Set<Socket>();
   // undici's own time limits are off: one deadline holds for the whole attempt. It reads no proxy setting.
   const agent = new Agent({
@@ -53,46 +53,46 @@ export function createConnections(options: {
     headersTimeout: 0,
     bodyTimeout: 0,
   });
-  const carriers = watchCarriers((socket) => idle.delete(socket));
+  const sockets = watchSockets((socket) => idle.delete(socket));
   return {
     dispatch: (request, handler) => void agent.dispatch(request, handler),
-    onCarrier: carriers.expect,
-    rest(socket) {
+    onSocket: sockets.expect,
+    markIdle(socket) {
       if (socket.destroyed) return;
       idle.add(socket);
       const [longestIdle] = idle;
       if (idle.size <= maxIdle || longestIdle === undefined) return;
       idle.delete(longestIdle);
-      // A request that was about to go out on it has not begun, and gets another connection.
+      // A request that is queued on it has not started, and gets another connection.
       longestIdle.destroy();
     },
     hosts: () => Object.keys(agent.stats).length,
     async close() {
       await agent.close();
-      carriers.stop();
+      sockets.stop();
     },
   };
 }
 
 /**
- * Only undici's diagnostics channel tells on which of its connections a request goes out. It speaks within the very call that
- * starts the request, right after the handler's `onRequestStart`, so nothing can come between the two.
+ * Only undici's diagnostics channel tells on which connection a request goes out. It publishes synchronously, right after the handler's
+ * `onRequestStart`, so no other request can come between the two.
  */
-function watchCarriers(taken: (socket: Socket) => void) {
+function watchSockets(onUse: (socket: Socket) => void) {
   const sendHeaders = channel('undici:client:sendHeaders');
   let expected: ((socket: Socket) => void) | null = null;
-  const tell = (message: unknown): void => {
-    const hear = expected;
-    // Another client of this process has sent something.
-    if (hear === null) return;
+  const onSendHeaders = (message: unknown): void => {
+    const report = expected;
+    // A request of another client in this process.
+    if (report === null) return;
     expected = null;
     const { socket } = message as { socket: Socket };
-    taken(socket);
-    hear(socket);
+    onUse(socket);
+    report(socket);
   };
-  sendHeaders.subscribe(tell);
+  sendHeaders.subscribe(onSendHeaders);
   return {
-    expect: (hear: (socket: Socket) => void) => void (expected = hear),
-    stop: () => sendHeaders.unsubscribe(tell),
+    expect: (report: (socket: Socket) => void) => void (expected = report),
+    stop: () => sendHeaders.unsubscribe(onSendHeaders),
   };
 }

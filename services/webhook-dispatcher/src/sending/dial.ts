@@ -52,7 +52,7 @@ async function dialHost(
   throw failure;
 }
 
-/** The real way out: the port of HTTPS at a public address. @param port another one, for tests. */
+/** Dials the HTTPS port of a public address. @param port another one, for tests. */
 export const dialPublic =
   (port = 443): Dial =>
   async ({ address, host, timeoutMs }) => {
@@ -64,8 +64,8 @@ export const dialPublic =
   };
 
 /**
- * A verified TLS connection, at least version 1.2. The certificate must be for `host` and be signed by somebody Node trusts
- * (NODE_EXTRA_CA_CERTS adds to that); no setting of the environment turns the verification off.
+ * A verified TLS connection, at least version 1.2. The certificate must be for `host` and signed by an authority that Node trusts
+ * (NODE_EXTRA_CA_CERTS adds to them); no setting of the environment turns the verification off.
  * @throws DialError
  */
 export async function openTls(target: {
@@ -93,7 +93,7 @@ export async function openTls(target: {
   socket.setNoDelay(true);
   socket.once('connect', () => (connected = true));
   socket.once('secureConnect', () => resolve(socket));
-  // Stays for the life of the connection: an error between the handshake and the client taking over must not go unheard.
+  // Stays for the life of the connection: an error between the handshake and undici's own listener would end the process.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     const category = categoryOfConnectError(error, connected);
     reject(error instanceof DialError ? error : new DialError(category, `${host}: ${error.message}`, { cause: error }));
@@ -106,8 +106,8 @@ export async function openTls(target: {
 }
 
 /**
- * One for all connections: to make it takes longer than all else a handshake asks of this process, and holds much memory. Made with
- * the first connection. A receiver that wants to negotiate anew, in TLS 1.2, is refused: what was verified is what counts.
+ * One for all connections: creating it takes longer than the rest of a handshake, and much memory. Renegotiation in TLS 1.2 is refused,
+ * because the certificate that was verified must stay the one in use.
  */
 let secureContext: SecureContext | undefined;
 const newSecureContext = (): SecureContext =>

@@ -1,6 +1,6 @@
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 
-/** No connection to the receiver came about, and why. */
+/** Why there is no connection to the receiver. */
 export class DialError extends Error {
   override readonly name: string = 'DialError';
   readonly category: ErrorCategory;
@@ -10,7 +10,7 @@ export class DialError extends Error {
   }
 }
 
-/** There is no such name, or it has no address: unlike a silent resolver, this is about the name. */
+/** The name does not exist, or has no address. A resolver that does not answer is another error. */
 export class NameNotFound extends DialError {
   override readonly name = 'NameNotFound';
   constructor(host: string) {
@@ -30,7 +30,7 @@ export function categoryOfStatus(status: number): ErrorCategory | null {
   return 'protocol_error';
 }
 
-/** Node's system errors that say the same before and after a connection stands. */
+/** Node's system errors that mean the same before and after a connection is established. */
 const systemErrors: Record<string, ErrorCategory> = {
   ECONNREFUSED: 'connect_refused',
   ECONNRESET: 'connection_reset',
@@ -46,10 +46,10 @@ const systemErrors: Record<string, ErrorCategory> = {
   EPERM: 'network_unreachable',
 };
 
-/** This process ran out of something, or closed its own client. The receiver has no part in it, so no attempt is charged. */
+/** This process ran out of a resource, or closed its own client. It is not the receiver's fault, so no attempt is charged. */
 const ownFaults = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'UND_ERR_DESTROYED', 'UND_ERR_CLOSED']);
 
-/** Why a connection did not come about. @param connected whether TCP stood already, which leaves the TLS handshake. */
+/** Why connecting failed. @param connected whether TCP was established, which leaves the TLS handshake. */
 export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: boolean): ErrorCategory {
   const code = error.code ?? '';
   if (ownFaults.has(code)) return 'interrupted';
@@ -58,8 +58,8 @@ export function categoryOfConnectError(error: NodeJS.ErrnoException, connected: 
 }
 
 /**
- * Why an attempt got no status line. What no rule below knows was said by the receiver, and counts as nonsense.
- * @returns `interrupted` only for what is our own fault: such an attempt is not charged.
+ * Why an attempt got no status line. An error that no rule below knows is about the receiver's answer, a `protocol_error`.
+ * @returns `interrupted` only for our own faults: such an attempt is not charged.
  */
 export function categoryOfSendError(error: unknown): ErrorCategory {
   if (error instanceof DialError) return error.category;
@@ -67,7 +67,7 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
   if (ownFaults.has(code)) return 'interrupted';
   if (name === 'TimeoutError' || code === 'ETIMEDOUT') return 'response_timeout';
   if (systemErrors[code] !== undefined) return systemErrors[code];
-  // undici's word for a connection that ended early, but also for an answer it could not use ("bad upgrade").
+  // undici's code for a connection that ended early, but also for an answer it could not use ("bad upgrade").
   if (code === 'UND_ERR_SOCKET' && !message.startsWith('bad ')) return 'connection_reset';
   // A receiver that wants a client certificate says so only after the handshake.
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';

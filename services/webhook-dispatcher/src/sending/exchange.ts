@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { Connections } from './connections.ts';
 import { DialError } from './errors.ts';
 
-/** What came of one request: an answer, or the reason why there is none. */
+/** The result of one request: an answer, or why there is none. */
 export type Exchanged = {
   answer: { status: number; headers: IncomingHttpHeaders } | null;
   /** Null with an answer. */
@@ -14,7 +14,7 @@ export type Exchanged = {
 };
 
 export type ExchangeLimits = {
-  /** From now to the end of the answer's body: the resolving of the name and connecting are part of it. */
+  /** From now to the end of the answer's body, resolving the name and connecting included. */
   timeoutMs: number;
   /** For the body, once the status line is there. */
   bodyTimeoutMs: number;
@@ -26,8 +26,8 @@ const MAX_BODY_BYTES = 64 * 1024;
 const MAX_INTERIM_ANSWERS = 16;
 
 /**
- * Makes one request and waits for its answer. The status line decides; an answer whose body is too long, breaks off or does not
- * end costs the connection and nothing else. Never throws.
+ * Makes one request and waits for its answer. The status line decides: a body that is too long, breaks off or never ends costs only
+ * the connection. Never throws.
  */
 export function exchange(
   connections: Connections,
@@ -37,14 +37,14 @@ export function exchange(
   return new Promise((resolve) => connections.dispatch(request, new Exchange(connections, limits, resolve)));
 }
 
-/** Holds the request's deadline and its connection until it is over. */
+/** Holds the request's deadline and its connection until it has ended. */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly connections: Connections;
   private readonly limits: ExchangeLimits;
   private readonly resolve: (exchanged: Exchanged) => void;
   private readonly startedMs = performance.now();
   private timer: NodeJS.Timeout;
-  private over = false;
+  private ended = false;
   private error: Error | null = null;
   private controller: Dispatcher.DispatchController | null = null;
   private socket: Socket | null = null;
@@ -61,23 +61,24 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // It was given up while it waited for a connection, and must not go out any more.
-    if (this.over) {
-      controller.abort(new Error('given up'));
+    // It timed out while it waited for a connection, and must not be sent any more.
+    if (this.ended) {
+      controller.abort(new Error('timed out before it was sent'));
       return;
     }
     this.controller = controller;
-    this.connections.onCarrier((socket) => {
+    this.connections.onSocket((socket) => {
       this.socket = socket;
       this.remoteAddress = socket.remoteAddress ?? null;
     });
   }
 
   onResponseStart(_controller: unknown, status: number, headers: IncomingHttpHeaders): void {
-    if (this.over) return;
+    if (this.ended) return;
     if (status < 200) {
       this.interimAnswers += 1;
-      if (this.interimAnswers > MAX_INTERIM_ANSWERS) this.giveUp(new Error('interim answers, and no end of them'));
+      if (this.interimAnswers > MAX_INTERIM_ANSWERS)
+        this.giveUp(new Error(`more than ${MAX_INTERIM_ANSWERS} interim answers`));
       return;
     }
     this.answer = { status, headers };
@@ -97,26 +98,26 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.over) return;
+    if (this.ended) return;
     this.end(null);
-    if (this.socket !== null) this.connections.rest(this.socket);
-    // undici frees the connection in an immediate of its own, set after this call and before the microtask. Whoever then sends the
-    // next event to this host finds it free; a moment earlier it would have opened one more.
-    queueMicrotask(() => setImmediate(tell, this));
+    if (this.socket !== null) this.connections.markIdle(this.socket);
+    // undici frees the connection in a setImmediate that it calls after this handler and before the microtask. Resolving later than that
+    // lets the next event to this host reuse the connection instead of opening one more.
+    queueMicrotask(() => setImmediate(settle, this));
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    if (this.over) return;
+    if (this.ended) return;
     this.end(error);
-    this.tell();
+    this.settle();
   }
 
-  /** Ends what is not over yet, and its connection with it. @param error why, when there is no answer. */
+  /** Ends the exchange, if it has not ended, and its connection. @param error why, when there is no answer. */
   giveUp(error: Error | null): void {
-    if (this.over) return;
+    if (this.ended) return;
     this.end(error);
-    this.tell();
-    this.controller?.abort(error ?? new Error('its answer is known'));
+    this.settle();
+    this.controller?.abort(error ?? new Error('the rest of the answer is not needed'));
   }
 
   timeoutError(): Error {
@@ -126,20 +127,20 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   private end(error: Error | null): void {
-    this.over = true;
+    this.ended = true;
     this.error = error;
     clearTimeout(this.timer);
   }
 
-  tell(): void {
+  settle(): void {
     const { answer, error, remoteAddress } = this;
     this.resolve({ answer, error: answer === null ? error : null, remoteAddress });
   }
 }
 
-const tell = (ended: Exchange): void => ended.tell();
+const settle = (ended: Exchange): void => ended.settle();
 
-/** After a process stood still, an answer that came in the meantime is read before its time counts as over. */
+/** After a process was frozen, an answer that has arrived meanwhile is read before the request times out. */
 function outOfTime(late: Exchange): void {
   setImmediate(() => late.giveUp(late.timeoutError()));
 }

@@ -10,13 +10,13 @@ import { DialError, NameNotFound } from './errors.ts';
  */
 export type Resolve = (name: string) => Promise<string[]>;
 
-/** For an attempt, which nobody waits for. */
+/** For an attempt: no caller waits for it. */
 const DNS_TIMEOUT_MS = 3_000;
 
 /**
  * The addresses at which a host may be dialled: all of them public, or none at all. One private address among several is enough
  * to refuse the host, because whoever controls the name chooses the order.
- * @param host lowercase name, or an address, which is judged without asking anybody.
+ * @param host lowercase name, or an address, which is checked without a query.
  * @param timeoutMs for the resolver, 3000 by default.
  * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
  */
@@ -41,10 +41,10 @@ async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number):
   }
 }
 
-/** What one of the two questions about a name came to. */
+/** The answer to one of the two queries for a name. */
 type Answer = { addresses: string[]; problem: unknown };
 
-/** Some name servers never say that a name has no address of the other kind. */
+/** Some name servers never answer that a name has no address of the other family. */
 const SECOND_ANSWER_MS = 500;
 
 /**
@@ -72,8 +72,8 @@ const answerOf = (question: Promise<string[]>): Promise<Answer> =>
   );
 
 /**
- * Both answers; once one of them has addresses the other may be missing. Only addresses that were seen, and so judged, are dialled:
- * an answer that is held back hides nothing.
+ * Both answers; once one of them has addresses the other may be missing. Only addresses that were checked are dialled, so an answer
+ * that is withheld hides nothing.
  */
 async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
   const known: Answer[] = [];
@@ -84,7 +84,7 @@ async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
   return known;
 }
 
-/** NXDOMAIN, and a name without addresses. SERVFAIL, a refusal and silence say nothing about the name. */
+/** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and a timeout say nothing about the name. */
 function saysNoSuchName(problem: unknown): boolean {
   const { code } = problem as { code?: unknown };
   return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';

@@ -18,7 +18,7 @@ type Attempt = {
   body: Buffer;
 };
 
-/** What came of it. */
+/** Its result. */
 export type AttemptResult = {
   /** Null for a 2xx. */
   errorCategory: ErrorCategory | null;
@@ -32,7 +32,7 @@ export type AttemptResult = {
 };
 
 export type Sender = {
-  /** Makes one POST, never a second one, and says how it ended. Never throws; takes 15 s at most, body included. */
+  /** Makes exactly one POST. Never throws; takes 15 s at most, body included. */
   send(attempt: Attempt): Promise<AttemptResult>;
   /** Closes the idle connections. */
   close(): Promise<void>;
@@ -40,8 +40,8 @@ export type Sender = {
 
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 /**
- * What the body of an answer gets, once the status line has decided. It is read only to save the next handshake, and a receiver
- * that lets its bodies trickle must not hold a place of its lane for the rest of the fifteen seconds.
+ * For the body of an answer. It is read only to reuse the connection, and a receiver whose bodies trickle must not occupy its lane for
+ * the rest of the fifteen seconds.
  */
 const BODY_TIMEOUT_MS = 2_000;
 

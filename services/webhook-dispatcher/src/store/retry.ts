@@ -1,14 +1,20 @@
+import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { DeliveryRow } from './delivery-record.ts';
 import { insertAudit } from './audit.ts';
 import type { AuditedAuthor } from './audit.ts';
 import { makeLanesDueNow, probeLaneNow } from './lane.ts';
+import { withTextTimes } from './row.ts';
 
 export type RetryResult =
-  | { outcome: 'started'; delivery: DeliveryRow }
+  | { outcome: 'started'; delivery: DeliveryRecord }
   /** It is pending or delivered already. */
   | { outcome: 'refused' }
   | { outcome: 'unknown_event' };
+
+type Times = 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at';
+type DeliveryRow = Omit<DeliveryRecord, Times> &
+  Record<'created_at', Date> &
+  Record<Exclude<Times, 'created_at'>, Date | null> & { merchant_id: string };
 
 /**
  * Starts a new cycle for a failed event, with its audit row: same event, same bytes, the endpoint and key of the next claim.
@@ -29,22 +35,24 @@ export async function startCycle(
     `select from lane where merchant_id = (select merchant_id from event where event_id = $1) for update`,
     [retry.eventId],
   );
-  const { rows } = await tx.query<DeliveryRow & { merchant_id: string }>(
+  const { rows } = await tx.query<DeliveryRow>(
     `update delivery d
         set status = 'pending', cycle = d.cycle + 1, cycle_started_at = now(), attempts = 0, error_category = null,
             next_attempt_at = now()
        from event e
       where d.event_id = $1 and e.event_id = d.event_id and ($2::text is null or d.merchant_id = $2) and d.status = 'failed'
-     returning d.*, e.payment_id`,
+     returning d.event_id, e.payment_id, d.status, d.attempts, d.created_at, d.last_attempt_at, d.next_attempt_at,
+               d.delivered_at, d.error_category, d.merchant_id`,
     [retry.eventId, retry.merchantId],
   );
-  const [delivery] = rows;
-  if (delivery === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
+  const [row] = rows;
+  if (row === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
+  const { merchant_id: merchantId, ...delivery } = row;
   const { eventId, author, action } = retry;
-  await insertAudit(tx, { merchantId: delivery.merchant_id, eventId, action, ...author });
-  await probeLaneNow(tx, delivery.merchant_id);
-  await makeLanesDueNow(tx, [delivery.merchant_id]);
-  return { outcome: 'started', delivery };
+  await insertAudit(tx, { merchantId, eventId, action, ...author });
+  await probeLaneNow(tx, merchantId);
+  await makeLanesDueNow(tx, [merchantId]);
+  return { outcome: 'started', delivery: withTextTimes(delivery) };
 }
 
 async function isKnown(tx: Transaction, { eventId, merchantId }: { eventId: string; merchantId: string | null }) {
