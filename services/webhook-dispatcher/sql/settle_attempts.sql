@@ -1,0 +1,90 @@
+-- Stores how attempts ended, all of them or none, and moves their lanes' circuits.
+--
+-- outcomes  array of objects, one an attempt: see Outcome in src/store/settle.ts. error_category is null for a success,
+--           retry_delay_seconds is null when no retry is left. Of several attempts of one event at most one decides.
+-- before_delivered, before_failed  statuses that may become delivered or failed.
+-- The other parameters are the circuit's policy: see CircuitPolicy in src/store/settle.ts.
+create or replace function settle_attempts(
+  outcomes             jsonb,
+  before_delivered     text[],
+  before_failed        text[],
+  open_after           integer,
+  open_after_seconds   double precision,
+  longest_open_seconds double precision,
+  recovered_at         integer
+) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
+#variable_conflict use_column
+begin
+  -- Lanes that only succeed are neither locked nor written; those are most. The others are locked in order.
+  with ended as (
+    select o.merchant_id, bool_or(o.error_category is null) as has_success,
+           count(o.error_category)::int as failures, max(o.error_category) as error_category,
+           -- Too early where a failure turns out not to count; the lane is then claimed once in vain.
+           min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at
+      from jsonb_to_recordset(outcomes) as o(merchant_id text, error_category text, retry_delay_seconds double precision)
+     group by o.merchant_id
+  ), before as (
+    select l.*, ended.has_success, ended.failures as new_failures, ended.error_category as new_error, ended.due_at
+      from lane l
+      join ended on ended.merchant_id = l.merchant_id
+     where ended.failures > 0 or l.failures > 0 or l.circuit_state <> 'closed'
+     order by l.merchant_id
+       for update of l
+  ), judged as (
+    select *,
+           2 * coalesce(recovery_limit, 1) as next_limit,
+           -- An open circuit is not opened for longer by attempts that were in flight when it opened.
+           not has_success and case circuit_state
+             when 'closed' then failures + new_failures >= open_after
+                                and (failing_since <= now() - make_interval(secs => open_after_seconds)
+                                     or failures + new_failures >= 10 * open_after)
+             else circuit_state <> 'open' end as opens
+      from before
+  ), after as (
+    select *,
+           case when opens then 'open'
+                when not has_success or circuit_state = 'closed' then circuit_state
+                when next_limit >= recovered_at then 'closed' else 'recovering' end as new_state,
+           case when opens then now() + make_interval(secs => least(longest_open_seconds, 2 ^ least(times_opened, 20)))
+                when not has_success then open_until end as new_open_until
+      from judged
+  )
+  -- Every value comes from the locked row. l may still be its version before the lock, and the table's checks would see a mixture.
+  update lane l
+     set failures = case when after.has_success then 0 else after.failures + after.new_failures end,
+         failing_since = case when after.has_success then null else coalesce(after.failing_since, now()) end,
+         error_category = coalesce(after.new_error, after.error_category),
+         circuit_state = after.new_state,
+         open_until = after.new_open_until,
+         recovery_limit = case when after.new_state = 'recovering' then after.next_limit end,
+         times_opened = case when after.opens then after.times_opened + 1
+                             when after.new_state <> 'closed' then after.times_opened else 0 end,
+         -- An open circuit's lane is not due before it may be probed. A circuit that was probed well makes its lane due now.
+         next_due_at = case when after.opens then after.new_open_until
+                            when after.has_success and after.open_until is not null then least(after.next_due_at, now())
+                            else least(after.next_due_at, greatest(after.due_at, after.open_until)) end
+    from after
+   where l.merchant_id = after.merchant_id;
+
+  -- A success is a fact, whoever holds the lease by now. A failure counts only under its own lease: once that has lapsed, another
+  -- process may be sending the event.
+  update delivery d
+     set status = case when o.error_category is null then 'delivered' when o.retry_delay_seconds is null then 'failed'
+                       else 'pending' end,
+         attempts = d.attempts + 1, lease_id = null, error_category = o.error_category,
+         next_attempt_at = case when o.error_category is not null then now() + make_interval(secs => o.retry_delay_seconds) end,
+         last_attempt_at = o.started_at,
+         delivered_at = case when o.error_category is null then now() end
+    from jsonb_to_recordset(outcomes) as o(event_id text, lease_id uuid, error_category text,
+                                           retry_delay_seconds double precision, started_at timestamptz, decides boolean)
+   where o.decides and d.event_id = o.event_id
+     and case when o.error_category is null then d.status = any(before_delivered)
+              else d.lease_id = o.lease_id and d.status = any(before_failed) end;
+
+  -- Rows conflict when this call repeats one whose commit succeeded but was never confirmed.
+  insert into attempt (event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip)
+  select event_id, lease_id, started_at, cycle, n, key_id, duration_ms, http_status, error_category, remote_ip
+    from jsonb_populate_recordset(null::attempt, outcomes)
+  on conflict do nothing;
+end
+$$;
