@@ -7,16 +7,16 @@ import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { connectBroker, type Broker } from './broker/broker.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
 
-/** Longer than a database needs to come up or to fail over; then the supervisor starts the process again. */
+/** Longer than a database needs to start or to fail over; then the supervisor restarts the process. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
 /**
- * What every service that sends messages stands on: its database, the broker, and the outbox between them.
- * Returns at once, whether or not they can be reached yet; each is closed when the process stops, the outbox first.
+ * Opens what every service needs that sends messages: its database, the broker, and the outbox between them.
+ * Returns at once, whether or not they are reachable; each is closed when the process stops, the outbox first.
  * @param schema the service's own, the only one its role can touch.
- * @returns them, and `reachable`, which settles once the service can begin: when the database answers, and the broker, if it is there,
- *   lets us in. A broker that cannot be reached keeps nobody waiting: what needs it waits by itself. Throws after 60 s without a
- *   database, and at once when one of the two refuses the login, which a wrong configuration must not survive.
+ * @returns them, and `reachable`, which resolves once the service can start: when the database answers, and the broker accepts the
+ *   login or is unreachable, because whatever needs the broker waits for it. Throws after 60 s without a database, and at once
+ *   when one of the two refuses the login: the configuration is wrong.
  */
 export function connectBackends({
   name,
@@ -43,7 +43,7 @@ export function connectBackends({
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
     await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });
-    const refusal = await broker.firstRefusal();
+    const refusal = await broker.loginRefusal();
     if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
   };
   return { pool, broker, outbox, reachable };

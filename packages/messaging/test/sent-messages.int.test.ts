@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { forgetOldMessages } from '../src/outbox/sent-messages.ts';
+import { deleteOldSentMessages } from '../src/outbox/sent-messages.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, say, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
@@ -66,6 +66,6 @@ test('sent messages are forgotten once they are four days old', async () => {
   const age = `update sent_message set created_at = now() - $2::interval where message_id = $1`;
   await world.pool.query(age, [old, '97 hours']);
   await world.pool.query(age, [young, '95 hours']);
-  expect(await forgetOldMessages(world.pool)).toBe(1);
+  expect(await deleteOldSentMessages(world.pool)).toBe(1);
   expect(await rowsOf()).toEqual([young]);
 });

@@ -38,7 +38,7 @@ export type World = {
 };
 
 /** Short pauses, so that a handler that fails 20 times does so within a test. */
-const timing = { failed: { firstMs: 1, maxMs: 5 }, unavailable: { firstMs: 5, maxMs: 25 } };
+const retryPolicy = { failed: { firstMs: 1, maxMs: 5 }, unavailable: { firstMs: 5, maxMs: 25 } };
 
 export async function startWorld(): Promise<World> {
   const [database, rabbit] = await Promise.all([
@@ -76,7 +76,7 @@ export async function startWorld(): Promise<World> {
     channel,
     outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker: options.broker ?? broker, pollMs: 50 })),
     consume: (handlers, options = {}) =>
-      closing(startConsumers({ ...common, pool, broker, service: 'payments', handlers, timing, ...options })),
+      closing(startConsumers({ ...common, pool, broker, service: 'payments', handlers, retryPolicy, ...options })),
     connect: connectTo,
     async close() {
       brokerProxy.restore();

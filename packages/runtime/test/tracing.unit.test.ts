@@ -6,7 +6,7 @@ import {
   currentOrigin,
   currentSpan,
   forSeveral,
-  goingOnFrom,
+  spanOrigin,
   inSpan,
   readTraceparent,
   type Span,
@@ -133,7 +133,7 @@ describe('what was caused some time before', () => {
     ['59 minutes', 59 * 60_000, { parent: sampled }],
     ['two hours', 120 * 60_000, { parent: null, links: [sampled] }],
   ])('%s ago', (_text, agoMs, origin) => {
-    expect(goingOnFrom(sampled, new Date(Date.now() - agoMs))).toEqual(origin);
+    expect(spanOrigin(sampled, new Date(Date.now() - agoMs))).toEqual(origin);
   });
 
   test.each([
@@ -147,7 +147,7 @@ describe('what was caused some time before', () => {
     ['unknown flags', sampled.replace(/01$/, '03')],
   ])('by %s is not gone on from', (_text, traceparent) => {
     expect(readTraceparent(traceparent)).toBeNull();
-    expect(goingOnFrom(traceparent, new Date())).toEqual({ parent: null });
+    expect(spanOrigin(traceparent, new Date())).toEqual({ parent: null });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Message } from 'amqplib';
 
-/** The properties of a message that came over the wire. Anybody may have sent it, so nothing is known of their types. */
+/** Any program may have published the message, so no property has a known type. */
 export function propertiesOf(message: Message): Record<string, unknown> {
   return message.properties as unknown as Record<string, unknown>;
 }

@@ -4,20 +4,20 @@ import { type ReconnectingConnection, createReconnectingConnection } from './con
 import { type Outcome, type Outgoing, createPublisher } from './publisher.ts';
 import { declareTopology } from './topology.ts';
 
-/** The process's link to RabbitMQ. Construct one in main.ts, close it last. */
+/** The process's connections to RabbitMQ. main.ts constructs it and closes it last. */
 export type Broker = {
-  /** True while messages can be published and taken. */
+  /** True while messages can be published and consumed. */
   ready(): boolean;
-  /** For the outbox and the dead letters; everything else is sent with `outbox.send`. Never throws. */
+  /** For outbox and dead letters; everything else goes through `outbox.send`. Never throws. */
   publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
-  /** Whether `publish` has a chance right now. */
+  /** False while `publish` would fail. */
   canPublish(): boolean;
   /** Calls the hook whenever publishing has become possible again. */
   onCanPublish(hook: () => void): void;
-  /** The connection on which messages are taken. */
+  /** The connection on which messages are consumed. */
   consuming: ReconnectingConnection;
-  /** Waits for the first attempt to connect. @returns why RabbitMQ does not let us in, null when it does or cannot be reached. */
-  firstRefusal(): Promise<string | null>;
+  /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
+  loginRefusal(): Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -37,7 +37,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
   const hooks: (() => void)[] = [];
   const callHooks = (): void => hooks.forEach((hook) => hook());
 
-  function keep(purpose: 'publish' | 'consume'): ReconnectingConnection {
+  function createConnection(purpose: 'publish' | 'consume'): ReconnectingConnection {
     return createReconnectingConnection({
       url,
       name: `${name} (${purpose})`,
@@ -56,8 +56,8 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
     });
   }
 
-  const publishing = keep('publish');
-  const consuming = keep('consume');
+  const publishing = createConnection('publish');
+  const consuming = createConnection('consume');
   const publisher = createPublisher({ connection: publishing, onReady: callHooks, logger, metrics });
 
   return {
@@ -66,7 +66,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
     canPublish: () => publisher.ready(),
     onCanPublish: (hook) => void hooks.push(hook),
     consuming,
-    firstRefusal: async () => (await publishing.firstRefusal) ?? (await consuming.firstRefusal),
+    loginRefusal: async () => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),
     async close() {
       await publisher.close();
       await Promise.all([publishing.close(), consuming.close()]);

@@ -6,7 +6,7 @@ import type { ReconnectingConnection } from './connection.ts';
 
 /** A channel that is opened again whenever it, or the connection under it, is lost. */
 export type ReconnectingChannel<C extends Channel> = {
-  /** Null while there is none. */
+  /** Null while none is open. */
   current(): C | null;
   close(): Promise<void>;
 };
@@ -16,10 +16,9 @@ const OPEN_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
 
 /**
- * Returns at once; the work is done in the background.
- * @param options.open makes a new channel of the connection.
- * @param options.setUp makes it useful (prefetch, consume, listeners) before `current()` shows it.
- * @param options.onOpen is called once `current()` shows it.
+ * Returns at once; opens the channel in the background.
+ * @param options.setUp prepares the channel (prefetch, consume, listeners) before `current()` returns it.
+ * @param options.onOpen is called once `current()` returns it.
  */
 export function createReconnectingChannel<C extends Channel>(options: {
   connection: ReconnectingConnection;
@@ -32,13 +31,13 @@ export function createReconnectingChannel<C extends Channel>(options: {
   const isStopping = (): boolean => stopping.signal.aborted;
   let current: C | null = null;
 
-  /** From the opening of one channel to its end. @returns why it ended, if anybody said so. */
-  async function live(opened: () => void): Promise<unknown> {
+  /** One channel, from its opening to its close. @returns the error that closed it, if there was one. */
+  async function openUntilClosed(onOpened: () => void): Promise<unknown> {
     const connection = await options.connection.connected(stopping.signal);
     const channel = await withTimeout(OPEN_LIMIT_MS, options.open(connection), 'Opening a channel');
     let reason: unknown;
     channel.on('error', (error) => (reason = error));
-    const ended = new Promise<void>((resolve) => channel.on('close', resolve));
+    const closed = new Promise<void>((resolve) => channel.on('close', resolve));
     try {
       await withTimeout(OPEN_LIMIT_MS, options.setUp(channel), 'Setting up a channel');
     } catch (error) {
@@ -46,19 +45,19 @@ export function createReconnectingChannel<C extends Channel>(options: {
       throw reason ?? error;
     }
     current = channel;
-    opened();
+    onOpened();
     options.onOpen?.();
-    await (isStopping() ? closeChannel(channel) : ended);
+    await (isStopping() ? closeChannel(channel) : closed);
     return reason;
   }
 
   async function run(): Promise<void> {
     let failures = 0;
     while (!isStopping()) {
-      const reason = await live(() => (failures = 0)).catch((error: unknown) => error);
+      const error = await openUntilClosed(() => (failures = 0)).catch((reason: unknown) => reason);
       current = null;
       if (isStopping()) return;
-      options.logger.warn({ error: reason }, 'Lost a channel to RabbitMQ, opening it again');
+      options.logger.warn({ error }, 'A channel to RabbitMQ closed; opening it again');
       await pause(backoffMs(failures, REOPEN), stopping.signal);
       failures += 1;
     }
@@ -77,8 +76,8 @@ export function createReconnectingChannel<C extends Channel>(options: {
   };
 }
 
-/** Messages taken on it and not settled go back to their queue. */
+/** Its messages that are not acknowledged return to their queue. */
 export async function closeChannel(channel: Channel): Promise<void> {
-  // It fails when the channel is closed already, which is what was wanted.
+  // It fails when the channel is closed already, which is as good.
   await withTimeout(CLOSE_LIMIT_MS, channel.close(), 'Closing a channel').catch(() => undefined);
 }

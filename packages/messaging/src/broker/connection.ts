@@ -1,20 +1,20 @@
 import { EventEmitter, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { connect, type ChannelModel } from 'amqplib';
-import type { Logger } from '@quittance/runtime/logger.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
 
-/** `blocked`: connected, but RabbitMQ takes no messages for the moment (memory or disk alarm). */
+/** `blocked`: connected, but RabbitMQ accepts no messages (memory or disk alarm). */
 export type ConnectionState = 'connecting' | 'connected' | 'blocked' | 'closed';
 
 /** One connection to RabbitMQ that is made again whenever it is lost. */
 export type ReconnectingConnection = {
   state(): ConnectionState;
-  /** The live connection, waiting for it if need be. @throws when the signal aborts first. */
+  /** The open connection, waiting for it if need be. @throws when the signal aborts first. */
   connected(signal: AbortSignal): Promise<ChannelModel>;
-  /** Settles once the first attempt has come to something: with why RabbitMQ does not let us in if that is what it said, else null. */
-  firstRefusal: Promise<string | null>;
+  /** Resolves after the first attempt to connect: with RabbitMQ's reason when it refused the login, else null. */
+  loginRefusal: Promise<string | null>;
   close(): Promise<void>;
 };
 
@@ -22,18 +22,17 @@ const CONNECT_LIMIT_MS = 5_000;
 /** Declaring the queues of a fresh cluster takes seconds; a broker that hangs must still be noticed. */
 const SET_UP_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
-/** Never gives up, and never knocks less often than this: the outbox waits behind the door. */
+/** Without a last attempt, and never rarer than this: the outbox waits for it. */
 const RECONNECT = { firstMs: 100, maxMs: 5_000 };
 /** A dead peer is noticed within two of these. */
 const HEARTBEAT_SECONDS = 10;
 
-type KeeperOptions = {
+type ConnectionOptions = {
   url: string;
   /** Shown in RabbitMQ's list of connections. */
   name: string;
-  /** Runs on every new connection before anybody else gets it. */
+  /** Runs on every new connection before any caller gets it. */
   setUp: (connection: ChannelModel) => Promise<void>;
-  /** Hears each change of state. */
   onState: (state: ConnectionState) => void;
   logger: Logger;
 };
@@ -42,48 +41,46 @@ type KeeperOptions = {
  * Returns at once; connects, and reconnects for ever, in the background.
  * @throws Error when the URL is not one, without repeating it: it holds a password.
  */
-export function createReconnectingConnection(options: KeeperOptions): ReconnectingConnection {
+export function createReconnectingConnection(options: ConnectionOptions): ReconnectingConnection {
   const { url, address } = readUrl(options.url);
   const logger = options.logger.child({ connection: options.name, broker: address });
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
-  const { promise: firstRefusal, resolve: reportFirst } = Promise.withResolvers<string | null>();
-  const holder = createHolder((state) => {
-    if (state !== 'connecting') reportFirst(null);
+  const { promise: loginRefusal, resolve: reportFirstAttempt } = Promise.withResolvers<string | null>();
+  const current = createCurrentConnection((state) => {
+    if (state !== 'connecting') reportFirstAttempt(null);
     options.onState(state);
   });
 
   async function run(): Promise<void> {
     let failures = 0;
     while (!isStopping()) {
-      const reason = await live({ ...options, url, logger }, holder, isStopping, () => (failures = 0)).catch(
-        (error: unknown) => error,
-      );
+      const session = connectUntilClosed({ ...options, url, logger }, current, isStopping, () => (failures = 0));
+      const error = await session.catch((reason: unknown) => reason);
       if (isStopping()) return;
-      holder.become('connecting', null);
+      current.set('connecting', null);
       const retryMs = Math.round(backoffMs(failures, RECONNECT));
       failures += 1;
-      const refusal = refusalOf(reason);
-      reportFirst(refusal);
-      if (refusal === null) logger.warn({ error: reason, retry_ms: retryMs }, 'No connection to RabbitMQ');
-      else
-        logger.error({ error: reason, retry_ms: retryMs }, 'RabbitMQ refuses the user, its password or what it may do');
+      const refusal = refusalOf(error);
+      reportFirstAttempt(refusal);
+      if (refusal === null) logger.warn({ error, retry_ms: retryMs }, 'No connection to RabbitMQ');
+      else logger.error({ error, retry_ms: retryMs }, 'RabbitMQ refuses the user, its password or its permissions');
       await pause(retryMs, stopping.signal);
     }
   }
 
   const running = run();
   return {
-    state: () => holder.state(),
-    connected: (signal) => holder.connected(signal),
-    firstRefusal,
+    state: () => current.state(),
+    connected: (signal) => current.connected(signal),
+    loginRefusal,
     async close() {
       if (isStopping()) return;
       stopping.abort();
-      const connection = holder.current();
-      holder.become('closed', null);
+      const connection = current.get();
+      current.set('closed', null);
       if (connection !== null) await closeConnection(connection);
-      await withTimeout(CLOSE_LIMIT_MS, running, 'Leaving RabbitMQ').catch((error: unknown) => {
+      await withTimeout(CLOSE_LIMIT_MS, running, 'Closing the connection').catch((error: unknown) => {
         logger.warn({ error }, 'A connection attempt outlives the close');
       });
     },
@@ -91,19 +88,24 @@ export function createReconnectingConnection(options: KeeperOptions): Reconnecti
 }
 
 /**
- * One connection from its first byte to its end.
+ * One connection, from the attempt to connect to its close.
  * @param onConnected is called once it is set up.
- * @returns why it ended.
+ * @returns why it closed.
  */
-async function live(
-  { url, name, setUp, logger }: KeeperOptions,
-  holder: Holder,
+async function connectUntilClosed(
+  { url, name, setUp, logger }: ConnectionOptions,
+  current: CurrentConnection,
   isStopping: () => boolean,
   onConnected: () => void,
 ): Promise<unknown> {
-  const connection = await open(url, name);
-  const ended = new Promise<unknown>((resolve) => connection.on('close', resolve));
-  // Without a listener an 'error' event would end the process; 'close' always follows and brings the reason.
+  const connection = await connect(url, {
+    // Nagle's algorithm, which amqplib leaves on, delays small messages by tens of milliseconds.
+    noDelay: true,
+    timeout: CONNECT_LIMIT_MS,
+    clientProperties: { connection_name: name },
+  });
+  const closed = new Promise<unknown>((resolve) => connection.on('close', resolve));
+  // Without a listener an 'error' event would end the process; 'close' always follows and has the reason.
   connection.on('error', () => undefined);
   try {
     await withTimeout(SET_UP_LIMIT_MS, setUp(connection), 'Declaring the topology');
@@ -113,67 +115,53 @@ async function live(
     throw error;
   }
   connection.on('blocked', (reason: string) => {
-    logger.warn({ reason }, 'RabbitMQ takes no messages for now');
-    holder.become('blocked', connection);
+    logger.warn({ reason }, 'RabbitMQ accepts no messages');
+    current.set('blocked', connection);
   });
   connection.on('unblocked', () => {
-    logger.info('RabbitMQ takes messages again');
-    holder.become('connected', connection);
+    logger.info('RabbitMQ accepts messages again');
+    current.set('connected', connection);
   });
   onConnected();
   logger.info('Connected to RabbitMQ');
-  holder.become('connected', connection);
-  return await ended;
+  current.set('connected', connection);
+  return await closed;
 }
 
-/** Where the live connection is kept, and waited for. */
-type Holder = {
-  state(): ConnectionState;
-  current(): ChannelModel | null;
-  become(state: ConnectionState, connection: ChannelModel | null): void;
-  connected(signal: AbortSignal): Promise<ChannelModel>;
-};
+type CurrentConnection = ReturnType<typeof createCurrentConnection>;
 
-function createHolder(onState: (state: ConnectionState) => void): Holder {
+/** Keeps the open connection, if there is one, and lets callers wait for it. */
+function createCurrentConnection(onState: (state: ConnectionState) => void) {
   const events = new EventEmitter().setMaxListeners(0);
   let state: ConnectionState = 'connecting';
   let current: ChannelModel | null = null;
   return {
     state: () => state,
-    current: () => current,
-    become(next, connection) {
+    get: () => current,
+    set(next: ConnectionState, connection: ChannelModel | null): void {
       state = next;
       current = connection;
       onState(next);
       if (connection !== null) events.emit('connected');
     },
-    async connected(signal) {
+    async connected(signal: AbortSignal): Promise<ChannelModel> {
       while (current === null) await once(events, 'connected', { signal });
       return current;
     },
   };
 }
 
-/** amqplib tells what the server said as text only. 403 is for a user, a password or a missing permission. */
-function refusalOf(reason: unknown): string | null {
-  if (!(reason instanceof Error)) return null;
-  return /\b403 \(ACCESS.REFUSED\)/.test(reason.message) ? reason.message : null;
-}
-
-/** Nagle's algorithm must be off: left on, it holds small messages back for tens of milliseconds. amqplib leaves it on. */
-async function open(url: string, name: string): Promise<ChannelModel> {
-  return await connect(url, {
-    noDelay: true,
-    timeout: CONNECT_LIMIT_MS,
-    clientProperties: { connection_name: name },
-  });
+/** amqplib gives the server's reply as text only. 403 is for a user, a password or a missing permission. */
+function refusalOf(error: unknown): string | null {
+  if (!(error instanceof Error)) return null;
+  return /\b403 \(ACCESS.REFUSED\)/.test(error.message) ? error.message : null;
 }
 
 async function closeConnection(connection: ChannelModel): Promise<void> {
   try {
     await withTimeout(CLOSE_LIMIT_MS, connection.close(), 'Closing the connection');
   } catch {
-    // Already gone, or too slow to say goodbye to. amqplib offers no way to drop a connection, hence its socket.
+    // Already closed, or too slow. amqplib offers no way to drop a connection, hence its socket.
     (connection.connection as unknown as { stream: Socket }).stream.destroy();
   }
 }

@@ -6,7 +6,7 @@ import { createReconnectingChannel } from './channel.ts';
 import type { ReconnectingConnection } from './connection.ts';
 import { REDECLARE_PAUSE_MS, declareTopology } from './topology.ts';
 
-/** One message on its way to RabbitMQ. */
+/** One message to publish. */
 export type Outgoing = {
   exchange: string;
   routingKey: string;
@@ -15,17 +15,17 @@ export type Outgoing = {
 };
 
 /**
- * What became of it. Only `confirmed` means that RabbitMQ has it safe; the others count as not sent.
- * `returned`: no queue wanted it. `failed`: refused, or no answer; it may have arrived all the same.
+ * Only `confirmed` means that RabbitMQ has stored it; the others count as not sent.
+ * `returned`: no queue is bound to it. `failed`: refused, or no answer; it may have arrived all the same.
  */
 export type Outcome = (typeof OUTCOMES)[number];
 const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
 
 export type Publisher = {
-  /** Whether publishing has a chance right now. */
+  /** False while publishing would fail. */
   ready(): boolean;
   /**
-   * Sends the batch (at most a few hundred messages) and waits for every answer, at most 15 s. Never throws.
+   * Publishes the batch (at most a few hundred messages) and waits for every confirm, at most 15 s. Never throws.
    * @returns the outcomes in the order of the batch.
    */
   publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
@@ -60,15 +60,15 @@ export function createPublisher(options: {
     open: (live) => live.createConfirmChannel(),
     setUp: async (opened) => {
       returned = new Set();
-      const ofThisChannel = returned;
-      opened.on('return', (message: Message) => void ofThisChannel.add(String(message.properties.messageId)));
+      const returnedHere = returned;
+      opened.on('return', (message: Message) => void returnedHere.add(String(message.properties.messageId)));
     },
     onOpen: options.onReady,
   });
 
-  /** A message without a queue means that somebody deleted one; no restart should be needed to get it back. */
-  async function declareAgain(): Promise<void> {
-    logger.error('A message was returned because no queue wanted it; declaring the topology again');
+  /** A returned message means that a queue was deleted. It comes back without a restart. */
+  async function redeclareTopology(): Promise<void> {
+    logger.error('A message was returned because no queue is bound to it; declaring the topology again');
     await pause(REDECLARE_PAUSE_MS, stopping.signal);
     const live = channel.current();
     if (live === null) return;
@@ -84,7 +84,7 @@ export function createPublisher(options: {
           ? batch.map(() => 'failed')
           : await publishOn(live, batch, returned, (seconds) => latency.observe(seconds));
       for (const outcome of outcomes) published.inc({ outcome });
-      if (outcomes.includes('returned')) await declareAgain();
+      if (outcomes.includes('returned')) await redeclareTopology();
       return outcomes;
     },
     close() {
@@ -95,8 +95,8 @@ export function createPublisher(options: {
 }
 
 /**
- * Each message gets its own answer, so that one refusal does not make the others be sent again.
- * The socket's buffer is not watched: a batch is bounded by its caller and the next one waits for this one's answers.
+ * Each message has its own outcome, so that one refusal does not send the others again.
+ * Back-pressure of the socket is ignored: the caller bounds the batch, and the next one waits for this one's confirms.
  */
 function publishOn(
   channel: ConfirmChannel,
@@ -109,7 +109,7 @@ function publishOn(
   return new Promise((resolve) => {
     let waiting = batch.length;
     const timer = setTimeout(() => resolve([...outcomes]), CONFIRM_LIMIT_MS);
-    const settle = (index: number, messageId: string, error: unknown): void => {
+    const onConfirm = (index: number, messageId: string, error: unknown): void => {
       if (error === null) {
         outcomes[index] = returned.delete(messageId) ? 'returned' : 'confirmed';
         observe((performance.now() - startMs) / 1000);
@@ -122,11 +122,11 @@ function publishOn(
     for (const [index, { exchange, routingKey, body, properties }] of batch.entries()) {
       try {
         channel.publish(exchange, routingKey, body, properties, (error) =>
-          settle(index, properties.messageId, error ?? null),
+          onConfirm(index, properties.messageId, error ?? null),
         );
       } catch (error) {
         // The channel closed under us: neither this message nor the rest of the batch was sent.
-        settle(index, properties.messageId, error);
+        onConfirm(index, properties.messageId, error);
       }
     }
   });

@@ -8,35 +8,37 @@ import { closeChannel } from './channel.ts';
 import { deadQueueOf } from './topology.ts';
 
 const INTERVAL_MS = 10_000;
-/** A quorum queue without a leader answers nobody. */
-const LIMIT_MS = 5_000;
+/** A quorum queue without a leader does not answer. */
+const TIMEOUT_MS = 5_000;
 
 /**
- * Shows what waits in a service's own queues and in their dead queues, so that somebody who scrapes nothing but our services sees it.
- * Every replica says the same of a queue: take the maximum. While RabbitMQ cannot be reached, the numbers stay what they were.
+ * Exports the sizes of a service's queues and of their dead queues, for a Prometheus that scrapes only our services.
+ * Every replica reports the same queues: take the maximum. While RabbitMQ is unreachable, the values stay as they were.
  */
 export function startQueueGauges(options: {
   broker: Broker;
   queues: readonly string[];
   logger: Logger;
   metrics: Metrics;
-  /** Between two looks; ten seconds unless said otherwise. */
+  /** Default 10 s. */
   intervalMs?: number;
 }): Loop {
   const { broker, queues, logger, metrics, intervalMs = INTERVAL_MS } = options;
-  const ready = metrics.gauge('messaging_queue_messages_ready', 'Messages in a queue that no process has taken yet', [
-    'queue',
-  ]);
-  const consumers = metrics.gauge('messaging_queue_consumers', 'Processes that take messages from a queue', ['queue']);
-  const dead = metrics.gauge('messaging_dead_letters', 'Messages of a queue that were given up and wait for a person', [
+  const ready = metrics.gauge(
+    'messaging_queue_messages_ready',
+    'Messages in a queue that are not delivered to a process yet',
+    ['queue'],
+  );
+  const consumers = metrics.gauge('messaging_queue_consumers', 'Processes that consume a queue', ['queue']);
+  const dead = metrics.gauge('messaging_dead_letters', 'Dead letters of a queue, which wait for an operator', [
     'queue',
   ]);
 
-  let asked: Promise<void> | null = null;
+  let pending: Promise<void> | null = null;
 
-  async function look(connection: ChannelModel): Promise<void> {
+  async function readQueues(connection: ChannelModel): Promise<void> {
     const channel = await connection.createChannel();
-    // The question that was refused fails by itself.
+    // Without a listener an 'error' event would end the process; the refused call fails with the reason.
     channel.on('error', () => undefined);
     try {
       for (const queue of queues) {
@@ -56,11 +58,10 @@ export function startQueueGauges(options: {
     logger,
     metrics,
     run: async (signal) => {
-      // That there is none is said elsewhere, and often enough.
       const connection = await broker.consuming.connected(signal);
-      // A question that is still open is not asked once more, because its channel cannot be closed before the answer.
-      asked ??= look(connection).finally(() => (asked = null));
-      await withTimeout(LIMIT_MS, asked);
+      // Its channel cannot be closed before RabbitMQ answers, so a pending read is not started a second time.
+      pending ??= readQueues(connection).finally(() => (pending = null));
+      await withTimeout(TIMEOUT_MS, pending, 'reading the queues');
       return { more: false };
     },
   });

@@ -11,10 +11,10 @@ import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configu
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 
 /**
- * Who hears what: service → handler → message. Each row is one queue, `<service>.<handler>`.
+ * Who subscribes to what: service → handler → message. Each row is one queue, `<service>.<handler>`.
  *
- * Every process declares this whole table each time it connects, not only its own rows. A message is therefore kept for
- * a service that was never started yet, and the order in which services start does not matter.
+ * Every process declares the whole table each time it connects, not only its own rows. So messages are kept for a service
+ * that never started yet, and the order in which services start does not matter.
  */
 export const subscriptions: Record<ServiceName, Record<string, MessageDefinition<unknown>>> = {
   'api-gateway': {},
@@ -56,22 +56,22 @@ export const EXCHANGE = 'quittance';
 export const DEAD_EXCHANGE = 'quittance.dead';
 
 /**
- * How often one message may be handed out again before it is a dead letter. Together with the growing pause between
- * attempts (see consumer.ts) 20 means about seven minutes: long enough for a deployment to be rolled back, short enough
+ * How often one message may be redelivered before it becomes a dead letter. Together with the growing pause between
+ * attempts (consumer/retry.ts) 20 means about seven minutes: long enough for a deployment to be rolled back, short enough
  * that a poison message is noticed the same hour. Always explicit, because the default is none on 3.x and 20 on 4.x.
  */
 export const DELIVERY_LIMIT = 20;
 
 /**
- * Dead queues are read by handing messages out and taking them back, which counts as a delivery on RabbitMQ before 4.3.
- * "Unlimited" is spelt differently on 3.x and 4.x, so this is a number that no operator reaches by looking.
+ * Queues that operators read: a message that was delivered and returned counts as a delivery on RabbitMQ before 4.3.
+ * "Unlimited" is spelt differently on 3.x and 4.x, so this is a number that no amount of reading reaches.
  */
-const DEAD_DELIVERY_LIMIT = 1_000_000;
+export const READ_DELIVERY_LIMIT = 1_000_000;
 
 /**
- * A queue that turns out to be deleted is declared again after this pause, not at once. RabbitMQ 3.10 tells its consumers
- * of the deletion some 50 ms late; a queue of the same name that is back by then gets their old subscriptions, whose
- * messages reach nobody. 4.0 tells them at once.
+ * A deleted queue is declared again after this pause, not at once. RabbitMQ 3.10 notifies its consumers of the deletion
+ * about 50 ms late; a queue of the same name that is back by then gets their old subscriptions, whose messages are lost
+ * to every consumer. 4.0 notifies them at once.
  */
 export const REDECLARE_PAUSE_MS = 1_000;
 
@@ -86,12 +86,12 @@ export async function declareTopology(channel: Channel): Promise<void> {
   for (const binding of bindings) await declareQueue(channel, binding);
 }
 
-/** The dead queue comes first, so that there is never a queue whose dead letters would have nowhere to go. */
+/** The dead queue comes first, so that every queue has a place for its dead letters. */
 export async function declareQueue(channel: Channel, { queue, message }: Binding): Promise<void> {
   const deadQueue = deadQueueOf(queue);
   await channel.assertQueue(deadQueue, {
     durable: true,
-    arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': DEAD_DELIVERY_LIMIT },
+    arguments: { 'x-queue-type': 'quorum', 'x-delivery-limit': READ_DELIVERY_LIMIT },
   });
   await channel.bindQueue(deadQueue, DEAD_EXCHANGE, queue);
   await channel.assertQueue(queue, {
@@ -101,9 +101,9 @@ export async function declareQueue(channel: Channel, { queue, message }: Binding
       'x-delivery-limit': DELIVERY_LIMIT,
       'x-dead-letter-exchange': DEAD_EXCHANGE,
       'x-dead-letter-routing-key': queue,
-      // A dead letter is somebody's payment. The default strategy forgets it when the dead queue has no leader at that
-      // moment; this one keeps it in the source queue until the dead queue has confirmed it. It asks for reject-publish,
-      // which changes nothing here: no queue has a maximum length, since a full one would have to refuse or drop money.
+      // A dead letter is somebody's payment. The default strategy drops it while the dead queue has no leader; this one
+      // keeps it in the source queue until the dead queue has confirmed it. It requires reject-publish, which changes
+      // nothing here: no queue has a maximum length, since a full one would have to refuse or drop money.
       'x-dead-letter-strategy': 'at-least-once',
       'x-overflow': 'reject-publish',
     },

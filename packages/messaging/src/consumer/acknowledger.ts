@@ -1,45 +1,41 @@
-import type { Channel, ConsumeMessage } from 'amqplib';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { propertiesOf } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/broker.ts';
 import { toDeadLetter } from '../dead-letter/message.ts';
-import { DEAD_REASONS, RESULTS, type Result } from './delivery.ts';
-import type { Handler } from './handler.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
+import type { Delivered, Result } from './delivery.ts';
 
-/** Tells RabbitMQ what became of a delivery. Never throws. */
-export type Acknowledge = (channel: Channel, delivery: ConsumeMessage, outcome: Result) => Promise<void>;
+/** Acknowledges a delivery, returns it to its queue, or makes it a dead letter. Never throws. */
+export type Acknowledge = (delivered: Delivered, outcome: Result) => Promise<void>;
 
-export function createAcknowledger(options: {
+export function createAcknowledger({
+  broker,
+  queue,
+  handler,
+  logger,
+  metrics,
+}: {
   broker: Broker;
   queue: string;
-  handler: Handler;
+  handler: string;
   logger: Logger;
-  metrics: Metrics;
+  metrics: ConsumerMetrics;
 }): Acknowledge {
-  const { broker, queue, handler, logger, metrics } = options;
-  const consumed = metrics.counter('messaging_consumed_total', 'Messages taken from queues, by what they came to', [
-    'handler',
-    'result',
-  ]);
-  const dead = metrics.counter('messaging_dead_lettered_total', 'Messages given up', ['handler', 'reason']);
-  // Shown from the start: a first dead letter that makes its series appear would be no increase to an alert.
-  for (const result of RESULTS) consumed.inc({ handler: handler.name, result }, 0);
-  for (const reason of DEAD_REASONS) dead.inc({ handler: handler.name, reason }, 0);
-
-  /** Only once the dead queue has the message may its own queue forget it. */
-  async function bury(channel: Channel, delivery: ConsumeMessage, outcome: Result & { result: 'dead' }): Promise<void> {
+  /** Acknowledges only once the dead queue has the message. */
+  async function deadLetter({ channel, delivery }: Delivered, outcome: Result & { result: 'dead' }): Promise<void> {
     const { error, reason } = outcome;
-    const [sent] = await broker.publish([toDeadLetter(delivery, { queue, handler: handler.name, reason, error })]);
-    if (sent === 'confirmed') {
-      channel.ack(delivery);
-      dead.inc({ handler: handler.name, reason });
-      logger.error({ error, reason, message_id: propertiesOf(delivery).messageId }, 'A message became a dead letter');
-    } else channel.reject(delivery, true);
+    const [published] = await broker.publish([toDeadLetter(delivery, { queue, handler, reason, error })]);
+    if (published !== 'confirmed') {
+      channel.reject(delivery, true);
+      return;
+    }
+    channel.ack(delivery);
+    metrics.deadLettered(reason);
+    logger.error({ error, reason, message_id: propertiesOf(delivery).messageId }, 'A message became a dead letter');
   }
 
-  async function settle(channel: Channel, delivery: ConsumeMessage, outcome: Result): Promise<void> {
-    consumed.inc({ handler: handler.name, result: outcome.result });
+  async function settle(delivered: Delivered, outcome: Result): Promise<void> {
+    const { channel, delivery } = delivered;
     switch (outcome.result) {
       case 'done':
       case 'duplicate':
@@ -48,25 +44,26 @@ export function createAcknowledger(options: {
       case 'failed':
         logger.error(
           { error: outcome.error, message_id: propertiesOf(delivery).messageId },
-          'A handler failed; trying again',
+          'A handler failed; the message returns to its queue',
         );
         // Reject, not nack: from 4.3 on a nack does not count towards the delivery limit.
         channel.reject(delivery, true);
         break;
       case 'dead':
-        await bury(channel, delivery, outcome);
+        await deadLetter(delivered, outcome);
         break;
-      case 'left':
-      // Closing the channel gives it back.
+      case 'abandoned':
+      // RabbitMQ takes it back when the channel closes.
     }
   }
 
-  return async (channel, delivery, outcome) => {
+  return async (delivered, outcome) => {
+    metrics.consumed(outcome.result);
     try {
-      await settle(channel, delivery, outcome);
+      await settle(delivered, outcome);
     } catch (error) {
-      // The channel is gone: RabbitMQ hands the message out again, and the inbox knows whether it has taken effect.
-      logger.debug({ error }, 'A delivery could not be settled');
+      // The channel is gone: RabbitMQ delivers the message again, and the inbox knows whether it has taken effect.
+      logger.debug({ error }, 'A delivery could not be acknowledged');
     }
   };
 }

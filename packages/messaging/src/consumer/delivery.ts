@@ -1,49 +1,48 @@
-import type { ConsumeMessage } from 'amqplib';
+import type { Channel, ConsumeMessage } from 'amqplib';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
 import { readTraceparent } from '@quittance/runtime/tracing/tracing.ts';
 import { headersOf, propertiesOf } from '../broker/amqp-message.ts';
-import type { Handler, DecodedMessage } from './handler.ts';
 import { isMessageId } from '../broker/message-id.ts';
+import type { DeadLetterReason } from '../dead-letter/message.ts';
+import type { DecodedMessage, Handler } from './handler.ts';
 
-/** Why a message became a dead letter. `retries_exhausted`: it failed up to the delivery limit. */
-export const DEAD_REASONS = ['invalid_message', 'permanent_error', 'retries_exhausted'] as const;
-export type DeadReason = (typeof DEAD_REASONS)[number];
+/** A message as RabbitMQ delivered it, and the channel on which it is acknowledged. */
+export type Delivered = { channel: Channel; delivery: ConsumeMessage };
 
-/** What a delivery came to. `left`: the process is stopping; unsettled, the message goes back to its queue. */
+/** What a delivery came to. `abandoned`: the process stops; not acknowledged, the message returns to its queue. */
 export type Result =
-  | { result: 'done' | 'duplicate' | 'left' }
+  | { result: 'done' | 'duplicate' | 'abandoned' }
   | { result: 'failed'; error: unknown }
-  | { result: 'dead'; reason: DeadReason; error: unknown };
+  | { result: 'dead'; reason: DeadLetterReason; error: unknown };
 
-export const RESULTS = ['done', 'duplicate', 'left', 'failed', 'dead'] as const satisfies Result['result'][];
+export const RESULTS = ['done', 'duplicate', 'abandoned', 'failed', 'dead'] as const satisfies Result['result'][];
 
-/** The request that caused the message; a message that names none is the beginning of its own story. */
+/** The request that caused the message. A message without one counts as a request of its own. */
 export function requestIdOf(delivery: ConsumeMessage): string {
   const { messageId, correlationId } = propertiesOf(delivery);
   return typeof correlationId === 'string' && correlationId !== '' ? correlationId : String(messageId);
 }
 
-/** @throws InvalidMessage for everything that the same bytes would meet again. */
+/** @throws InvalidMessage for everything that would fail again with the same bytes. */
 export function decode(delivery: ConsumeMessage, { message }: Handler): DecodedMessage {
   const { messageId } = propertiesOf(delivery);
   if (!isMessageId(messageId)) throw new InvalidMessage('The message id is not a UUID');
-  const { version } = headersOf(delivery);
+  const { version, traceparent } = headersOf(delivery);
   if (typeof version !== 'number' || version > message.version) {
     throw new InvalidMessage(`${message.name}: version ${String(version)} is not one of 1 to ${message.version}`);
   }
-  const value = message.parse(parseJson(delivery.content, message.name));
   return {
-    payload: value,
+    payload: message.parse(parseJson(delivery.content, message.name)),
     messageId,
     requestId: requestIdOf(delivery),
-    traceparent: readTraceparent(headersOf(delivery)['traceparent']),
+    traceparent: readTraceparent(traceparent),
   };
 }
 
-/** When it was said; a message that does not tell was said just now. */
-export function publishedAt(delivery: ConsumeMessage): Date {
+/** When it was written to the outbox, to the second; null for a message of another sender that has no time. */
+export function publishedAt(delivery: ConsumeMessage): Date | null {
   const { timestamp } = propertiesOf(delivery);
-  return typeof timestamp === 'number' ? new Date(timestamp * 1000) : new Date();
+  return typeof timestamp === 'number' ? new Date(timestamp * 1000) : null;
 }
 
 function parseJson(content: Buffer, name: string): unknown {
@@ -55,13 +54,11 @@ function parseJson(content: Buffer, name: string): unknown {
 }
 
 /**
- * How often this message was handed out before. RabbitMQ before 4.3 counts a lost connection as a delivery, 4.3 and later
- * keep that apart as "acquired"; taking the larger one gives up after the same number everywhere, crashes included.
+ * How often this message was delivered before. RabbitMQ before 4.3 counts a lost connection as a delivery, 4.3 and later count
+ * it apart as "acquired". The larger number reaches the limit after as many attempts everywhere, crashes included.
  */
 export function failuresBefore(delivery: ConsumeMessage): number {
-  const { headers } = delivery.properties;
-  const counts = [headers?.['x-delivery-count'], headers?.['x-acquired-count']]
-    .map(Number)
-    .filter(Number.isSafeInteger);
+  const headers = headersOf(delivery);
+  const counts = [headers['x-delivery-count'], headers['x-acquired-count']].map(Number).filter(Number.isSafeInteger);
   return Math.max(0, ...counts);
 }

@@ -2,14 +2,14 @@ import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
-/** A message that was checked, and what it came with. */
+/** A delivery whose properties and body were checked. */
 export type DecodedMessage = {
   payload: unknown;
   /** UUID, the same on every delivery of one message. */
   messageId: string;
   /** The request that caused the message, so that one search in the logs shows the whole way. */
   requestId: string;
-  /** W3C traceparent of what its effect belongs to: the span of its taking, or what it came with. Null where nothing is traced. */
+  /** W3C traceparent of the span that processes it, or else of its sender. Null where nothing is traced. */
   traceparent: string | null;
 };
 
@@ -23,52 +23,52 @@ export type HandlerContext = BatchContext & Pick<DecodedMessage, 'messageId' | '
 export type Handler = {
   name: string;
   message: MessageDefinition<unknown>;
-  /** Most messages that go into one transaction. */
+  /** Most messages that share one transaction. */
   batchSize: number;
-  /** @param heard at least one message, none of which has taken effect before, and none twice. */
-  handle: (heard: readonly DecodedMessage[], context: BatchContext) => Promise<void>;
+  /** @param messages at least one; none has taken effect before, and none is there twice. */
+  handle: (messages: readonly DecodedMessage[], context: BatchContext) => Promise<void>;
 };
 
-/** More of them in one transaction gain little, and every lock is held until the last of them is written. */
+/** Larger batches gain little, and every lock is held until the last message is written. */
 const BATCH_SIZE = 200;
 
 /**
- * Says what to do when a message arrives.
+ * Declares what happens when a message arrives.
  * @param name of the handler in the topology, e.g. 'payment-created'; with the service it names the queue.
  * @param handle takes effect through `context.tx` only, and makes no network call: the transaction is open while it runs.
- *   Throwing rolls everything back: a database that can't be reached is waited for, a PermanentError goes straight to the
- *   dead letters, anything else is tried again up to the delivery limit.
+ *   Throwing rolls everything back. An unavailable database is waited for, a PermanentError makes a dead letter at once, and any
+ *   other error is retried up to the delivery limit.
  */
 export function on<T>(
   message: MessageDefinition<T>,
   name: string,
-  handle: (message: T, context: HandlerContext) => Promise<void>,
+  handle: (payload: T, context: HandlerContext) => Promise<void>,
 ): Handler {
   return {
     name,
     message,
     batchSize: 1,
-    async handle(heard, context) {
-      for (const { payload: value, messageId, requestId } of heard) {
-        await handle(value as T, { ...context, messageId, requestId });
+    async handle(messages, context) {
+      for (const { payload, messageId, requestId } of messages) {
+        await handle(payload as T, { ...context, messageId, requestId });
       }
     },
   };
 }
 
 /**
- * Says what to do when messages arrive that are too many for a transaction each. What comes while one batch is in its
- * transaction is the next batch, so a lone message waits for nobody.
- * @param handle as for `on`, with at most 200 messages in the order in which they came. When it throws, its messages are given
- *   to it one by one, so that only the one at fault is tried again or becomes a dead letter.
- *   Write rows in an order of their own, not in that of the messages: another process may be writing the same ones.
- *   `traceparents` has what each message's effect belongs to, in the order of the messages.
+ * Declares what happens when messages arrive that are too many for one transaction each. Messages that arrive while one batch is in
+ * its transaction form the next one, so a lone message does not wait.
+ * @param handle as for `on`, with at most 200 payloads in the order of arrival. When it throws, its messages are handled again one by
+ *   one, so that only the one at fault is retried or becomes a dead letter.
+ *   Write rows in an order of your own, not in that of the messages: another process may be writing the same ones.
+ *   `traceparents` has the span of each message, in the order of the payloads.
  */
 export function onBatch<T>(
   message: MessageDefinition<T>,
   name: string,
   handle: (
-    messages: readonly T[],
+    payloads: readonly T[],
     context: BatchContext & { traceparents: readonly (string | null)[] },
   ) => Promise<void>,
 ): Handler {
@@ -76,10 +76,10 @@ export function onBatch<T>(
     name,
     message,
     batchSize: BATCH_SIZE,
-    handle: (heard, context) =>
+    handle: (messages, context) =>
       handle(
-        heard.map(({ payload: value }) => value as T),
-        { ...context, traceparents: heard.map(({ traceparent }) => traceparent) },
+        messages.map(({ payload }) => payload as T),
+        { ...context, traceparents: messages.map(({ traceparent }) => traceparent) },
       ),
   };
 }

@@ -3,11 +3,35 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import type { DecodedMessage } from './handler.ts';
+
+/** What a message came to in a transaction that committed. */
+export type Effect = 'done' | 'duplicate';
 
 /**
- * Notes that this handler takes these messages. First statement of the transaction that also holds the effect: a second
- * delivery at the same moment waits here for the first one's commit. The rows are written in order, so that two consumers
- * which were given the same messages do not wait for each other.
+ * Hands `handle` only the messages that have not taken effect before. Call it first in the transaction.
+ * @returns each message with what it came to. Of two copies of one message the first is done.
+ */
+export async function handleOnce<T extends { message: DecodedMessage }>(
+  tx: Transaction,
+  handler: string,
+  batch: readonly T[],
+  handle: (messages: readonly DecodedMessage[]) => Promise<void>,
+): Promise<[T, Effect][]> {
+  const entered = await enterInbox(
+    tx,
+    handler,
+    batch.map(({ message }) => message.messageId),
+  );
+  const effects = batch.map((one): [T, Effect] => [one, entered.delete(one.message.messageId) ? 'done' : 'duplicate']);
+  const fresh = effects.flatMap(([{ message }, effect]) => (effect === 'done' ? [message] : []));
+  if (fresh.length > 0) await handle(fresh);
+  return effects;
+}
+
+/**
+ * Writes the inbox rows. A second delivery at the same time waits here until the first one commits. The rows are written in
+ * order, so that two consumers with the same messages do not deadlock.
  * @returns the ids of those that have not taken effect before.
  */
 export async function enterInbox(
@@ -25,15 +49,15 @@ export async function enterInbox(
 }
 
 /**
- * A copy of a message follows its original by a lease of the outbox (30 s) or by RabbitMQ's acknowledgement time limit
- * (30 min), and waits in the same queue, so a copy a week younger than its original does not happen.
+ * A copy of a message follows its original within a lease of the outbox (30 s) or RabbitMQ's acknowledgement timeout (30 min), and
+ * waits in the same queue, so a copy a week younger than its original does not happen.
  * A dead letter that is redriven later than that needs no row: it never took effect.
  */
 const RETENTION_DAYS = 7;
 const CLEAN_INTERVAL_MS = 600_000;
 const CLEAN_BATCH_SIZE = 1_000;
 
-/** Deletes old rows in small bites, so that it never holds many locks. Replicas that do it at once skip each other's. */
+/** Deletes old rows in small batches, so that it never holds many locks. Replicas that do it at once skip each other's rows. */
 export function startInboxCleaning({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
   return startLoop({
     name: 'inbox-cleaning',

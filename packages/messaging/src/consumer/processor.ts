@@ -1,174 +1,216 @@
 import { randomUUID } from 'node:crypto';
-import type { Channel, ConsumeMessage } from 'amqplib';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
 import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
-import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { withRequestId } from '@quittance/runtime/logger.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { propertiesOf } from '../broker/amqp-message.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
-import { type Result, failuresBefore, decode, requestIdOf } from './delivery.ts';
-import { type Effect, type EffectContext, holding, takeEffect } from './effect.ts';
-import { type DecodedMessage, PermanentError } from './handler.ts';
-import type { Acknowledge } from './acknowledger.ts';
-import { type Traced, endProcessing, inProcessing, traced } from '../spans.ts';
-import { DELIVERY_LIMIT } from '../broker/topology.ts';
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import { type Semaphore, createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { type Logger, withRequestId } from '@quittance/runtime/logger.ts';
+import { DELIVERY_LIMIT } from '../broker/topology.ts';
+import type { Acknowledge } from './acknowledger.ts';
+import type { ConsumerMetrics } from './consumer-metrics.ts';
+import { type Delivered, type Result, decode, failuresBefore, publishedAt, requestIdOf } from './delivery.ts';
+import { type DecodedMessage, type Handler, PermanentError } from './handler.ts';
+import { type Effect, handleOnce } from './inbox.ts';
+import { type Traced, endProcessSpan, inProcessSpan, startProcessSpan } from './process-span.ts';
+import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
-/** The way of deliveries to their effect, and back to RabbitMQ. */
-export type Taking = {
-  /** Sees to a delivery; returns at once. */
-  take(channel: Channel, delivery: ConsumeMessage): void;
-  /** Settles once everything that was begun has been settled. */
+/** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
+export type Processor = {
+  /** Starts the processing of a delivery; returns at once. */
+  process(delivered: Delivered): void;
+  /** Resolves once nothing is being processed. */
   idle(): Promise<void>;
 };
 
-export type TakingContext = EffectContext & {
+export type ProcessorOptions = {
+  pool: Pool;
   queue: string;
-  settle: Acknowledge;
-  /** How old messages are when they are taken, by handler. */
-  ages: ReturnType<Metrics['histogram']>;
-  /** Messages that took effect together, by handler. */
-  batchSizes: ReturnType<Metrics['histogram']>;
+  handler: Handler;
+  retryPolicy: RetryPolicy;
+  stopping: AbortSignal;
+  logger: Logger;
+  acknowledge: Acknowledge;
+  metrics: ConsumerMetrics;
 };
 
-type Arrived = { channel: Channel; delivery: ConsumeMessage };
-/** `arrivedAtMs` is of performance.now(). */
-type Arrival = Arrived & Traced & { heard: DecodedMessage; arrivedAtMs: number };
+type Context = ProcessorOptions & {
+  batches: Semaphore;
+  singles: Semaphore;
+  /** Keeps the promise until it settles, so that `idle` waits for it. */
+  track: (work: Promise<void>) => void;
+};
 
-/** So many messages of broken batches are tried at a time, because the pool's connections are everybody's. */
-const ALONE_AT_ONCE = 4;
+/** `receivedAtMs` is of performance.now(). */
+type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: number };
 
-export function createTaking(context: TakingContext): Taking {
-  const { handler, stopping } = context;
-  for (const histogram of [context.ages, context.duration, context.batchSizes]) {
-    histogram.zero({ handler: handler.name });
-  }
-  const begun = new Set<Promise<void>>();
-  const begin = (work: Promise<void>): void => {
-    const tracked = work.finally(() => begun.delete(tracked));
-    begun.add(tracked);
+/** How many messages of failed batches are processed at once: everything else needs connections of the pool too. */
+const SINGLES_AT_ONCE = 4;
+
+export function createProcessor(options: ProcessorOptions): Processor {
+  const { handler, stopping, metrics } = options;
+  const hasBatches = handler.batchSize > 1;
+  const running = new Set<Promise<void>>();
+  const track = (work: Promise<void>): void => {
+    const tracked = work.finally(() => running.delete(tracked));
+    running.add(tracked);
   };
-  const takesBatches = handler.batchSize > 1;
-  const turns = createSemaphore(takesBatches ? ALONE_AT_ONCE : Infinity);
-  const gather = createMicroBatcher<Arrival>({
+  const singles = createSemaphore(hasBatches ? SINGLES_AT_ONCE : Infinity);
+  const context: Context = { ...options, batches: createSemaphore(1), singles, track };
+  const addToBatch = createMicroBatcher<Decoded>({
     maxSize: handler.batchSize,
-    track: begin,
-    run: async (arrived) => {
-      const batch = arrived.map((one) => traced(one, context, arrived.length));
-      const apart = await withRequestId(requestIdOfBatch(batch), () =>
-        inProcessing(batch, () => takeTogether(batch, turns, context)),
-      );
-      for (const work of apart) begin(work());
-    },
+    track,
+    run: (batch) => processBatch(batch, context),
   });
 
   return {
-    take(channel, delivery) {
+    process(delivered) {
       if (stopping.aborted) return;
-      observeAge(delivery, context);
-      const arrived = { channel, delivery };
-      let arrival: Arrival;
+      const { delivery } = delivered;
+      const sentAt = publishedAt(delivery);
+      if (sentAt !== null) metrics.received(sentAt);
+      let decoded: Decoded;
       try {
-        arrival = { ...arrived, heard: decode(delivery, handler), arrivedAtMs: performance.now() };
+        decoded = { ...delivered, message: decode(delivery, handler), receivedAtMs: performance.now() };
       } catch (error) {
-        begin(settleFailure(arrived, error, context));
+        track(acknowledgeFailure(delivered, error, context));
         return;
       }
-      // What failed before might well break a batch again.
-      if (takesBatches && failuresBefore(delivery) === 0) gather(arrival);
-      else begin(takeAlone(arrival, turns, context));
+      // A message that failed before might fail its batch again.
+      if (hasBatches && failuresBefore(delivery) === 0) addToBatch(decoded);
+      else track(processOne(decoded, context));
     },
     async idle() {
-      while (begun.size > 0) await Promise.all(begun);
+      while (running.size > 0) await Promise.all(running);
     },
   };
+}
+
+/** The layers around a handler, from the outside in. @throws the error of the last attempt. */
+function attempt(
+  batch: readonly Decoded[],
+  { semaphore, isRetryable }: { semaphore: Semaphore; isRetryable: (error: unknown) => boolean },
+  context: Context,
+): Promise<[Decoded, Effect][]> {
+  const { handler } = context;
+  const sinceMs = Math.min(...batch.map(({ receivedAtMs }) => receivedAtMs));
+  return retryWhileUnavailable({ sinceMs, isRetryable }, context, () =>
+    semaphore(() =>
+      inTransaction(context, (tx) =>
+        handleOnce(tx, handler.name, batch, (messages) =>
+          handler.handle(messages, { tx, logger: loggerOf(batch, context) }),
+        ),
+      ),
+    ),
+  );
+}
+
+async function inTransaction<T>(
+  { pool, stopping, metrics }: Context,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  // Pauses and semaphores before it may have lasted until the process stops.
+  stopping.throwIfAborted();
+  const endAttempt = metrics.startAttempt();
+  try {
+    return await transaction(pool, work);
+  } finally {
+    endAttempt();
+  }
+}
+
+/** Processes one message by itself. It leaves the semaphore between its attempts. */
+async function processOne(decoded: Decoded, context: Context): Promise<void> {
+  const one = startProcessSpan(decoded, context, 1);
+  const isRetryable = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
+  await inContextOf([one], async () => {
+    try {
+      await acknowledgeAll(await attempt([one], { semaphore: context.singles, isRetryable }, context), context);
+    } catch (error) {
+      await acknowledgeFailure(one, error, context);
+    }
+  });
 }
 
 /**
- * Takes a batch in one transaction. Only a database that is away holds it up: what may be the trouble of single messages, a lock
- * that one of them waits for included, must not hold up the others.
- * @returns what is left to do apart from the batches, for each message by itself.
+ * Processes a batch in one transaction, which is retried only while the database is away. What may be the fault of single messages,
+ * a lock that one of them waits for included, must not delay the others: then each is processed by itself, in the background.
  */
-async function takeTogether(
-  batch: readonly Arrival[],
-  turns: Semaphore,
-  context: TakingContext,
-): Promise<(() => Promise<void>)[]> {
-  const { handler, stopping, logger, batchSizes } = context;
-  const sinceMs = Math.min(...batch.map(({ arrivedAtMs }) => arrivedAtMs));
-  const isHeld = (error: unknown): boolean => !leavesConnectionUsable(error) && !(error instanceof PermanentError);
-  let effects: [Arrival, Effect][];
-  try {
-    effects = await holding({ sinceMs, isHeld }, context, () => takeEffect(batch, context));
-  } catch (error) {
-    // A lone message has had its try, unless it is one to be held.
-    const isTried = batch.length === 1 && !isUnavailable(error);
-    if (isTried) return batch.map((one) => () => settleFailure(one, error, context));
-    for (const one of batch) endProcessing(one, stopping.aborted ? { result: 'left' } : { result: 'failed', error });
-    if (!stopping.aborted) {
-      const about = { handler: handler.name, request_ids: batch.map(({ heard }) => heard.requestId) };
-      logger.warn({ error, ...about }, 'A batch could not be taken; taking its messages one by one');
-    }
-    return batch.map((one) => () => takeAlone(one, turns, context));
-  }
-  faultPoint('message-committed');
-  batchSizes.observe({ handler: handler.name }, batch.length);
-  for (const [arrival, result] of effects) await settle(arrival, { result }, context);
-  return [];
-}
-
-/** Takes one message. Between its tries others have their turn. */
-async function takeAlone(arrived: Arrival, turns: Semaphore, context: TakingContext): Promise<void> {
-  const { arrivedAtMs: sinceMs } = arrived;
-  const isHeld = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
-  const arrival = traced(arrived, context, 1);
-  const take = async (): Promise<void> => {
-    let effects: [Arrival, Effect][];
+async function processBatch(decoded: readonly Decoded[], context: Context): Promise<void> {
+  const batch = decoded.map((one) => startProcessSpan(one, context, decoded.length));
+  const isRetryable = (error: unknown): boolean => !leavesConnectionUsable(error) && !(error instanceof PermanentError);
+  await inContextOf(batch, async () => {
     try {
-      effects = await holding({ sinceMs, isHeld }, context, () => turns(() => takeEffect([arrival], context)));
+      const effects = await attempt(batch, { semaphore: context.batches, isRetryable }, context);
+      context.metrics.batchCommitted(batch.length);
+      await acknowledgeAll(effects, context);
     } catch (error) {
-      return settleFailure(arrival, error, context);
+      processSingly(batch, error, context);
     }
-    faultPoint('message-committed');
-    for (const [, result] of effects) await settle(arrival, { result }, context);
-  };
-  await withRequestId(arrival.heard.requestId, () => inProcessing([arrival], take));
+  });
 }
 
-/** For a message whose effect could not be taken; pauses before it gives it back. */
-async function settleFailure(arrived: Arrived & Traced, error: unknown, context: TakingContext): Promise<void> {
-  const { delivery } = arrived;
-  const give = async () => settle(arrived, await judge(delivery, error, context), context);
-  await withRequestId(requestIdOf(delivery), () => inProcessing([arrived], give));
+function processSingly(batch: readonly Decoded[], error: unknown, context: Context): void {
+  const { handler, stopping, logger, track } = context;
+  const [first] = batch;
+  if (batch.length === 1 && first !== undefined && !isUnavailable(error)) {
+    track(acknowledgeFailure(first, error, context));
+    return;
+  }
+  if (!stopping.aborted) {
+    const requestIds = batch.map(({ message }) => message.requestId);
+    const fields = { error, handler: handler.name, request_ids: requestIds };
+    logger.warn(fields, 'A batch failed; its messages are processed one by one');
+  }
+  for (const one of batch) {
+    endProcessSpan(one, stopping.aborted ? { result: 'abandoned' } : { result: 'failed', error });
+    track(processOne(one, context));
+  }
 }
 
-async function settle(arrived: Arrived & Traced, outcome: Result, context: TakingContext): Promise<void> {
-  await context.settle(arrived.channel, arrived.delivery, outcome);
-  endProcessing(arrived, outcome);
+async function acknowledgeAll(effects: readonly [Decoded, Effect][], context: Context): Promise<void> {
+  faultPoint('message-committed');
+  for (const [one, result] of effects) await acknowledge(one, { result }, context);
 }
 
-async function judge(delivery: ConsumeMessage, error: unknown, { stopping, timing }: TakingContext): Promise<Result> {
-  if (stopping.aborted) return { result: 'left' };
+async function acknowledgeFailure(one: Delivered & Traced, error: unknown, context: Context): Promise<void> {
+  await withRequestId(requestIdOf(one.delivery), async () => {
+    await acknowledge(one, await failureResult(one, error, context), context);
+  });
+}
+
+async function acknowledge(one: Delivered & Traced, outcome: Result, context: Context): Promise<void> {
+  await context.acknowledge(one, outcome);
+  endProcessSpan(one, outcome);
+}
+
+/** Pauses before a message returns to its queue. */
+async function failureResult(
+  { delivery }: Delivered,
+  error: unknown,
+  { stopping, retryPolicy }: Context,
+): Promise<Result> {
+  if (stopping.aborted) return { result: 'abandoned' };
   if (error instanceof InvalidMessage) return { result: 'dead', reason: 'invalid_message', error };
   if (error instanceof PermanentError) return { result: 'dead', reason: 'permanent_error', error };
-  // RabbitMQ would do this itself, but only we know the error that belongs beside the message.
+  // RabbitMQ would dead-letter it too, but without the error.
   const failures = failuresBefore(delivery);
   if (failures >= DELIVERY_LIMIT) return { result: 'dead', reason: 'retries_exhausted', error };
-  await pause(backoffMs(failures, timing.failed), stopping);
+  await pause(backoffMs(failures, retryPolicy.failed), stopping);
   return { result: 'failed', error };
 }
 
-function observeAge(delivery: ConsumeMessage, { ages, handler }: TakingContext): void {
-  const { timestamp } = propertiesOf(delivery);
-  // Somebody else's message may have none. The clock that wrote it is the database's, and may be ahead of ours.
-  if (typeof timestamp === 'number')
-    ages.observe({ handler: handler.name }, Math.max(0, Date.now() / 1000 - timestamp));
+/** A batch of several has a request id of its own, so that no line in the log is attributed to one of them. */
+function inContextOf<T>(batch: readonly Decoded[], fn: () => Promise<T>): Promise<T> {
+  const [first, ...others] = batch;
+  const requestId = first !== undefined && others.length === 0 ? first.message.requestId : randomUUID();
+  return withRequestId(requestId, () => inProcessSpan(batch, fn));
 }
 
-/** A batch of several has an id of its own, and nobody's that it might be taken for. */
-function requestIdOfBatch(batch: readonly Arrival[]): string {
-  const [first, ...others] = batch;
-  return first !== undefined && others.length === 0 ? first.heard.requestId : randomUUID();
+function loggerOf(batch: readonly Decoded[], { handler, logger }: Context): Logger {
+  const [first] = batch;
+  const fields = batch.length === 1 ? { message_id: first?.message.messageId } : { messages: batch.length };
+  return logger.child({ handler: handler.name, ...fields });
 }

@@ -3,11 +3,12 @@ import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
 import type { DeadLetter } from './message.ts';
 import { newMessageId } from '../broker/message-id.ts';
 import type { Outgoing } from '../broker/publisher.ts';
+import { READ_DELIVERY_LIMIT } from '../broker/topology.ts';
 
-/** Who sends a dead letter back or discards it, and why. */
+/** Who redrives or discards a dead letter, and why. */
 export type DeadLetterAuthor = { actor: string; reason: string };
 
-/** What was done to one dead letter. Its body is kept, so that what was discarded can still be read. */
+/** An audit record. It keeps the letter's body, so that a discarded one can still be read. */
 export type DeadLetterAction = {
   at: string;
   action: 'redrive' | 'discard';
@@ -17,23 +18,22 @@ export type DeadLetterAction = {
 };
 
 /**
- * No service owns the dead queues, so what is done to them is written down beside them, in RabbitMQ: with a publish that is confirmed
- * before the letter leaves its queue. It is a record for people. It lives as long as RabbitMQ's data, and the oldest entries go first.
+ * No service owns the dead queues, so their audit is a queue too: its record is confirmed before the letter leaves the dead queue.
+ * It lasts as long as RabbitMQ's data, and the oldest records are dropped first.
  */
 export const ACTIONS_QUEUE = 'quittance.dead-letter-actions';
-export const MOST_ACTIONS = 20_000;
-const KEPT_MS = 90 * 24 * 60 * 60 * 1000;
+export const MAX_ACTIONS = 20_000;
+const RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** Declared by whoever acts or reads, since no service needs it. */
+/** Declared by the operator's commands: no service needs it. */
 export async function declareActionsQueue(channel: Channel): Promise<void> {
   await channel.assertQueue(ACTIONS_QUEUE, {
     durable: true,
     arguments: {
       'x-queue-type': 'quorum',
-      'x-max-length': MOST_ACTIONS,
-      'x-message-ttl': KEPT_MS,
-      // Reading hands messages out and takes them back; see topology.ts.
-      'x-delivery-limit': 1_000_000,
+      'x-max-length': MAX_ACTIONS,
+      'x-message-ttl': RETENTION_MS,
+      'x-delivery-limit': READ_DELIVERY_LIMIT,
     },
   });
 }
@@ -58,21 +58,21 @@ export function toAction(
   };
 }
 
-/** Which dead letters of a queue are meant; what is absent leaves none out. */
-export type DeadLetterChoice = {
+/** Selects dead letters of a queue; an absent member selects all. */
+export type DeadLetterFilter = {
   messageId?: string | undefined;
-  /** Why it was given up: see DeadLetter.reason. */
+  /** See DeadLetter.reason. */
   cause?: string | undefined;
   /** The message's name. */
   name?: string | undefined;
-  /** First dead at this moment or later, RFC 3339. */
+  /** Dead since this time or later, RFC 3339. */
   since?: string | undefined;
-  /** First dead before this moment. */
+  /** Dead since before this time. */
   until?: string | undefined;
 };
 
-/** A letter that does not know since when it is dead is as old as can be. */
-export function isChosen(letter: DeadLetter, { messageId, cause, name, since, until }: DeadLetterChoice): boolean {
+/** A letter without a time counts as older than any other. */
+export function isSelected(letter: DeadLetter, { messageId, cause, name, since, until }: DeadLetterFilter): boolean {
   const deadMs = parseRfc3339(letter.first_seen ?? '')?.getTime() ?? -Infinity;
   return (
     (messageId === undefined || letter.message_id === messageId) &&

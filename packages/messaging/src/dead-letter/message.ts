@@ -1,20 +1,23 @@
 import type { ConsumeMessage, GetMessage } from 'amqplib';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { headersOf, propertiesOf } from '../broker/amqp-message.ts';
-import type { DeadReason } from '../consumer/delivery.ts';
 import type { Outgoing } from '../broker/publisher.ts';
 import { DEAD_EXCHANGE } from '../broker/topology.ts';
 
-/** A message that was given up, as an operator reads it. */
+/** Why a consumer made a message a dead letter. `retries_exhausted`: it failed up to the delivery limit. */
+export const DEAD_LETTER_REASONS = ['invalid_message', 'permanent_error', 'retries_exhausted'] as const;
+export type DeadLetterReason = (typeof DEAD_LETTER_REASONS)[number];
+
+/** A dead letter, as an operator reads it. */
 export type DeadLetter = {
   message_id: string;
   name: string;
   version: number | null;
-  /** The queue it was taken from; it lies in `<queue>.dead`. */
+  /** The queue it was consumed from; it is in `<queue>.dead`. */
   queue: string;
-  /** A DeadReason, or RabbitMQ's own word (`delivery_limit`) when it gave the message up by itself. */
+  /** A DeadLetterReason, or RabbitMQ's own (`delivery_limit`) when it dead-lettered the message by itself. */
   reason: string;
-  /** What the handler threw, shortened; null when RabbitMQ gave it up by itself. */
+  /** What the handler threw, shortened; null when RabbitMQ dead-lettered it. */
   error: string | null;
   /** When it first became a dead letter; redriving does not change it. */
   first_seen: string | null;
@@ -23,24 +26,23 @@ export type DeadLetter = {
   body: string;
 };
 
-/** Enough for the message and the first frames; headers are no place for more. */
+/** Headers must stay small. */
 const ERROR_LENGTH = 500;
 
-/** The same message with what happened to it in its headers, addressed to the dead queue. */
+/** The message addressed to its dead queue, with the failure in its headers. */
 export function toDeadLetter(
   delivery: ConsumeMessage,
-  given: { queue: string; handler: string; reason: DeadReason; error: unknown },
+  { queue, handler, reason, error }: { queue: string; handler: string; reason: DeadLetterReason; error: unknown },
 ): Outgoing {
-  const { error } = given;
-  return toOutgoing(delivery, { exchange: DEAD_EXCHANGE, routingKey: given.queue }, rfc3339(new Date()), {
-    reason: given.reason,
+  return toOutgoing(delivery, { exchange: DEAD_EXCHANGE, routingKey: queue }, rfc3339(new Date()), {
+    reason,
     error: (error instanceof Error ? `${error.name}: ${error.message}` : String(error)).slice(0, ERROR_LENGTH),
-    source_queue: given.queue,
-    handler: given.handler,
+    source_queue: queue,
+    handler,
   });
 }
 
-/** The message as it was before, addressed to the queue it came from and to no other. */
+/** The original message, addressed to the queue it came from and to no other. */
 export function toRedriven(letter: GetMessage, queue: string): Outgoing {
   return toOutgoing(letter, { exchange: '', routingKey: queue }, deathOf(letter)?.time ?? rfc3339(new Date()), {});
 }
@@ -62,15 +64,15 @@ export function readDeadLetter(letter: GetMessage, queue: string): DeadLetter {
   };
 }
 
-/** What the sender wrote, without what RabbitMQ and we noted on the way: the count of deliveries begins anew. */
+/** What the sender wrote, without headers added on the way: the delivery count starts again. */
 function toOutgoing(
   message: ConsumeMessage | GetMessage,
   { exchange, routingKey }: { exchange: string; routingKey: string },
-  now: string,
-  notes: Record<string, string>,
+  deadSince: string,
+  headers: Record<string, string>,
 ): Outgoing {
   const { messageId, correlationId, type, contentType, timestamp } = propertiesOf(message);
-  const { version, merchant_id, traceparent, first_seen = now } = headersOf(message);
+  const { version, merchant_id, traceparent, first_seen = deadSince } = headersOf(message);
   return {
     exchange,
     routingKey,
@@ -81,14 +83,20 @@ function toOutgoing(
       type: textOr(type, ''),
       contentType: textOr(contentType, ''),
       ...(typeof timestamp === 'number' ? { timestamp } : {}),
-      headers: { version, merchant_id, ...(typeof traceparent === 'string' && { traceparent }), first_seen, ...notes },
+      headers: {
+        version,
+        merchant_id,
+        ...(typeof traceparent === 'string' && { traceparent }),
+        first_seen,
+        ...headers,
+      },
       persistent: true,
       mandatory: true,
     },
   };
 }
 
-/** What RabbitMQ notes when it gives a message up by itself. */
+/** What RabbitMQ records when it dead-letters a message by itself. */
 function deathOf(letter: GetMessage): { reason: string; time: string | null } | null {
   const [death] = (headersOf(letter)['x-death'] ?? []) as { reason?: unknown; time?: { value?: unknown } }[];
   if (death === undefined) return null;
@@ -99,6 +107,6 @@ function deathOf(letter: GetMessage): { reason: string; time: string | null } | 
   };
 }
 
-function textOr<T>(value: unknown, otherwise: T): string | T {
-  return typeof value === 'string' && value !== '' ? value : otherwise;
+function textOr<T>(value: unknown, fallback: T): string | T {
+  return typeof value === 'string' && value !== '' ? value : fallback;
 }

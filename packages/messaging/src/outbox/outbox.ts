@@ -9,13 +9,13 @@ import { newMessageId } from '../broker/message-id.ts';
 import { insertMessage, insertMessages, type NewOutboxRow } from './store.ts';
 import { startRelay } from './relay.ts';
 
-/** The way every message leaves a service: a row written with the change it tells of, sent by the relay after the commit. */
+/** How every message leaves a service: a row written in the transaction of its change, published by the relay after the commit. */
 export type Outbox = {
   /**
-   * Writes the message into the caller's transaction; the relay is woken once that commits.
-   * @param options.messageId a UUID, where the caller wants the same message to have the same id each time it is said:
-   *   receivers take each id once, even if it is sent again much later.
-   * @throws InvalidMessage when the payload breaks the message's schema; better here than in front of every receiver.
+   * Writes the message in the caller's transaction, and wakes the relay once that commits.
+   * @param options.messageId a UUID, for a message that must have the same id each time it is written: receivers process each id
+   *   once, even if it is sent again much later.
+   * @throws InvalidMessage when the payload breaks the message's schema; better here than at every receiver.
    */
   send<T extends { merchant_id: string }>(
     tx: Transaction,
@@ -24,24 +24,23 @@ export type Outbox = {
     options?: { messageId?: string },
   ): Promise<void>;
   /**
-   * As `send`, for many messages at once. They lie in the outbox in this order, as if each had been sent after the one before.
-   * @param said.traceparent of what the message is said in, where that is not the span of the work under way.
+   * As `send`, for many messages in this order.
+   * @param messages.traceparent of the span that the message belongs to, where that is not the current one.
    */
   sendAll<T extends { merchant_id: string }>(
     tx: Transaction,
     message: MessageDefinition<T>,
-    said: readonly ({ payload: T } & ComposeOptions)[],
+    messages: readonly ({ payload: T } & ComposeOptions)[],
   ): Promise<void>;
   /**
-   * As `send`, for a statement that writes the row itself, together with what it tells of; whoever runs it calls `wake` once it is
-   * committed.
+   * As `send`, for a statement that writes the row itself, together with the change; the caller calls `wake` after the commit.
    */
   compose<T extends { merchant_id: string }>(
     message: MessageDefinition<T>,
     payload: T,
     options?: ComposeOptions,
   ): NewOutboxRow;
-  /** Has the relay look now instead of at its next poll. */
+  /** Runs the relay now instead of at its next poll. */
   wake(): void;
   /** Finishes the batch in flight (about 20 s at worst) and stops. */
   close(): Promise<void>;
@@ -51,8 +50,8 @@ type ComposeOptions = { messageId?: string; traceparent?: string | undefined };
 
 /**
  * Starts the relay too; every replica has one, and they share the rows.
- * @param options.pollMs how often the relay looks on its own (default 1000). `send` wakes it at once, so this only
- *   matters for rows whose process died before it could send them.
+ * @param options.pollMs default 1000. `send` wakes the relay at once, so polls only find rows whose process died before it
+ *   could publish them.
  */
 export function createOutbox(options: {
   pool: Pool;
@@ -70,7 +69,7 @@ export function createOutbox(options: {
       version: message.version,
       merchant_id: payload.merchant_id,
       body: JSON.stringify(payload),
-      // A message that no request caused starts a story of its own.
+      // A message that no request caused counts as a request of its own.
       request_id: currentRequestId() ?? messageId,
       traceparent: traceparent ?? currentSpan()?.traceparent ?? null,
     };
@@ -80,11 +79,11 @@ export function createOutbox(options: {
       await insertMessage(tx, compose(message, payload, options));
       tx.afterCommit(() => relay.wake());
     },
-    async sendAll(tx, message, said) {
-      if (said.length === 0) return;
+    async sendAll(tx, message, messages) {
+      if (messages.length === 0) return;
       await insertMessages(
         tx,
-        said.map(({ payload, ...options }) => compose(message, payload, options)),
+        messages.map(({ payload, ...options }) => compose(message, payload, options)),
       );
       tx.afterCommit(() => relay.wake());
     },

@@ -5,91 +5,97 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Broker } from '../broker/broker.ts';
-import { type OutboxRow, claimMessages, outboxBacklog, releaseMessages } from './store.ts';
 import type { Outgoing } from '../broker/publisher.ts';
-import { moveToSent, startSentCleaning } from './sent-messages.ts';
-import { type Sending, startSending } from '../spans.ts';
 import { EXCHANGE } from '../broker/topology.ts';
+import { type SendSpan, startSendSpan } from './send-span.ts';
+import { moveToSent, startSentMessageCleaning } from './sent-messages.ts';
+import { type OutboxRow, claimMessages, outboxBacklog, releaseMessages } from './store.ts';
 
-/** One round trip to the database and one wait for confirms per this many messages; larger ones gain nothing measurable. */
+/** One round trip to the database and one wait for confirms per this many messages; larger batches gain nothing measurable. */
 const BATCH_SIZE = 500;
-/** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + putting away (7 s). A dead relay's rows wait this long. */
+/** Longer than a batch can take: claim (7 s at worst) + confirms (15 s) + moving to sent (7 s). A dead relay's rows wait this long. */
 const LEASE_SECONDS = 30;
-/** Between two looks at everything, only what was written this recently is looked for. */
+/** Between two polls of the whole outbox, only rows written this recently are claimed. */
 const RECENT_SECONDS = 2;
-/** Counting the backlog costs a scan of it, so it is not done at every poll. */
+/** Counting the backlog scans it, so it is not done at every poll. */
 const BACKLOG_INTERVAL_MS = 5_000;
 
-/**
- * Sends what lies in the outbox: claim a batch, publish it, await the confirms, put it away. No transaction is open while
- * RabbitMQ is asked. A crash between the last two sends a message twice; the inbox of the receiver absorbs that.
- * Messages leave in the order they were written as a rule, not as a promise.
- */
-export function startRelay(options: {
-  pool: Pool;
-  broker: Broker;
-  logger: Logger;
-  metrics: Metrics;
-  pollMs: number;
-}): Loop {
-  const { pool, broker, logger, metrics } = options;
-  const relayId = randomUUID();
-  let allSeenAt = -Infinity;
+type RelayOptions = { pool: Pool; broker: Broker; logger: Logger; metrics: Metrics; pollMs: number };
 
-  /** Everything once in a poll's time, and as long as there is a backlog; in between, what a wake is about. */
-  async function claim(): Promise<OutboxRow[]> {
-    const now = performance.now();
-    const all = now - allSeenAt >= options.pollMs;
-    const rows = await claimMessages(pool, {
-      relayId,
-      leaseSeconds: LEASE_SECONDS,
-      limit: BATCH_SIZE,
-      writtenWithin: all ? null : RECENT_SECONDS,
-    });
-    if (all && rows.length < BATCH_SIZE) allSeenAt = now;
-    return rows;
-  }
-
+/** Publishes the messages of the outbox in the background, and exports the size of its backlog. */
+export function startRelay(options: RelayOptions): Loop {
+  const { broker, logger, metrics, pollMs } = options;
+  const claims = createClaims(options);
   const relay = startLoop({
     name: 'outbox-relay',
-    intervalMs: options.pollMs,
+    intervalMs: pollMs,
     logger,
     metrics,
-    run: async () => {
-      // Claiming now would only keep the rows from a relay that does reach RabbitMQ.
-      if (!broker.canPublish()) return { more: false };
-      const rows = await claim();
-      if (rows.length === 0) return { more: false };
-      const sendings = rows.map(startSending);
-      const outcomes = await broker.publish(rows.map((row, index) => toOutgoing(row, sendings[index])));
-      faultPoint('outbox-published');
-      sendings.forEach((sending, index) => sending?.end(outcomes[index]));
-      const confirmed = rows.filter((_, index) => outcomes[index] === 'confirmed').map((row) => row.message_id);
-      const unsent = rows.filter((_, index) => outcomes[index] !== 'confirmed').map((row) => row.message_id);
-      await moveToSent(pool, confirmed);
-      if (unsent.length === 0) return { more: rows.length === BATCH_SIZE };
-      logger.warn(
-        { unsent: unsent.length, message_id: unsent[0] },
-        'RabbitMQ did not take every message; trying again',
-      );
-      await releaseMessages(pool, relayId, unsent);
-      return { more: false };
-    },
+    run: async () => ({ more: await relayBatch(claims, options) }),
   });
   broker.onCanPublish(() => relay.wake());
-
-  const backlog = startBacklogGauges({ pool, logger, metrics });
-  const cleaning = startSentCleaning({ pool, logger, metrics });
+  const loops = [relay, startBacklogGauges(options), startSentMessageCleaning(options)];
   return {
     wake: () => relay.wake(),
     async close() {
-      await Promise.all([relay.close(), backlog.close(), cleaning.close()]);
+      await Promise.all(loops.map((loop) => loop.close()));
     },
   };
 }
 
-/** A loop of its own, because the backlog matters most while the relay has nothing to do for want of a broker. */
-function startBacklogGauges({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
+/**
+ * Claim a batch, publish it, await the confirms, move what is confirmed to the sent messages. No transaction is open while RabbitMQ
+ * is asked. A crash between the last two publishes a message twice, which the receiver's inbox absorbs.
+ * Messages usually leave in the order in which they were written, but this is not guaranteed.
+ * @returns whether more rows may wait.
+ */
+async function relayBatch({ claim, release }: Claims, { pool, broker, logger }: RelayOptions): Promise<boolean> {
+  // Claiming now would only keep the rows from a relay that does reach RabbitMQ.
+  if (!broker.canPublish()) return false;
+  const rows = await claim();
+  if (rows.length === 0) return false;
+  const spans = rows.map(startSendSpan);
+  const outcomes = await broker.publish(rows.map((row, index) => toOutgoing(row, spans[index])));
+  faultPoint('outbox-published');
+  spans.forEach((span, index) => span?.end(outcomes[index]));
+  const idsOf = (isConfirmed: boolean): string[] =>
+    rows.filter((_, index) => (outcomes[index] === 'confirmed') === isConfirmed).map((row) => row.message_id);
+  const unconfirmed = idsOf(false);
+  await moveToSent(pool, idsOf(true));
+  if (unconfirmed.length === 0) return rows.length === BATCH_SIZE;
+  logger.warn(
+    { unconfirmed: unconfirmed.length, message_id: unconfirmed[0] },
+    'RabbitMQ did not confirm every message; trying again',
+  );
+  await release(unconfirmed);
+  return false;
+}
+
+type Claims = ReturnType<typeof createClaims>;
+
+function createClaims({ pool, pollMs }: RelayOptions) {
+  const relayId = randomUUID();
+  let allClaimedAt = -Infinity;
+  return {
+    /** The whole outbox once per poll, and as long as there is a backlog; in between, only the rows that a wake announced. */
+    async claim(): Promise<OutboxRow[]> {
+      const now = performance.now();
+      const isPoll = now - allClaimedAt >= pollMs;
+      const rows = await claimMessages(pool, {
+        relayId,
+        leaseSeconds: LEASE_SECONDS,
+        limit: BATCH_SIZE,
+        writtenWithin: isPoll ? null : RECENT_SECONDS,
+      });
+      if (isPoll && rows.length < BATCH_SIZE) allClaimedAt = now;
+      return rows;
+    },
+    release: (messageIds: readonly string[]) => releaseMessages(pool, relayId, messageIds),
+  };
+}
+
+/** A loop apart, because the backlog matters most while the relay stands still without a broker. */
+function startBacklogGauges({ pool, logger, metrics }: RelayOptions): Loop {
   const waiting = metrics.gauge('messaging_outbox_waiting', 'Messages in the outbox, counted up to 100000', []);
   const oldest = metrics.gauge('messaging_outbox_oldest_age_seconds', 'Age of the oldest message in the outbox', []);
   return startLoop({
@@ -106,8 +112,8 @@ function startBacklogGauges({ pool, logger, metrics }: { pool: Pool; logger: Log
   });
 }
 
-function toOutgoing(row: OutboxRow, sending: Sending | undefined): Outgoing {
-  const traceparent = sending?.traceparent ?? row.traceparent;
+function toOutgoing(row: OutboxRow, span: SendSpan | undefined): Outgoing {
+  const traceparent = span?.traceparent ?? row.traceparent;
   return {
     exchange: EXCHANGE,
     routingKey: row.name,
@@ -121,8 +127,8 @@ function toOutgoing(row: OutboxRow, sending: Sending | undefined): Outgoing {
       // Seconds, as AMQP has it.
       timestamp: Math.floor(row.created_at.getTime() / 1000),
       persistent: true,
-      // The topology gives every message a queue. Should somebody have deleted it, the message comes back instead of
-      // being dropped, stays in the outbox, and the publisher declares the queue again.
+      // The topology gives every message a queue. If it was deleted, the message is returned instead of dropped, stays in
+      // the outbox, and the publisher declares the queue again.
       mandatory: true,
     },
   };

@@ -1,6 +1,6 @@
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 
-/** A message as it lies in the outbox. */
+/** A row of the outbox. */
 export type OutboxRow = {
   message_id: string;
   name: string;
@@ -9,14 +9,14 @@ export type OutboxRow = {
   /** Exact JSON text. */
   body: string;
   request_id: string;
-  /** W3C traceparent of what it was said in; null where nothing is traced. */
+  /** W3C traceparent of the span that wrote it; null where nothing is traced. */
   traceparent: string | null;
   created_at: Date;
 };
 
 export type NewOutboxRow = Omit<OutboxRow, 'created_at'>;
 
-/** Writing a message id that still waits here changes nothing: it is the same message. */
+/** A message id that still waits here is the same message: it is not written again. */
 export async function insertMessage(tx: Queryable, row: NewOutboxRow): Promise<void> {
   await tx.query(
     `insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent)
@@ -26,12 +26,12 @@ export async function insertMessage(tx: Queryable, row: NewOutboxRow): Promise<v
   );
 }
 
-/** So many rows go in one statement: enough that round trips no longer count, and few enough for any time limit. */
+/** Enough that round trips no longer count, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 2_000;
 
 /**
- * The same for many messages. They lie in the outbox in this order: the time of each row is a microsecond after that of the row
- * before, which is less than writing a row takes, so that what is written next is later still.
+ * The same for many messages, in this order: each row's time is a microsecond after that of the row before. That is less than
+ * writing a row takes, so the next message to be written is later still.
  */
 export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
@@ -42,7 +42,7 @@ export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[
        insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent, created_at)
        select message_id, name, version, merchant_id, body, request_id, traceparent, time + position * interval '1 microsecond'
        from present, unnest($1::uuid[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[])
-         with ordinality as said(message_id, name, version, merchant_id, body, request_id, traceparent, position)
+         with ordinality as message(message_id, name, version, merchant_id, body, request_id, traceparent, position)
        order by position
        on conflict (message_id) do nothing`,
       [
@@ -59,11 +59,10 @@ export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[
 }
 
 /**
- * Takes the oldest rows that nobody holds, in one statement, for `leaseSeconds`. Rows that another relay is taking at
- * this moment are skipped, so that relays share the work. Never "everything after the last id": a transaction
- * that commits late would be missed for ever.
- * @param claim.writtenWithin looks only at rows written in so many seconds; null for all. A busy outbox has thousands of index
- *   entries of deleted rows before the first live one, until vacuum comes, and this passes them by.
+ * Claims the oldest rows without a lease, in one statement, for `leaseSeconds`. Rows that another relay is claiming are skipped,
+ * so that relays share the work. Never "everything after the last id": that would miss a transaction that commits late.
+ * @param claim.writtenWithin claims only rows of the last seconds; null for all. Until vacuum runs, a busy outbox has thousands of
+ *   index entries of deleted rows before the first live one, which this condition skips.
  * @returns the rows in the order in which they were written.
  */
 export async function claimMessages(
@@ -87,7 +86,7 @@ export async function claimMessages(
   return rows;
 }
 
-/** Gives rows back before their lease ends; not those that another relay has taken since. */
+/** Ends the lease of rows early, except of those that another relay has claimed since. */
 export async function releaseMessages(pool: Pool, relayId: string, messageIds: readonly string[]): Promise<void> {
   await pool.query(
     `update outbox set claimed_by = null, claimed_until = '-infinity'
@@ -96,7 +95,7 @@ export async function releaseMessages(pool: Pool, relayId: string, messageIds: r
   );
 }
 
-/** Counting stops here, so that looking at a huge backlog does not slow down its end. */
+/** Counting stops here, so that it does not slow down a huge backlog further. */
 const COUNT_LIMIT = 100_000;
 
 /** @returns how many rows wait (at most 100 000 are counted) and the age of the oldest, 0 when there is none. */

@@ -100,7 +100,7 @@ const LONGEST_PAUSE_MS = 3_600_000;
  * @param traceparent as it was stored or sent; anything else counts as none.
  * @param since when that was.
  */
-export function goingOnFrom(traceparent: unknown, since: Date): SpanOrigin {
+export function spanOrigin(traceparent: unknown, since: Date): SpanOrigin {
   const parent = readTraceparent(traceparent);
   if (parent === null || Date.now() - since.getTime() <= LONGEST_PAUSE_MS) return { parent };
   return { parent: null, links: [parent] };

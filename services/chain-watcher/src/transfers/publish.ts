@@ -3,7 +3,7 @@ import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { goingOnFrom, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { spanOrigin, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { readTraces } from '../store/traced-payments.ts';
 import { confirmTransfers, insertTransfers, type TransferRow } from '../store/transfers.ts';
 import type { NetworkContext } from '../term/term.ts';
@@ -78,7 +78,7 @@ async function continueTraces(
     const payment = bySlot.get(slot(row.recipient, BigInt(row.amount_units)));
     if (payment === undefined) return undefined;
     return tracing.start(`observe transfer ${row.phase}`, 'internal', {
-      origin: goingOnFrom(payment.traceparent, payment.receivedAt),
+      origin: spanOrigin(payment.traceparent, payment.receivedAt),
       attributes: {
         'quittance.network': network.id,
         'quittance.transaction_id': row.transaction_id,

@@ -1,7 +1,7 @@
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { goingOnFrom, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { spanOrigin, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import type { AttemptResult } from '../sending/sender.ts';
 import type { Claimed } from '../store/claim.ts';
 
@@ -79,7 +79,7 @@ function startSpan({ trace, cycle, attempts, host, event_id: eventId }: Claimed)
   const { traceparent, since } = trace;
   return tracer()?.start('POST webhook', 'client', {
     // A retry by hand starts a trace of its own, and so does an attempt hours later.
-    origin: cycle > 1 ? { parent: null, links: [traceparent] } : goingOnFrom(traceparent, since),
+    origin: cycle > 1 ? { parent: null, links: [traceparent] } : spanOrigin(traceparent, since),
     attributes: {
       'http.request.method': 'POST',
       'http.request.resend_count': attempts,
