@@ -6,9 +6,12 @@ export const AMOUNT_PATTERN = '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,6})?$';
 
 const amountPattern = new RegExp(AMOUNT_PATTERN);
 
+/** The largest amount of that pattern, in millionths. It fits a signed 64-bit integer. */
+export const MAX_AMOUNT_UNITS = 10n ** 18n - 1n;
+
 /**
  * Reads a merchant's decimal text as whole millionths of a USDT.
- * @returns null when the text is no amount or not greater than zero. The largest amount fits a signed 64-bit integer.
+ * @returns null when the text is no amount or not greater than zero.
  */
 export function parseAmount(text: string): bigint | null {
   if (!amountPattern.test(text)) return null;

@@ -10,31 +10,31 @@ import { ping } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
-import { createAnnouncer } from './announcer.ts';
-import { createAskOwner } from './ask-owner.ts';
-import { createChainTips } from './chain-tips.ts';
 import { createChain, createOwners, createTipReader, createTransferVerifier } from './clients.ts';
 import { readConfig } from './config.ts';
-import { createPayment, type CreationContext } from './creation.ts';
+import { createPayment, type CreationContext } from './creation/creation.ts';
+import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
+import { createAccessRefresh } from './limits/refresh-access.ts';
 import { startCountIncidentsLoop } from './loops/count-incidents.ts';
 import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
+import { createPaymentMessages } from './payment-messages.ts';
 import { anything, createQueries } from './queries/payments.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { limitsRoutes } from './routes/limits.ts';
+import { listPaymentsRoutes } from './routes/list-payments.ts';
 import { operatorRoutes } from './routes/operator.ts';
-import { readPaymentsRoutes } from './routes/read-payments.ts';
-import { viewPaymentsRoutes } from './routes/view-payments.ts';
+import { paymentViewsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
-import { DEADLINE_MS, LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './time-limits.ts';
+import { createChainTips } from './views/chain-tips.ts';
 
 const name = 'payments';
 
@@ -54,14 +54,14 @@ await startService({
     const { chain, verifier, tipReader } = watcherClients(client, config.chainWatcherUrl);
 
     const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);
-    const announcer = createAnnouncer({ outbox, metrics });
-    const askOwner = createAskOwner({ owners, db: pool });
+    const messages = createPaymentMessages({ outbox, metrics });
+    const refresh = createAccessRefresh({ owners, db: pool });
 
-    const handlers = [transferObserved(announcer), accessChanged(), webhookConfigured()];
+    const handlers = [transferObserved(messages), accessChanged(), webhookConfigured()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());
     const loops = [
-      startExpireLoop({ db: pool, transact, chain, announcer, networks, logger, metrics }),
+      startExpireLoop({ db: pool, transact, chain, messages, networks, logger, metrics }),
       startCountIncidentsLoop({ db: pool, logger, metrics }),
       startKeepRepliesLoop({ db: pool, logger, metrics }),
     ];
@@ -69,31 +69,32 @@ await startService({
 
     const creation: CreationContext = {
       transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
-      announcer,
-      askOwner,
+      messages,
+      refresh,
       ttlSeconds,
       walletBinding,
       publicBaseUrl,
     };
-    const queries = createQueries({ pool, schema, publicBaseUrl });
-    // The first creation needs a partition for its reply, and a service that was away for months has none.
-    await warmUp(logger, [() => queries.list('nobody', anything), () => keepReplyPartitions(pool)]);
+    const queries = createQueries({ pool, schema });
+    // The first creation needs a partition for its reply, and a service that was off for months has none.
+    await warmUp(logger, [() => queries.list('none', anything), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({
-        transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: DEADLINE_MS }),
-        announcer,
+        transact: (run) =>
+          transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: COMMIT_DEADLINE_MS }),
+        messages,
         publicBaseUrl,
       }),
-      ...readPaymentsRoutes(queries),
-      ...viewPaymentsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
-      ...limitsRoutes({ db: pool, askOwner }),
-      ...operatorRoutes({ acceptance: { db: pool, transact, verifier, announcer, logger }, queries }),
+      ...listPaymentsRoutes(queries, publicBaseUrl),
+      ...paymentViewsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
+      ...limitsRoutes({ db: pool, refresh }),
+      ...operatorRoutes({ acceptance: { db: pool, transact, verifier, messages, logger }, queries, publicBaseUrl }),
       ...paymentIncidentRoutes(pool),
       ...walletRoutes(pool),
       auditRoute(pool),
     ];
-    // The broker is no part of readiness: without it payments are still created and read, and the outbox keeps the messages.
+    // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     const app = createApp({
       name,
       logger,
@@ -109,8 +110,8 @@ await startService({
 });
 
 /**
- * A client for each purpose: nodes that are slow for an operator, or an answer that is late for a page, must not cut off the questions of
- * the expiry loop.
+ * A client for each purpose, each with its own circuit: nodes that are slow for an operator, or an answer that is late for a page, must
+ * not block the questions of the expiry loop.
  */
 function watcherClients(client: ReturnType<typeof serviceClients>, url: string) {
   return {

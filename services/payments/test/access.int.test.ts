@@ -4,7 +4,8 @@ import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import fc from 'fast-check';
-import { creationLimits, type Usage } from '../src/access.ts';
+import { limitsRecord } from '../src/limits/limits-record.ts';
+import type { Usage } from '../src/store/gate.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 let database: TestDatabase;
@@ -24,13 +25,7 @@ async function creationBlockReason(
   usage: Usage,
   moment: Date,
 ): Promise<CreationBlockReason | null> {
-  const gate = {
-    ...policy,
-    used_lifetime: usage.usedLifetime,
-    package_base: usage.packageBase,
-    used_day: usage.usedDay,
-    used_today: usage.usedToday,
-  };
+  const gate = { ...policy, ...usage };
   const { rows } = await pool.query<{ reason: CreationBlockReason | null }>(
     'select creation_block_reason(jsonb_populate_record(null::gate, $1), $2) as reason',
     [JSON.stringify(gate), moment],
@@ -63,7 +58,7 @@ const legacy: AccessPolicy = {
   total_limit: 5000,
   daily_limit: null,
 };
-const unused: Usage = { usedLifetime: 0, packageBase: 0, usedDay: null, usedToday: 0 };
+const unused: Usage = { used_lifetime: 0, package_base: 0, used_day: null, used_today: 0 };
 
 describe('why a creation is blocked', () => {
   test('an active beta with something left may create', async () => {
@@ -72,7 +67,7 @@ describe('why a creation is blocked', () => {
 
   test('reasons are looked at in the order of the contract', async () => {
     // Each step removes the reason found last; the ones after it have been there all the time.
-    const spent: Usage = { usedLifetime: 100, packageBase: 0, usedDay: '2026-03-01', usedToday: 10 };
+    const spent: Usage = { used_lifetime: 100, package_base: 0, used_day: '2026-03-01', used_today: 10 };
     const steps: Partial<AccessPolicy>[] = [
       { account_active: false, creation_paused: true, beta_started_at: null, beta_expires_at: null },
       { creation_paused: true, beta_started_at: null, beta_expires_at: null },
@@ -87,10 +82,10 @@ describe('why a creation is blocked', () => {
 
   test('the last payment of the total and of the day may be created, the one after may not', async () => {
     const used = (total: number, today: number): Usage => ({
-      usedLifetime: total,
-      packageBase: 0,
-      usedDay: '2026-03-01',
-      usedToday: today,
+      used_lifetime: total,
+      package_base: 0,
+      used_day: '2026-03-01',
+      used_today: today,
     });
     expect(await creationBlockReason(beta, used(99, 9), now)).toBeNull();
     expect(await creationBlockReason(beta, used(100, 9), now)).toBe('total_quota_exhausted');
@@ -105,13 +100,13 @@ describe('why a creation is blocked', () => {
   });
 
   test('the day begins anew at 00:00 UTC', async () => {
-    const usage: Usage = { usedLifetime: 10, packageBase: 0, usedDay: '2026-03-01', usedToday: 10 };
+    const usage: Usage = { used_lifetime: 10, package_base: 0, used_day: '2026-03-01', used_today: 10 };
     expect(await creationBlockReason(beta, usage, new Date('2026-03-01T23:59:59.999Z'))).toBe('daily_quota_exhausted');
     expect(await creationBlockReason(beta, usage, new Date('2026-03-02T00:00:00.000Z'))).toBeNull();
   });
 
   test('a new package counts from its own beginning, while the day goes on counting', async () => {
-    const moved: Usage = { usedLifetime: 4007, packageBase: 4000, usedDay: '2026-03-01', usedToday: 10 };
+    const moved: Usage = { used_lifetime: 4007, package_base: 4000, used_day: '2026-03-01', used_today: 10 };
     expect(await creationBlockReason({ ...beta, daily_limit: null }, moved, now)).toBeNull();
     expect(await creationBlockReason(beta, moved, now)).toBe('daily_quota_exhausted');
   });
@@ -133,10 +128,10 @@ const anyUsage = fc
     day: fc.constantFrom('2026-03-01', '2026-02-28', null),
   })
   .map(({ base, inPackage, today, day }): Usage => ({
-    usedLifetime: base + inPackage,
-    packageBase: base,
-    usedDay: day,
-    usedToday: Math.min(today, base + inPackage),
+    used_lifetime: base + inPackage,
+    package_base: base,
+    used_day: day,
+    used_today: Math.min(today, base + inPackage),
   }));
 
 describe('the limits record', () => {
@@ -150,7 +145,7 @@ describe('the limits record', () => {
           beta_expires_at: expires,
         };
         const reason = await creationBlockReason(policy, usage, now);
-        const limits = creationLimits(policy, usage, { reason, now });
+        const limits = limitsRecord(policy, usage, { reason, now });
 
         expect(limits.creation_block_reason).toBe(reason);
         expect(limits.creation_allowed).toBe(reason === null);
@@ -161,16 +156,16 @@ describe('the limits record', () => {
         if (reason === 'total_quota_exhausted') expect(limits.requests_left).toBe(0);
         if (reason === 'daily_quota_exhausted') expect(limits.daily_left).toBe(0);
         expect(limits.requests_left).toBe(Math.max(0, policy.total_limit - limits.requests_used));
-        expect(limits.daily_used).toBe(usage.usedDay === '2026-03-01' ? usage.usedToday : 0);
+        expect(limits.daily_used).toBe(usage.used_day === '2026-03-01' ? usage.used_today : 0);
       }),
     );
   });
 
   test('of a legacy account has no beta and no day', () => {
     expect(
-      creationLimits(
+      limitsRecord(
         legacy,
-        { usedLifetime: 7, packageBase: 0, usedDay: '2026-03-01', usedToday: 2 },
+        { used_lifetime: 7, package_base: 0, used_day: '2026-03-01', used_today: 2 },
         { reason: null, now },
       ),
     ).toEqual({
@@ -196,19 +191,17 @@ describe('the limits record', () => {
   });
 
   test('tells a pause from a block', () => {
-    expect(
-      creationLimits({ ...beta, creation_paused: true }, unused, { reason: 'creation_paused', now }),
-    ).toMatchObject({
+    expect(limitsRecord({ ...beta, creation_paused: true }, unused, { reason: 'creation_paused', now })).toMatchObject({
       status: 'active',
       creation_enabled: false,
       creation_block_reason: 'creation_paused',
     });
-    expect(
-      creationLimits({ ...beta, account_active: false }, unused, { reason: 'account_inactive', now }),
-    ).toMatchObject({
-      status: 'blocked',
-      creation_enabled: true,
-      creation_block_reason: 'account_inactive',
-    });
+    expect(limitsRecord({ ...beta, account_active: false }, unused, { reason: 'account_inactive', now })).toMatchObject(
+      {
+        status: 'blocked',
+        creation_enabled: true,
+        creation_block_reason: 'account_inactive',
+      },
+    );
   });
 });

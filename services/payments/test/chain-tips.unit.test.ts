@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createLogger } from '@quittance/runtime/logger.ts';
-import { createChainTips } from '../src/chain-tips.ts';
+import { createChainTips } from '../src/views/chain-tips.ts';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
@@ -129,6 +129,6 @@ describe('an answer that does not come', () => {
     questions.at(-1)!.answer(7);
     await pass(1_000);
     expect([await fail(), await fail()]).toEqual([2, 2]);
-    expect(logged[0]).toContain('confirmations are shown as they were last heard of');
+    expect(logged[0]).toContain('chain-watcher does not answer its tips');
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { confirmationsBy, withConfirmationsSoFar, type WithTransfer } from '../src/confirmations.ts';
+import type { WithTransfer } from '../src/queries/payment-views.ts';
+import { confirmationsBy, withCurrentConfirmations } from '../src/views/confirmations.ts';
 
 /** A transfer in block 100, heard of 10 s before it was read, at 50 000 of this process's clock. */
 const heardOf = { confirmations: 1, confirmations_required: 12 };
@@ -49,7 +50,7 @@ describe('a tip', () => {
 
 describe('chain-watcher', () => {
   const moment = new Date('2020-01-01T00:00:00.000Z');
-  const transfer = { transaction_id: 'ab', block_number: 100n, confirmations_required: 12, observed_at: moment };
+  const transfer = { transaction_id: 'ab', transaction_event_index: 0, block_number: 100n, confirmations_required: 12, observed_at: moment };
   const row = (status: string, confirmations: number | null): WithTransfer => ({
     ...{ status, network: 'local', read_at: moment },
     ...(confirmations === null ? { transaction_id: null } : { ...transfer, confirmations }),
@@ -68,7 +69,7 @@ describe('chain-watcher', () => {
       asked += 1;
       return { heights: new Map([['local', 105]]), askedAt: Infinity };
     };
-    const counted = await withConfirmationsSoFar(rows, readTips);
+    const counted = await withCurrentConfirmations(rows, readTips);
     return { asked, counted };
   }
 

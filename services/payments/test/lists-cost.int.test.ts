@@ -3,10 +3,10 @@ import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { noTips } from '../src/chain-tips.ts';
+import { noTips } from '../src/views/chain-tips.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { anything, createQueries, type ListFilter, type Queries } from '../src/queries/payments.ts';
-import { readPublicPayments } from '../src/queries/single-payments.ts';
+import { readPublicPayments } from '../src/views/payment-details.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
 jest.setTimeout(120_000);
@@ -37,7 +37,7 @@ beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   pool = createPool({ url: database.url, schema, max: 2, logger: testLogger, applicationName: 'test' });
   await fill();
-  queries = createQueries({ pool: recording(pool), schema, publicBaseUrl: 'https://pay.example' });
+  queries = createQueries({ pool: recording(pool), schema });
 });
 afterAll(async () => {
   await pool.end();

@@ -9,7 +9,7 @@ import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { applyPolicy, noteWebhook } from '../src/store/gate.ts';
+import { applyPolicy, markWebhookConfigured } from '../src/store/gate.ts';
 import { type Answer, network, type PaymentsUnderTest } from './service.ts';
 
 export const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20).toString('hex')}`);
@@ -44,7 +44,7 @@ export async function newMerchant(payments: PaymentsUnderTest, change: Partial<A
   await turns(() =>
     transaction(payments.db, async (tx) => {
       await applyPolicy(tx, policy);
-      await noteWebhook(tx, merchantId);
+      await markWebhookConfigured(tx, merchantId);
     }),
   );
   return merchantId;

@@ -1,10 +1,10 @@
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
-import type { Announcer } from '../announcer.ts';
-import { observeTransfer } from '../settlement.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
+import { observeTransfer } from '../settlement/settlement.ts';
 
-/** Moves payments by what the chain says. Messages may come twice or in the wrong order: only newer news of a transfer counts. */
-export const transferObserved = (announcer: Announcer): Handler =>
+/** Settles payments by what the chain says. Messages may arrive twice or out of order: only newer versions of a transfer count. */
+export const transferObserved = (messages: PaymentMessages): Handler =>
   on(TransferObserved, 'transfer-observed', (message, { tx, logger }) =>
-    observeTransfer({ tx, announcer, logger }, message),
+    observeTransfer({ tx, messages, logger }, message),
   );

@@ -1,7 +1,9 @@
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { type Handler, on } from '@quittance/messaging/consumer/handler.ts';
-import { noteWebhook } from '../store/gate.ts';
+import { markWebhookConfigured } from '../store/gate.ts';
 
-/** Opens the gate's second bar: from now on the merchant has a webhook endpoint. */
+/** Lets the merchant create payments without "webhook missing": an endpoint can be changed, never removed. */
 export const webhookConfigured = (): Handler =>
-  on(WebhookConfigured, 'webhook-configured', ({ merchant_id: merchantId }, { tx }) => noteWebhook(tx, merchantId));
+  on(WebhookConfigured, 'webhook-configured', ({ merchant_id: merchantId }, { tx }) =>
+    markWebhookConfigured(tx, merchantId),
+  );

@@ -6,7 +6,7 @@ import { countOpenIncidents } from '../store/incident.ts';
 
 const INTERVAL_MS = 5_000;
 
-/** Shows how many incidents wait for a person, for an alert to watch. Every replica shows the same number: take their maximum. */
+/** Counts open incidents for an alert. Every replica shows the same number: take their maximum. */
 export function startCountIncidentsLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
   const { db, logger, metrics } = context;
   const open = metrics.gauge('payment_open_incidents', 'Incidents about paid payments that nobody has resolved yet');

@@ -5,26 +5,18 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { keepReplyPartitions } from '../store/reply.ts';
 
 /**
- * Partitions are made two months ahead, so very many of these runs may fail before a creation notices. It is not longer because a
+ * Partitions are made two months ahead, so thousands of these runs may fail before a creation notices. It is not longer because a
  * service that was off for months has none when it starts, and should the first run fail, creations fail until the next.
  */
 const INTERVAL_MS = 10 * 60 * 1000;
 
-/** Keeps room for the replies of the coming months, and forgets those that are past their retention. */
-export function startKeepRepliesLoop({
-  db,
-  logger,
-  metrics,
-}: {
-  db: Queryable;
-  logger: Logger;
-  metrics: Metrics;
-}): Loop {
+/** Makes the reply partitions of the coming months, and drops those that are past their retention. */
+export function startKeepRepliesLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
   return startLoop({
     name: 'keep-replies',
     intervalMs: INTERVAL_MS,
-    logger,
-    metrics,
-    run: async () => ({ more: await keepReplyPartitions(db) }),
+    logger: context.logger,
+    metrics: context.metrics,
+    run: async () => ({ more: await keepReplyPartitions(context.db) }),
   });
 }

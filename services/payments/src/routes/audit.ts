@@ -5,8 +5,8 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readAudit } from '../store/audit.ts';
 
 /**
- * What operators did here to a merchant, newest first: at most a hundred, those before the moment `before` if one is given. Empty
- * for an unknown merchant: who exists is api-gateway's to say.
+ * What operators did here to a merchant, newest first: at most a hundred, those before `before` if it is given. Empty for an unknown
+ * merchant: only api-gateway knows which merchants exist.
  */
 export const auditRoute = (db: Queryable): Route =>
   route({

@@ -1,21 +1,21 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import type { Announcer } from '../announcer.ts';
-import { toPayment } from '../payment-json.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
 import { cancelPayment } from '../store/payment.ts';
+import { toPayment } from '../views/payment-json.ts';
 
 /**
- * Cancels a payment that still waits: 200 with the payment. Everything else is one and the same 409, so that a merchant cannot
- * learn which ids exist elsewhere: another status, another merchant's payment, an unknown id.
+ * Cancels a PENDING payment: 200 with the payment. Another status, another merchant's payment and an unknown id are one and the same
+ * 409, so that a merchant cannot learn which ids exist.
  */
 export function cancelPaymentRoute({
   transact,
-  announcer,
+  messages,
   publicBaseUrl,
 }: {
   transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-  announcer: Announcer;
+  messages: PaymentMessages;
   publicBaseUrl: string;
 }): Route {
   return route({
@@ -28,7 +28,7 @@ export function cancelPaymentRoute({
           pathParameter(params, 'merchant_id'),
           pathParameter(params, 'payment_id'),
         );
-        if (payment?.cancelled_at) await announcer.closed(tx, payment, 'CANCELLED', payment.cancelled_at);
+        if (payment?.cancelled_at) await messages.sendClosed(tx, payment, 'CANCELLED', payment.cancelled_at);
         return payment;
       });
       if (cancelled === null) throw new HttpError(409, 'This payment cannot be cancelled');

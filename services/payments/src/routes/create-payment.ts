@@ -7,10 +7,10 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { readJson } from '@quittance/http/server/body.ts';
 import { pathParameter, type Reply, route, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { Creation, CreationOutcome } from '../creation.ts';
-import type { CreationRefusal } from '../store/creation.ts';
+import type { Creation, CreationOutcome } from '../creation/creation.ts';
+import type { CreationRefusal } from '../store/new-payment.ts';
 
-/** What a refused merchant reads. A refusal without a row here does not compile. */
+/** The answer to each refusal. A refusal without a row here does not compile. */
 const refusals: Record<
   CreationRefusal,
   { status: 403; code: string; message: string } | { status: 409; detail: string }
@@ -27,7 +27,7 @@ const refusals: Record<
   slot_taken: { status: 409, detail: 'Finish the current payment with this amount on this address first' },
 };
 
-/** Called by the gateway, which has validated and counted the request. 201 with the exact bytes, 403 with a code, 409, or 503. */
+/** Called by the gateway, which has validated and rate-limited the request. 201 with the exact bytes, 403 with a code, 409, or 503. */
 export function createPaymentRoute({
   create,
   networks,
@@ -37,10 +37,8 @@ export function createPaymentRoute({
   networks: readonly Network[];
   metrics: Metrics;
 }): Route {
-  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by what became of them', [
-    'outcome',
-  ]);
-  // Shown from the start: a first refusal that makes its series appear would be no increase to an alert.
+  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
+  // Start at zero: a first refusal that makes its series appear is no increase to an alert.
   for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys(refusals)]) outcomes.inc({ outcome }, 0);
   return route({
     method: 'POST',
@@ -52,7 +50,7 @@ export function createPaymentRoute({
         outcomes.inc({ outcome: 'undecided' });
         throw error;
       });
-      outcomes.inc({ outcome: outcome.outcome === 'refused' ? outcome.refusal : outcome.outcome });
+      outcomes.inc({ outcome: outcome.outcome });
       return replyOf(outcome);
     },
   });
@@ -64,8 +62,8 @@ function replyOf(outcome: CreationOutcome): Reply {
       return { status: 201, body: outcome.body };
     case 'replayed':
       return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
-    case 'refused': {
-      const refusal = refusals[outcome.refusal];
+    default: {
+      const refusal = refusals[outcome.outcome];
       if (refusal.status === 409) throw new HttpError(409, refusal.detail);
       throw new HttpError(403, { code: refusal.code, message: refusal.message });
     }
@@ -100,7 +98,7 @@ function parseBody(value: unknown): Body {
   );
 }
 
-/** What money depends on is checked once more here, should gateway and payments not have the same networks file. */
+/** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
 function toCreation(merchantId: string, body: Body, networks: readonly Network[]): Creation {
   const units = parseAmount(body.amount);
   if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });

@@ -4,7 +4,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readIncidents, resolveIncident } from '../store/incident.ts';
 
-/** What a person has to look at of payments that were paid. */
+/** Incidents about paid payments, for operators to resolve. */
 export const paymentIncidentRoutes = (db: Queryable): Route[] =>
   incidentRoutes({
     read: (list) => readIncidents(db, list),

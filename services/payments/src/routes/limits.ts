@@ -3,72 +3,62 @@ import { HttpError, unavailable } from '@quittance/http/errors.ts';
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
-import { creationLimits } from '../access.ts';
-import type { AskOwner } from '../ask-owner.ts';
+import { limitsRecord } from '../limits/limits-record.ts';
+import type { AccessRefresh } from '../limits/refresh-access.ts';
 import { type GateReading, readGate } from '../store/gate.ts';
 
-/** A quota that hangs must not take the record away: the gateway waits 1.5 s for all of this. */
-const ASK_WITHIN_MS = 700;
+/** A quota that hangs must not make the record unavailable: the gateway waits 1.5 s for all of this. */
+const REFRESH_TIMEOUT_MS = 700;
 
 /**
- * What the gate says: to the merchant as limits, to the operator (who waits for a restriction to be in force) as it stands.
+ * The merchant's gate: to the merchant as limits, to the operator (who waits for a restriction to be in force) as it is stored.
  * Both read the row that creation locks, so a merchant sees its own last creation counted.
  */
-export function limitsRoutes({ db, askOwner }: { db: Queryable; askOwner: AskOwner }): Route[] {
+export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRefresh }): Route[] {
   return [
     route({
       method: 'GET',
       path: '/internal/v1/merchants/:merchant_id/limits',
       handle: async ({ params }) => {
-        const known = await readNewest(db, askOwner, pathParameter(params, 'merchant_id'));
-        if (known === null) throw unavailable(new Error('quota does not know the merchant yet'));
-        return { status: 200, body: creationLimits(known.policy, known.gate.usage, known) };
+        const gate = await readNewest(db, refresh, pathParameter(params, 'merchant_id'));
+        if (gate === null) throw unavailable(new Error('quota does not know the merchant yet'));
+        return { status: 200, body: limitsRecord(gate.policy, gate.usage, gate) };
       },
     }),
     route({
       method: 'GET',
       path: '/internal/v1/merchants/:merchant_id/gate',
       handle: async ({ params }) => {
-        const known = await readPolicyGate(db, pathParameter(params, 'merchant_id'));
-        if (known === null) throw new HttpError(404, 'Merchant not found');
-        return { status: 200, body: gateJson(known) };
+        const gate = await readPolicyGate(db, pathParameter(params, 'merchant_id'));
+        if (gate === null) throw new HttpError(404, 'Merchant not found');
+        return { status: 200, body: { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage } };
       },
     }),
   ];
 }
 
-type PolicyGate = GateReading & { policy: NonNullable<GateReading['gate']['policy']> };
+type PolicyGate = GateReading & { policy: NonNullable<GateReading['policy']> };
 
-/** @returns null for a merchant whose policy was never heard. */
+/** @returns null for a merchant whose policy has not arrived. */
 async function readPolicyGate(db: Queryable, merchantId: string): Promise<PolicyGate | null> {
-  const found = await readGate(db, merchantId);
-  const policy = found?.gate.policy ?? null;
-  return found === null || policy === null ? null : { ...found, policy };
+  const gate = await readGate(db, merchantId);
+  return gate === null || gate.policy === null ? null : { ...gate, policy: gate.policy };
 }
 
 /**
- * Where creation would refuse, it asks the owner first; so does this, or the record would show a refusal that creation does not make.
- * @returns null for a merchant of which quota does not know either.
- * @throws ServiceUnavailable when nothing is known here and quota gives no answer. What is known needs none.
+ * Where creation would refuse, it asks quota first; so does this, or the record would show a refusal that creation does not make.
+ * @returns null for a merchant that quota does not know either.
+ * @throws ServiceUnavailable when no policy is stored and quota does not answer. A stored policy needs no answer.
  */
-async function readNewest(db: Queryable, askOwner: AskOwner, merchantId: string): Promise<PolicyGate | null> {
-  const known = await readPolicyGate(db, merchantId);
-  if (known === null) return (await askOwner.policy(merchantId)) ? readPolicyGate(db, merchantId) : null;
-  if (known.reason === null) return known;
+async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): Promise<PolicyGate | null> {
+  const stored = await readPolicyGate(db, merchantId);
+  if (stored === null) return (await refresh.policy(merchantId)) ? readPolicyGate(db, merchantId) : null;
+  if (stored.reason === null) return stored;
   try {
-    await withTimeout(ASK_WITHIN_MS, askOwner.policy(merchantId));
+    await withTimeout(REFRESH_TIMEOUT_MS, refresh.policy(merchantId));
   } catch (error) {
-    if (error instanceof ServiceUnavailable || error instanceof DeadlineExceeded) return known;
+    if (error instanceof ServiceUnavailable || error instanceof DeadlineExceeded) return stored;
     throw error;
   }
   return readPolicyGate(db, merchantId);
 }
-
-const gateJson = ({ policy, gate: { usage, webhookOk } }: PolicyGate) => ({
-  ...policy,
-  webhook_ok: webhookOk,
-  package_base: usage.packageBase,
-  used_lifetime: usage.usedLifetime,
-  used_day: usage.usedDay,
-  used_today: usage.usedToday,
-});

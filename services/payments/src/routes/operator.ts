@@ -1,12 +1,18 @@
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { operatorBody } from '@quittance/http/server/operator-body.ts';
 import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
-import { type AcceptanceContext, type AcceptanceRequest, acceptTransfer, findPair } from '../acceptance.ts';
-import { toAcceptance, toCandidate } from '../acceptance-json.ts';
+import {
+  type AcceptanceContext,
+  type AcceptanceRequest,
+  acceptTransfer,
+  findPair,
+} from '../acceptance/accept-transfer.ts';
+import { toAcceptance, toCandidate } from '../acceptance/acceptance-json.ts';
 import type { Queries } from '../queries/payments.ts';
 import { findAcceptanceOfPayment } from '../store/acceptance.ts';
+import { readOperatorPayment } from '../views/operator-payment.ts';
 
-/** As far as the ledger's column reaches. */
+/** The largest value of the ledger's integer column. */
 const MAX_POSITION = 2 ** 31 - 1;
 
 const readAcceptance = operatorBody<AcceptanceRequest['event']>(
@@ -17,20 +23,22 @@ const readAcceptance = operatorBody<AcceptanceRequest['event']>(
   ['transaction_id', 'transaction_event_index'],
 );
 
-/** What an operator may see of a payment, and the one thing that can be done by hand: accepting a transfer for it. */
+/** A payment as operators see it, and the one thing that can be done by hand: accepting a transfer for it. */
 export const operatorRoutes = ({
   acceptance,
   queries,
+  publicBaseUrl,
 }: {
   acceptance: AcceptanceContext;
   queries: Queries;
+  publicBaseUrl: string;
 }): Route[] => [
   route({
     method: 'GET',
     path: '/internal/v1/payments/:payment_id',
     handle: async ({ params }) => {
       const paymentId = pathParameter(params, 'payment_id');
-      const payment = await queries.forOperator(paymentId);
+      const payment = await readOperatorPayment(queries, paymentId, publicBaseUrl);
       if (payment === null) throw new HttpError(404, 'Payment not found');
       const accepted = await findAcceptanceOfPayment(acceptance.db, paymentId);
       return { status: 200, body: { ...payment, acceptance: accepted && toAcceptance(accepted) } };

@@ -11,8 +11,8 @@ import { readJson } from '@quittance/http/server/body.ts';
 import { invalid } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { ReadTips } from '../chain-tips.ts';
-import { readDetails, readPublicPayments } from '../queries/single-payments.ts';
+import type { ReadTips } from '../views/chain-tips.ts';
+import { readDetails, readPublicPayments } from '../views/payment-details.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
@@ -35,7 +35,7 @@ const readPublicRequest = bodyOf<PublicPaymentsRequest>({
 type Dependencies = { db: Queryable; publicBaseUrl: string; readTips: ReadTips };
 
 /** Single payments, many in one call: in detail for their merchants, and as their public tokens and checkout pages show them. */
-export const viewPaymentsRoutes = ({ db, publicBaseUrl, readTips }: Dependencies): Route[] => [
+export const paymentViewsRoutes = ({ db, publicBaseUrl, readTips }: Dependencies): Route[] => [
   route({
     method: 'POST',
     path: '/internal/v1/payment-details',

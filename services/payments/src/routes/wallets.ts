@@ -8,7 +8,7 @@ import { readWallet, releaseWallet } from '../store/wallet.ts';
 
 const readRelease = operatorBody({});
 
-/** Whose a wallet is, for the operator, and its release. */
+/** A wallet's owner, for the operator, and its release. */
 export const walletRoutes = (db: Queryable): Route[] => [
   route({
     method: 'GET',

@@ -2,11 +2,11 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { paymentColumns, type PaymentRow } from './payment.ts';
-import type { LedgerTransfer, TransferId, TransferRow } from './transfer.ts';
+import type { PaymentRow } from './payment.ts';
+import type { TransferId, TransferRow } from './transfer.ts';
 
 /** What the chain said of a transfer when it was accepted. */
-export type Proof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
+export type ChainProof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
 
 /** An operator's decision that a transfer pays a payment: a row of transfer_acceptance, and what the payment asked for. */
 export type AcceptanceRow = TransferId &
@@ -28,97 +28,85 @@ export type AcceptanceRow = TransferId &
     accepted_at: Date;
   };
 
-const acceptanceColumns = `a.payment_id, a.merchant_id, p.amount as expected_amount, a.status_before, a.network, a.transaction_id,
-  a.transaction_event_index, a.unmatched_reason, a.recipient, a.amount_units, a.decimals, a.block_number, a.block_hash,
-  a.block_timestamp, a.confirmations, a.actor, a.reason, a.accepted_at`;
+const acceptanceColumns = `payment_id, merchant_id, status_before, network, transaction_id, transaction_event_index, unmatched_reason,
+  recipient, amount_units, decimals, block_number, block_hash, block_timestamp, confirmations, actor, reason, accepted_at`;
 
-export async function findPayment(db: Queryable, paymentId: string): Promise<PaymentRow | null> {
-  const { rows } = await db.query<PaymentRow>(`select ${paymentColumns} from payment where payment_id = $1`, [
-    paymentId,
-  ]);
-  return rows[0] ?? null;
-}
+const selectAcceptance = `
+  select ${acceptanceColumns.replace(/\w+/g, 'a.$&')}, p.amount as expected_amount
+    from transfer_acceptance a join payment p using (payment_id)`;
 
 /** @returns the acceptance of this transfer, whichever payment it pays. */
 export async function findAcceptance(db: Queryable, id: TransferId): Promise<AcceptanceRow | null> {
   const { rows } = await db.query<AcceptanceRow>(
-    `select ${acceptanceColumns} from transfer_acceptance a join payment p using (payment_id)
-      where a.network = $1 and transaction_id = $2 and transaction_event_index = $3`,
+    `${selectAcceptance} where a.network = $1 and transaction_id = $2 and transaction_event_index = $3`,
     [id.network, id.transaction_id, id.transaction_event_index],
   );
   return rows[0] ?? null;
 }
 
 export async function findAcceptanceOfPayment(db: Queryable, paymentId: string): Promise<AcceptanceRow | null> {
-  const { rows } = await db.query<AcceptanceRow>(
-    `select ${acceptanceColumns} from transfer_acceptance a join payment p using (payment_id) where a.payment_id = $1`,
-    [paymentId],
-  );
+  const { rows } = await db.query<AcceptanceRow>(`${selectAcceptance} where a.payment_id = $1`, [paymentId]);
   return rows[0] ?? null;
 }
 
-/** Whether an operator accepted this transfer, and the chain still has what was accepted. A paid payment then needs nobody's attention. */
-export async function isAsAccepted(tx: Transaction, transfer: TransferRow): Promise<boolean> {
+/** Whether an operator accepted this transfer and the chain still has what was accepted. Such a payment needs nobody's attention. */
+export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow): Promise<boolean> {
   if (transfer.phase === 'retracted') return false;
+  const { network, transaction_id, transaction_event_index, recipient, amount_units, decimals } = transfer;
   const { rowCount } = await tx.query(
     `select from transfer_acceptance
       where network = $1 and transaction_id = $2 and transaction_event_index = $3
         and recipient = $4 and amount_units = $5 and decimals = $6`,
-    [
-      transfer.network,
-      transfer.transaction_id,
-      transfer.transaction_event_index,
-      transfer.recipient,
-      transfer.amount_units,
-      transfer.decimals,
-    ],
+    [network, transaction_id, transaction_event_index, recipient, amount_units, decimals],
   );
   return rowCount === 1;
 }
 
+export type NewAcceptance = {
+  /** As it was before it became PAID. */
+  payment: PaymentRow;
+  transfer: TransferRow;
+  proof: ChainProof;
+  unmatchedReason: UnmatchedReason | null;
+  author: Author;
+};
+
 /**
  * Writes down the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain said:
- * a paid payment would otherwise be shown with too few until the next message.
- * @param payment as it was before it became PAID.
+ * a paid payment would otherwise show too few until the next message.
  */
 export async function insertAcceptance(
   tx: Transaction,
   { payment, transfer, proof, unmatchedReason, author }: NewAcceptance,
 ): Promise<void> {
+  const acceptance = {
+    payment_id: payment.payment_id,
+    merchant_id: payment.merchant_id,
+    status_before: payment.status,
+    unmatched_reason: unmatchedReason,
+    network: transfer.network,
+    transaction_id: transfer.transaction_id,
+    transaction_event_index: transfer.transaction_event_index,
+    recipient: transfer.recipient,
+    amount_units: transfer.amount_units,
+    decimals: transfer.decimals,
+    block_number: proof.block_number,
+    block_hash: proof.block_hash,
+    block_timestamp: proof.block_timestamp,
+    confirmations: proof.confirmations,
+    ...author,
+  };
   await tx.query(
-    `with paying as (
-       update transfer
-          set payment_id = $1, related_payment_id = null, reason = null, confirmations = greatest(confirmations, $13)
-        where network = $4 and transaction_id = $5 and transaction_event_index = $6)
-     insert into transfer_acceptance (payment_id, merchant_id, status_before, network, transaction_id, transaction_event_index,
-                                      unmatched_reason, recipient, amount_units, decimals, block_number, block_hash,
-                                      confirmations, block_timestamp, actor, reason, accepted_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, clock_timestamp())`,
-    [
-      payment.payment_id,
-      payment.merchant_id,
-      payment.status,
-      transfer.network,
-      transfer.transaction_id,
-      transfer.transaction_event_index,
-      unmatchedReason,
-      transfer.recipient,
-      transfer.amount_units,
-      transfer.decimals,
-      proof.block_number,
-      proof.block_hash,
-      proof.confirmations,
-      proof.block_timestamp,
-      author.actor,
-      author.reason,
-    ],
+    `with accepted as (select * from jsonb_populate_record(null::transfer_acceptance, $1)),
+          paying as (
+       update transfer t
+          set payment_id = a.payment_id, related_payment_id = null, reason = null,
+              confirmations = greatest(t.confirmations, a.confirmations)
+         from accepted a
+        where t.network = a.network and t.transaction_id = a.transaction_id
+          and t.transaction_event_index = a.transaction_event_index)
+     insert into transfer_acceptance (${acceptanceColumns})
+     select ${acceptanceColumns.replace('accepted_at', 'clock_timestamp()')} from accepted`,
+    [acceptance],
   );
 }
-
-export type NewAcceptance = {
-  payment: PaymentRow;
-  transfer: LedgerTransfer;
-  proof: Proof;
-  unmatchedReason: UnmatchedReason | null;
-  author: Author;
-};

@@ -12,7 +12,7 @@ export type AuditRow = {
 
 const ROWS_MAX = 100;
 
-/** @param before only what was done before this moment; null for the newest. @returns at most a hundred, newest first. */
+/** @param before only what was done before this time; null for the newest. @returns at most a hundred, newest first. */
 export async function readAudit(db: Queryable, merchantId: string, before: Date | null): Promise<AuditRow[]> {
   const newest = (at: string): string =>
     `merchant_id = $1 and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${ROWS_MAX}`;

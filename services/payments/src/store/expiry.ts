@@ -1,12 +1,12 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from '../state.ts';
-import { paymentColumns, type PaymentRow } from './payment.ts';
+import { isUnfinishedSql, paymentColumns, type PaymentRow } from './payment.ts';
 
 /**
- * Claims unfinished payments of a network that are past their expiry, the longest overdue first. Until the lease is over, no
- * other replica gets them; one that dies lets them go by itself.
- * @param claim.expiredBy leaves alone what expires after this moment.
+ * Claims unfinished payments of a network that are past their expiry, the longest overdue first. Until the lease ends no other
+ * replica gets them; the lease of a replica that dies lapses by itself.
+ * @param claim.expiredBy leaves out what expires after this time.
  */
 export async function claimOverdue(
   db: Queryable,
@@ -17,7 +17,7 @@ export async function claimOverdue(
     `update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
       where payment_id in (
         select payment_id from payment
-         where network = $1 and status in ('PENDING', 'CHECKING') and expires_at <= least(now(), $4) and expiry_check_at <= now()
+         where network = $1 and ${isUnfinishedSql} and expires_at <= least(now(), $4) and expiry_check_at <= now()
          order by expires_at limit $2
            for update skip locked)
       returning ${paymentColumns}`,
@@ -29,12 +29,12 @@ export async function claimOverdue(
 /** Ends the lease of payments about which the chain knows too little yet; they are due again after the pause. */
 export async function postponeExpiry(db: Queryable, paymentIds: readonly string[], pauseMs: number): Promise<void> {
   await db.query(
-    `update payment set expiry_check_at = now() + $2 * interval '1 millisecond' where payment_id = any($1) and status in ('PENDING', 'CHECKING')`,
+    `update payment set expiry_check_at = now() + $2 * interval '1 millisecond' where payment_id = any($1) and ${isUnfinishedSql}`,
     [paymentIds, pauseMs],
   );
 }
 
-/** Expires those that still wait. @returns the expired ones, and when that was. */
+/** Expires those that are still PENDING. @returns the expired ones, and when that was. */
 export async function expirePayments(
   tx: Transaction,
   paymentIds: readonly string[],
@@ -48,11 +48,11 @@ export async function expirePayments(
   return rows;
 }
 
-/** @returns for how long the longest overdue unfinished payment of a network has been waiting past its expiry, in seconds; 0 without one. */
+/** @returns how far the longest overdue unfinished payment of a network is past its expiry, in seconds; 0 without one. */
 export async function measureExpiryLag(db: Queryable, network: string): Promise<number> {
   const { rows } = await db.query<{ lag: number }>(
     `select coalesce(greatest(0, extract(epoch from now() - min(expires_at))), 0)::float8 as lag
-       from payment where network = $1 and status in ('PENDING', 'CHECKING')`,
+       from payment where network = $1 and ${isUnfinishedSql}`,
     [network],
   );
   return rows[0]?.lag ?? 0;

@@ -4,7 +4,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from './payment.ts';
 import type { TransferRow } from './transfer.ts';
 
-/** Something that only a person can decide. The last three are null as long as nobody has. */
+/** Something that only a person can decide. The last three are null while the incident is open. */
 export type IncidentRow = {
   incident_id: string;
   kind: 'paid_transfer_gone';
@@ -23,7 +23,7 @@ export type IncidentRow = {
 const incidentColumns = `incident_id, kind, payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash,
   opened_at, resolved_at, resolved_by, resolved_reason`;
 
-/** Notes that the transfer of a paid payment is gone from the chain, for a person to judge. */
+/** Records that the transfer of a paid payment is gone from the chain, for a person to judge. */
 export async function openIncident(tx: Transaction, payment: PaymentRow, transfer: TransferRow): Promise<void> {
   await tx.query(
     `insert into incident (kind, payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash, opened_at)
@@ -58,8 +58,8 @@ export async function readIncidents(
 }
 
 /**
- * Writes down that somebody has dealt with an incident, and why it is settled. The first one to do so stays the one who did.
- * @returns the incident as it then stands, or null when there is none of this id (a UUID).
+ * Resolves an incident. Resolving it again keeps the first author and reason.
+ * @returns the incident, or null when there is none with this id (a UUID).
  */
 export async function resolveIncident(db: Queryable, incidentId: string, author: Author): Promise<IncidentRow | null> {
   const { rows } = await db.query<IncidentRow>(

@@ -28,8 +28,11 @@ export type Slot = { network: string; recipient: string; amountUnits: bigint };
 export const paymentColumns = `payment_id, merchant_id, public_token, status, network, recipient, amount, amount_units, description,
   created_at, expires_at, paid_at, cancelled_at`;
 
+/** As isUnfinished() of state.ts, spelled as in the partial indexes, which serve no other spelling. */
+export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;
+
 /**
- * Cancels a payment of this merchant that still waits. The status guard lets one of a racing cancel and transfer win.
+ * Cancels a payment of this merchant that is still PENDING. The status guard decides a race between a cancel and a transfer.
  * @returns null when it is another merchant's, unknown, or no longer PENDING.
  */
 export async function cancelPayment(db: Queryable, merchantId: string, paymentId: string): Promise<PaymentRow | null> {
@@ -42,10 +45,7 @@ export async function cancelPayment(db: Queryable, merchantId: string, paymentId
   return rows[0] ?? null;
 }
 
-/**
- * Moves a payment on, if its status still allows it.
- * @returns the moved payment, or null when a race was lost.
- */
+/** @returns the payment in its new status, or null when its status does not allow that. */
 export async function movePayment(
   tx: Transaction,
   paymentId: string,
@@ -59,4 +59,65 @@ export async function movePayment(
     [paymentId, to, statusesBefore(to)],
   );
   return rows[0] ?? null;
+}
+
+/** @param lock keeps the row as it is until the transaction ends. */
+export async function findPayment(
+  db: Queryable,
+  paymentId: string,
+  lock: 'for update' | '' = '',
+): Promise<PaymentRow | null> {
+  const { rows } = await db.query<PaymentRow>(`select ${paymentColumns} from payment where payment_id = $1 ${lock}`, [
+    paymentId,
+  ]);
+  return rows[0] ?? null;
+}
+
+/**
+ * Locks the payments of a slot that one block can concern: the last one started by then, and the first one created soon after.
+ * Older ones ended where a newer one started. Two index look-ups, however many payments the slot has had. Their ids are passed as
+ * an array, because after waiting for a lock PostgreSQL checks joined rows again, one by one, and would drop a candidate.
+ * @returns at most two, oldest first.
+ */
+export async function lockSlotPayments(
+  tx: Transaction,
+  slot: Slot,
+  { startedBefore, createdBefore }: { startedBefore: Date; createdBefore: Date },
+): Promise<PaymentRow[]> {
+  const { rows } = await tx.query<PaymentRow>({
+    name: 'lock-slot-payments',
+    text: `
+      select ${paymentColumns} from payment
+       where payment_id = any(array(
+         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
+           order by created_at desc limit 1)
+         union all
+         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3
+                                           and created_at >= $4 and created_at < $5
+           order by created_at limit 1)))
+       order by created_at, payment_id
+       for update`,
+    values: [slot.network, slot.recipient, slot.amountUnits, startedBefore, createdBefore],
+  });
+  return rows;
+}
+
+/** The search for a payment that a transfer of another amount was meant for stops after this many of the merchant's payments. */
+const PAYMENTS_SEARCHED = 1000;
+
+/** @returns at most 20 payments on a transfer's wallet, of any amount, created before the given time; newest first. */
+export async function findPaymentsOnWallet(
+  db: Queryable,
+  wallet: { merchant_id: string; network: string; recipient: string },
+  createdBefore: Date,
+): Promise<PaymentRow[]> {
+  const { rows } = await db.query<PaymentRow>(
+    `select * from (
+       select ${paymentColumns} from payment where merchant_id = $1 and created_at < $2
+        order by created_at desc, payment_id desc limit ${PAYMENTS_SEARCHED}) recent
+      where network = $3 and recipient = $4
+      limit 20`,
+    [wallet.merchant_id, createdBefore, wallet.network, wallet.recipient],
+  );
+  return rows;
 }

@@ -1,7 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /**
- * Makes the partitions of the coming months and drops one that holds only forgotten replies, unless somebody is reading replies for long.
+ * Makes the partitions of the coming months and drops one past its retention, unless a long reader holds a lock on the replies.
  * @returns whether one was dropped: there may be more.
  */
 export async function keepReplyPartitions(db: Queryable): Promise<boolean> {

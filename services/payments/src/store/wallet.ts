@@ -1,10 +1,10 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
-/** Who took a wallet from which merchant, and why. */
+/** Who released a wallet from which merchant, and why. */
 type WalletRelease = Author & { merchant_id: string; released_at: Date };
 
-/** A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to nobody; releases are the newest hundred. */
+/** A wallet and its history. `merchant_id` and `bound_at` are null while no merchant owns it; releases are the newest hundred. */
 export type Wallet = {
   merchant_id: string | null;
   bound_at: Date | null;
@@ -14,10 +14,10 @@ export type Wallet = {
 const RELEASES_MAX = 100;
 
 /**
- * Takes a wallet from the merchant it belongs to, and writes down who did it and why. The next merchant that creates a payment
- * on it gets it. Payments that still wait on it are not touched.
+ * Releases a wallet from its merchant, and records who did it and why. The next merchant that creates a payment on it owns it.
+ * Unfinished payments on it stay as they are.
  * @param address canonical.
- * @returns the merchant that lost it, or null when the wallet belonged to nobody.
+ * @returns the former owner, or null when the wallet had none.
  */
 export async function releaseWallet(db: Queryable, address: string, author: Author): Promise<string | null> {
   const { rows } = await db.query<{ merchant_id: string }>(

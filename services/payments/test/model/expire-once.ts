@@ -6,7 +6,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import type { Announcer } from '../../src/announcer.ts';
+import type { PaymentMessages } from '../../src/payment-messages.ts';
 import type { Chain } from '../../src/clients.ts';
 import { startExpireLoop } from '../../src/loops/expire.ts';
 import type { Question } from './expiring.ts';
@@ -19,13 +19,13 @@ import type { Question } from './expiring.ts';
  */
 export async function expireOnce({
   pool,
-  announcer,
+  messages,
   chain,
   networks,
   questions,
 }: {
   pool: Pool;
-  announcer: Announcer;
+  messages: PaymentMessages;
   chain: Chain;
   networks: readonly Network[];
   questions: Question[];
@@ -36,7 +36,7 @@ export async function expireOnce({
     db: pool,
     transact: (run) => transaction(pool, run),
     chain: listened(chain, questions),
-    announcer,
+    messages,
     networks,
     logger: errorsTo((error) => failures.push(error)),
     metrics: telling(end),

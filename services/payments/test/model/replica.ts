@@ -12,21 +12,22 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
-import { createAnnouncer } from '../../src/announcer.ts';
-import { createAskOwner } from '../../src/ask-owner.ts';
-import { noTips } from '../../src/chain-tips.ts';
+import { createPaymentMessages } from '../../src/payment-messages.ts';
+import { createAccessRefresh } from '../../src/limits/refresh-access.ts';
+import { noTips } from '../../src/views/chain-tips.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
-import { createPayment } from '../../src/creation.ts';
+import { createPayment } from '../../src/creation/creation.ts';
 import { accessChanged } from '../../src/handlers/access-changed.ts';
 import { transferObserved } from '../../src/handlers/transfer-observed.ts';
 import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
 import type { Queries } from '../../src/queries/payments.ts';
-import { readDetails, readPublicPayments } from '../../src/queries/single-payments.ts';
+import { readDetails, readPublicPayments } from '../../src/views/payment-details.ts';
+import { toPayment } from '../../src/views/payment-json.ts';
 import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
 import { releaseWallet } from '../../src/store/wallet.ts';
-import { DEADLINE_MS, LOCK_TIMEOUT_MS } from '../../src/time-limits.ts';
+import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS } from '../../src/deadlines.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
@@ -47,14 +48,14 @@ export type Replica = ReturnType<typeof startReplica>;
 type Reply = { status: number; text: string; headers: Record<string, string> };
 
 export function startReplica(pool: Pool, { outbox, queries, owners, networks, settings }: Parts) {
-  const announcer = createAnnouncer({ outbox, metrics: testMetrics });
-  const askOwner = createAskOwner({ owners, db: pool });
+  const messages = createPaymentMessages({ outbox, metrics: testMetrics });
+  const refresh = createAccessRefresh({ owners, db: pool });
   const { publicBaseUrl } = settings;
   const creation = {
     pool,
     transact: <T>(run: (tx: Transaction) => Promise<T>) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
-    announcer,
-    askOwner,
+    messages,
+    refresh,
     ...settings,
   };
   const routes = {
@@ -64,11 +65,11 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
       metrics: testMetrics,
     }),
     cancel: cancelPaymentRoute({
-      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: DEADLINE_MS }),
-      announcer,
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: COMMIT_DEADLINE_MS }),
+      messages,
       publicBaseUrl,
     }),
-    limits: limitsRoutes({ db: pool, askOwner }).find(({ path }) => path.endsWith('/limits'))!,
+    limits: limitsRoutes({ db: pool, refresh }).find(({ path }) => path.endsWith('/limits'))!,
   };
   // chain-watcher does not say how far it is: then what the ledger has is shown.
   const views = { db: pool, readTips: () => Promise.resolve(noTips) };
@@ -97,13 +98,13 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
         page = await queries.list(merchant, { ...filter, after: page.next });
         all.push(...page.payments);
       }
-      return all;
+      return all.map((payment) => toPayment(payment, payment.transfer, publicBaseUrl));
     },
-    hearTransfer: (message: TransferObserved) => hear(transferObserved(announcer), message),
+    hearTransfer: (message: TransferObserved) => hear(transferObserved(messages), message),
     hearPolicy: (message: AccessChanged) => hear(accessChanged(), message),
     hearWebhook: (message: WebhookConfigured) => hear(webhookConfigured(), message),
     release: (wallet: string) => releaseWallet(pool, wallet, { actor: 'model', reason: 'the shop was sold' }),
-    expire: (chain: Chain, questions: Question[]) => expireOnce({ pool, announcer, chain, networks, questions }),
+    expire: (chain: Chain, questions: Question[]) => expireOnce({ pool, messages, chain, networks, questions }),
   };
 }
 

@@ -37,7 +37,7 @@ export async function openWorld(): Promise<World> {
   const broker = connectBroker({ url: NO_BROKER, name: 'payments', logger: testLogger, metrics: testMetrics });
   const outbox = createOutbox({ pool: db, broker, logger: testLogger, metrics: testMetrics });
   const publicBaseUrl = 'https://pay.example';
-  const queriesOf = (pool: Pool): Queries => createQueries({ pool, schema, publicBaseUrl });
+  const queriesOf = (pool: Pool): Queries => createQueries({ pool, schema });
   await fill(db);
   return {
     pools,

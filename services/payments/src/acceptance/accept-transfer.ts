@@ -1,0 +1,118 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Finding, TransferVerifier } from '../clients.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
+import { pay } from '../settlement/settlement.ts';
+import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';
+import { type AcceptanceRow, type ChainProof, findAcceptance, insertAcceptance } from '../store/acceptance.ts';
+import { findPayment, type PaymentRow } from '../store/payment.ts';
+import { findTransfer, lockWallet, type TransferId, type TransferRow } from '../store/transfer.ts';
+import { proveTransfer, refusalReason } from './acceptance-rules.ts';
+
+export type AcceptanceContext = {
+  db: Queryable;
+  /** Runs one database transaction. */
+  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  verifier: TransferVerifier;
+  messages: PaymentMessages;
+  logger: Logger;
+};
+
+/** The transfer is on the payment's network. */
+export type AcceptanceRequest = {
+  paymentId: string;
+  event: Omit<TransferId, 'network'>;
+  author: Author;
+};
+
+/** A payment, and a transfer of the ledger that may be accepted for it. */
+export type Pair = { payment: PaymentRow; transfer: TransferRow };
+
+/**
+ * Makes a transfer that pays nothing pay this payment, because an operator decides so. The chain is asked again, before and outside
+ * the transaction: the stored ledger is not enough to override a rule. The payment is then PAID like any other, its messages carry
+ * its own amount, and the decision is stored beside it. Repeating it changes nothing and answers the same.
+ * @throws HttpError 404 for an unknown payment or transfer, 409 with a sentence when it cannot be accepted.
+ * @throws ServiceUnavailable when the chain could not be asked.
+ */
+export async function acceptTransfer(context: AcceptanceContext, request: AcceptanceRequest): Promise<AcceptanceRow> {
+  const { db, transact, verifier } = context;
+  const pair = await findPair(db, request);
+  const accepted = await findAcceptanceFor(db, pair);
+  if (accepted !== null) return accepted;
+  // Decided again under locks; here it saves the question to the chain, and the transaction.
+  refuse(refusalReason(pair.payment, pair.transfer));
+  const finding = await verifier.verify(pair.transfer);
+  requireProof(pair.transfer, finding);
+  return transact((tx) => acceptLocked({ ...context, tx }, pair, finding, request.author));
+}
+
+/** @throws HttpError 404 naming what is missing. */
+export async function findPair(
+  db: Queryable,
+  { paymentId, event }: Pick<AcceptanceRequest, 'paymentId' | 'event'>,
+): Promise<Pair> {
+  const payment = await findPayment(db, paymentId);
+  if (payment === null) throw new HttpError(404, 'Payment not found');
+  const transfer = await findTransfer(db, { network: payment.network, ...event });
+  if (transfer === null) throw new HttpError(404, `The ledger has no such transfer on ${payment.network}`);
+  return { payment, transfer };
+}
+
+type LockedContext = Pick<AcceptanceContext, 'messages' | 'logger'> & { tx: Transaction };
+
+/** Decides with everything of the wallet locked, in the order in which settling locks it: wallet, transfer, payment. */
+async function acceptLocked(
+  context: LockedContext,
+  { payment: { payment_id: paymentId, network, recipient }, transfer: id }: Pair,
+  finding: Finding,
+  author: Author,
+): Promise<AcceptanceRow> {
+  const { tx } = context;
+  await lockWallet(tx, network, recipient);
+  const transfer = await findTransfer(tx, id, 'for update');
+  const payment = await findPayment(tx, paymentId, 'for update');
+  if (transfer === null || payment === null)
+    throw new Error(`${paymentId} or transfer ${id.transaction_id} was deleted from the ledger`);
+  const pair = { payment, transfer };
+  const accepted = await findAcceptanceFor(tx, pair);
+  if (accepted !== null) return accepted;
+  refuse(refusalReason(payment, transfer));
+  const proof = requireProof(transfer, finding);
+  await pay(context, payment, transfer);
+  await insertAcceptance(tx, { ...pair, proof, unmatchedReason: unmatchedReasonFor(payment, transfer), author });
+  const written = await findAcceptance(tx, transfer);
+  if (written === null) throw new Error(`the acceptance of transfer ${id.transaction_id} was not written`);
+  logAccepted(context, written);
+  return written;
+}
+
+/** @returns null where the transfer was accepted for another payment: that makes refusalReason() refuse it. */
+async function findAcceptanceFor(db: Queryable, { payment, transfer }: Pair): Promise<AcceptanceRow | null> {
+  const acceptance = await findAcceptance(db, transfer);
+  return acceptance?.payment_id === payment.payment_id ? acceptance : null;
+}
+
+function refuse(refusal: string | null): void {
+  if (refusal !== null) throw new HttpError(409, refusal);
+}
+
+function requireProof(transfer: TransferRow, finding: Finding): ChainProof {
+  const proof = proveTransfer(transfer, finding);
+  if (typeof proof === 'string') throw new HttpError(409, proof);
+  return proof;
+}
+
+/** Money that no rule would have matched: worth a line in the log, beside the row for the audit. */
+function logAccepted({ tx, logger }: LockedContext, acceptance: AcceptanceRow): void {
+  const { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor } = acceptance;
+  tx.afterCommit(() =>
+    logger.warn(
+      { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor },
+      'an operator accepted a transfer as payment',
+    ),
+  );
+}

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto';
+import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import type { CreationRequest } from '@quittance/contracts/payment.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import { COMMIT_DEADLINE_MS } from '../deadlines.ts';
+import type { AccessRefresh } from '../limits/refresh-access.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
+import { type CreationResult, insertPayment, type NewPayment } from '../store/new-payment.ts';
+import type { PaymentRow } from '../store/payment.ts';
+import { toPayment } from '../views/payment-json.ts';
+import { splitAtTimestamps } from './split-at-timestamps.ts';
+
+/** A creation as the gateway validated it. */
+export type Creation = CreationRequest & {
+  merchant_id: string;
+  idempotency_key: string;
+  /** Millionths of a USDT. */
+  amount_units: bigint;
+};
+
+/** Every result but `unknown_merchant`, which is thrown. */
+export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
+
+export type CreationContext = {
+  /** Runs one database transaction, in which no lock is waited for longer than LOCK_TIMEOUT_MS. */
+  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  messages: PaymentMessages;
+  refresh: AccessRefresh;
+  ttlSeconds: number;
+  walletBinding: boolean;
+  publicBaseUrl: string;
+};
+
+/**
+ * Creates a payment, or answers a repeated request with the first answer's bytes.
+ * A refusal that depends on another service's decision is given only after asking that service once, between two transactions:
+ * permissions may arrive late, and a merchant that was just activated must not be turned away.
+ * @throws ServiceUnavailable or what isUnavailable() recognises when it cannot be decided; then nothing is stored.
+ */
+export async function createPayment(context: CreationContext, creation: Creation): Promise<CreationOutcome> {
+  const asked = new Set<keyof AccessRefresh>();
+  const deadlineMs = performance.now() + COMMIT_DEADLINE_MS;
+  for (;;) {
+    const result = await attempt(context, creation, deadlineMs);
+    const owner = ownerOf(result.outcome);
+    // Each owner is asked once, so this repeats at most twice.
+    if (owner === null || asked.has(owner) || !(await context.refresh[owner](creation.merchant_id))) {
+      // The gateway let the merchant in, so quota is only late.
+      if (result.outcome === 'unknown_merchant') throw unavailable(new Error('quota does not know the merchant yet'));
+      return result;
+    }
+    asked.add(owner);
+  }
+}
+
+/** Whose decision the outcome depends on, where a newer version could change it. */
+function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null {
+  switch (outcome) {
+    case 'unknown_merchant':
+    case 'account_inactive':
+    case 'creation_paused':
+    case 'beta_not_activated':
+    case 'beta_expired':
+    case 'total_quota_exhausted':
+    case 'daily_quota_exhausted':
+      return 'policy';
+    case 'webhook_missing':
+      return 'webhook';
+    case 'created':
+    case 'replayed':
+    case 'key_conflict':
+    case 'wallet_of_another_merchant':
+    case 'slot_taken':
+      return null;
+  }
+}
+
+/** @param deadlineMs monotonic milliseconds; nothing is created after them. */
+async function attempt(context: CreationContext, creation: Creation, deadlineMs: number): Promise<CreationResult> {
+  const result = await context.transact(async (tx) => {
+    const inserted = await insertPayment(tx, newPayment(context, creation));
+    if (inserted.outcome !== 'created') return inserted;
+    // Checked right before the commit, so waiting for a connection, a slow statement and the owner's answer count as well.
+    if (performance.now() > deadlineMs)
+      throw unavailable(new Error(`the creation took longer than ${COMMIT_DEADLINE_MS} ms`));
+    faultPoint('creation-written');
+    context.messages.sendCreatedAfterCommit(tx);
+    return inserted;
+  });
+  faultPoint('creation-committed');
+  return result;
+}
+
+function newPayment(
+  { ttlSeconds, walletBinding, publicBaseUrl, messages }: CreationContext,
+  creation: Creation,
+): NewPayment {
+  // Placeholders: the database's clock decides the timestamps and fills them into the texts.
+  const now = new Date();
+  const payment: PaymentRow = {
+    payment_id: newId('pay', now),
+    merchant_id: creation.merchant_id,
+    public_token: newPublicToken(),
+    status: 'PENDING',
+    network: creation.network,
+    recipient: creation.merchant_wallet,
+    amount: creation.amount,
+    amount_units: creation.amount_units,
+    description: creation.description,
+    created_at: now,
+    expires_at: now,
+    paid_at: null,
+    cancelled_at: null,
+  };
+  const message = messages.composeCreated(payment);
+  return {
+    payment: { ...payment, token_sha256: sha256(payment.public_token) },
+    ttlSeconds,
+    bindWallet: walletBinding,
+    idempotencyKey: creation.idempotency_key,
+    fingerprint: fingerprintOf(creation),
+    reply: splitAtTimestamps(JSON.stringify(toPayment(payment, null, publicBaseUrl))),
+    message: { ...message, body: splitAtTimestamps(message.body) },
+  };
+}
+
+/** Two requests are the same when their validated values are: "10.5" and "10.50" are one amount. */
+function fingerprintOf(creation: Creation): Buffer {
+  const { amount_units: units, merchant_wallet: wallet, network, description } = creation;
+  return createHash('sha256')
+    .update(JSON.stringify([units.toString(), wallet, network, description]))
+    .digest();
+}

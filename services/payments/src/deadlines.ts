@@ -1,0 +1,17 @@
+/**
+ * A merchant's request that takes longer than this is rolled back. The gateway answers 503 after 1.5 s, which should mean that
+ * nothing was changed; the rest of that time is for the way there and back, and for the commit.
+ */
+export const COMMIT_DEADLINE_MS = 1_200;
+
+/** How long to wait for one lock, such as that of the merchant's other creations. Leaves time for the rest. */
+export const LOCK_TIMEOUT_MS = 1_000;
+
+/**
+ * How long chain-watcher may ask nodes for an operator. Longer than it takes to give up on its nodes, and short enough for
+ * the operator's command, which waits 10 s, to report it.
+ */
+export const VERIFY_TIMEOUT_MS = 7_000;
+
+/** How long chain-watcher may take to answer its tips. No request waits that long; a late answer serves later requests. */
+export const TIPS_TIMEOUT_MS = 1_000;

@@ -1,0 +1,141 @@
+import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { OwnPayment } from '@quittance/contracts/payment-views.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { paysNothingSql } from '../store/transfer.ts';
+
+/*
+ * The reads that customers' browsers and merchants' backends repeat all the time. Many go together into one statement, which
+ * Prisma cannot express, and pg runs it, because here each microsecond is spent thousands of times.
+ */
+
+export type ViewedPayment = {
+  payment_id: string;
+  public_token: string;
+  /** One of PaymentStatus: the table's check allows nothing else. */
+  status: string;
+  network: string;
+  recipient: string;
+  amount: string;
+  description: string;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  cancelled_at: Date | null;
+};
+
+/** The columns of the paying transfer; each is null while there is none. */
+export type ViewedTransfer = {
+  transaction_id: string;
+  transaction_event_index: number;
+  block_number: bigint;
+  confirmations: number;
+  confirmations_required: number;
+  /** When the ledger's row was written, by the clock of `read_at`. */
+  observed_at: Date;
+};
+
+/** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments are over. */
+export type WithTransfer = { status: string; network: string; read_at: Date } & (
+  ViewedTransfer | { transaction_id: null }
+);
+
+export type DetailsRow = ViewedPayment & WithTransfer & { merchant_id: string; amount_units: bigint };
+
+const viewColumns = `p.payment_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.description,
+  p.created_at, p.expires_at, p.paid_at, p.cancelled_at,
+  t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
+
+/** @returns those of the payments that exist and are that merchant's, in no particular order. */
+export async function findDetails(db: Queryable, requested: readonly OwnPayment[]): Promise<DetailsRow[]> {
+  const { rows } = await db.query<DetailsRow>({
+    name: 'read-details',
+    text: `
+      select p.merchant_id, p.amount_units, ${viewColumns}
+      from unnest($1::text[], $2::text[]) as r (merchant_id, payment_id)
+        join payment p on p.payment_id = r.payment_id and p.merchant_id = r.merchant_id
+        left join transfer t on t.payment_id = p.payment_id`,
+    values: [requested.map(({ merchant_id }) => merchant_id), requested.map(({ payment_id }) => payment_id)],
+  });
+  return rows;
+}
+
+/**
+ * A payment without a transfer to show gives the index no key, so that no page of it is read: most views are of PENDING payments.
+ * @param tokensSha256 SHA-256 of public tokens, in hex.
+ * @returns those that exist, in no particular order.
+ */
+export async function findByPublicTokens(
+  db: Queryable,
+  tokensSha256: readonly string[],
+): Promise<(ViewedPayment & WithTransfer & { requested: string })[]> {
+  const { rows } = await db.query<ViewedPayment & WithTransfer & { requested: string }>({
+    name: 'read-public-payments',
+    text: `
+      select r.token_sha256 as requested, ${viewColumns}
+      from unnest($1::text[]) as r (token_sha256)
+        join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
+        left join transfer t on t.payment_id = case when p.status in ('CHECKING', 'PAID') then p.payment_id end`,
+    values: [tokensSha256],
+  });
+  return rows;
+}
+
+/** Details show at most this many transfers that pay nothing. */
+const MAX_UNMATCHED = 100;
+
+export type UnmatchedRow = {
+  /** The payment beside which it is shown. */
+  shown_with: string;
+  transaction_id: string;
+  transaction_event_index: number;
+  /** Base units of the token, which has `decimals` decimals. */
+  amount_units: string;
+  decimals: number;
+  block_timestamp: Date;
+  related_payment_id: string | null;
+  reason: UnmatchedReason | null;
+};
+
+type UnmatchedQuery = {
+  payment: { payment_id: string; network: string; recipient: string };
+  window: { start: Date; end: Date };
+};
+
+/**
+ * Transfers that pay nothing: those meant for a payment, and all that reached its wallet in its window. By payment, newest first.
+ * Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
+ * no more than one with a hundred.
+ */
+export async function findUnmatched(db: Queryable, queries: readonly UnmatchedQuery[]): Promise<UnmatchedRow[]> {
+  if (queries.length === 0) return [];
+  const { rows } = await db.query<UnmatchedRow>({
+    name: 'read-unmatched',
+    text: `
+      select q.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
+             t.block_timestamp, t.related_payment_id, t.reason
+      from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
+          as q (payment_id, network, recipient, window_start, window_end)
+        cross join lateral (
+          select * from (
+            (select * from transfer
+              where related_payment_id = q.payment_id and ${paysNothingSql}
+              order by block_timestamp desc limit ${MAX_UNMATCHED})
+            union
+            (select * from transfer
+              where network = q.network and recipient = q.recipient and ${paysNothingSql}
+                and block_timestamp >= q.window_start and block_timestamp < q.window_end
+              order by block_timestamp desc limit ${MAX_UNMATCHED})
+          ) either
+          order by block_timestamp desc, transaction_id, transaction_event_index
+          limit ${MAX_UNMATCHED}
+        ) t`,
+    values: [
+      queries.map(({ payment }) => payment.payment_id),
+      queries.map(({ payment }) => payment.network),
+      queries.map(({ payment }) => payment.recipient),
+      queries.map(({ window }) => window.start),
+      queries.map(({ window }) => window.end),
+    ],
+  });
+  return rows;
+}

@@ -1,0 +1,86 @@
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import type {
+  DetailsAnswer,
+  OwnPayment,
+  PublicPaymentsAnswer,
+  SeenConfirmations,
+} from '@quittance/contracts/payment-views.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import {
+  type DetailsRow,
+  findByPublicTokens,
+  findDetails,
+  findUnmatched,
+  type UnmatchedRow,
+  type ViewedTransfer,
+} from '../queries/payment-views.ts';
+import { paymentWindow } from '../settlement/payment-window.ts';
+import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';
+import type { ReadTips } from './chain-tips.ts';
+import { withCurrentConfirmations } from './confirmations.ts';
+import { toPayment, toPublicPayment } from './payment-json.ts';
+
+type Sources = { db: Queryable; readTips: ReadTips };
+
+/** @returns those of the payments that exist and are that merchant's, in no particular order. */
+export async function readDetails(
+  { db, readTips }: Sources,
+  requested: readonly OwnPayment[],
+  publicBaseUrl: string,
+): Promise<DetailsAnswer['found']> {
+  const rows = await findDetails(db, requested);
+  const [current, unmatched] = await Promise.all([
+    withCurrentConfirmations(rows, readTips),
+    findUnmatched(
+      db,
+      rows.map((payment) => ({ payment, window: paymentWindow(payment) })),
+    ),
+  ]);
+  const transfersOf = Map.groupBy(unmatched, (transfer) => transfer.shown_with);
+  return current.map((row) => ({
+    merchant_id: row.merchant_id,
+    payment: {
+      ...toPayment(row, row.transaction_id === null ? null : row, publicBaseUrl),
+      unmatched_transfers: (transfersOf.get(row.payment_id) ?? []).flatMap((transfer) => toUnmatched(row, transfer)),
+    },
+  }));
+}
+
+/**
+ * @param tokensSha256 SHA-256 of public tokens, in hex.
+ * @returns those that exist, in no particular order.
+ */
+export async function readPublicPayments(
+  { db, readTips }: Sources,
+  tokensSha256: readonly string[],
+): Promise<PublicPaymentsAnswer['found']> {
+  const rows = await withCurrentConfirmations(await findByPublicTokens(db, tokensSha256), readTips);
+  return rows.map((row) => ({
+    token_sha256: row.requested,
+    payment: toPublicPayment(row, row.transaction_id),
+    confirmations: row.status === 'CHECKING' && row.transaction_id !== null ? toSeen(row) : null,
+    server_time: rfc3339(row.read_at),
+  }));
+}
+
+const toSeen = (transfer: ViewedTransfer): SeenConfirmations => ({
+  seen: Math.min(transfer.confirmations, transfer.confirmations_required),
+  required: transfer.confirmations_required,
+});
+
+/** @returns nothing for a transfer that may still pay this payment, or whose amount makes it another payment's business. */
+function toUnmatched(payment: DetailsRow, transfer: UnmatchedRow): UnmatchedTransfer[] {
+  const reason = unmatchedReasonFor(payment, transfer);
+  if (reason === null) return [];
+  return [
+    {
+      transaction_id: transfer.transaction_id,
+      transaction_event_index: transfer.transaction_event_index,
+      amount: formatUnits(BigInt(transfer.amount_units), transfer.decimals),
+      block_timestamp: rfc3339(transfer.block_timestamp),
+      reason,
+    },
+  ];
+}

@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  matchPayment,
+  startOfNextSecond,
+  unmatchedReason,
+  type PaymentTimes,
+  paymentWindow,
+} from '../src/settlement/payment-window.ts';
+
+const at = (time: string): Date => new Date(`2026-03-01T${time}Z`);
+
+/** Waits from 12:00:00.200 to 12:30:00.200 unless said otherwise. */
+const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
+  created_at: at('12:00:00.200'),
+  expires_at: at('12:30:00.200'),
+  cancelled_at: null,
+  ...change,
+});
+
+describe('which payment a transfer belongs to', () => {
+  test('a block inside the window belongs to the payment, whenever it is noticed', () => {
+    const waiting = payment();
+    expect(matchPayment([waiting], at('12:00:01.000'))).toBe(waiting);
+    expect(matchPayment([waiting], at('12:30:00.000'))).toBe(waiting);
+  });
+
+  test('a block at the moment of expiry is late', () => {
+    expect(matchPayment([payment({ expires_at: at('12:30:00.000') })], at('12:30:00.000'))).toBeNull();
+  });
+
+  test('a block of the second in which the payment was created belongs to it', () => {
+    const waiting = payment();
+    expect(matchPayment([waiting], at('12:00:00.000'))).toBe(waiting);
+  });
+
+  test('a block less than 15 s before the creation belongs to the payment, one 15 s before does not', () => {
+    const waiting = payment();
+    expect(matchPayment([waiting], at('11:59:46.000'))).toBe(waiting);
+    expect(matchPayment([waiting], at('11:59:45.200'))).toBeNull();
+    expect(matchPayment([waiting], at('11:59:45.000'))).toBeNull();
+  });
+
+  test('a block of the second of the cancellation comes too late, one of the second before in time', () => {
+    const cancelled = payment({ cancelled_at: at('12:10:05.900') });
+    expect(matchPayment([cancelled], at('12:10:05.000'))).toBeNull();
+    expect(matchPayment([cancelled], at('12:10:04.000'))).toBe(cancelled);
+  });
+
+  test('a payment cancelled in the second of its creation holds no block, also not through the allowance', () => {
+    const cancelled = payment({ cancelled_at: at('12:00:00.900') });
+    expect(matchPayment([cancelled], at('12:00:00.000'))).toBeNull();
+    expect(matchPayment([cancelled], at('11:59:59.000'))).toBe(cancelled);
+  });
+
+  test('cancelling after the expiry does not make the window longer', () => {
+    expect(matchPayment([payment({ cancelled_at: at('12:40:00.000') })], at('12:35:00.000'))).toBeNull();
+  });
+
+  test('a payment window ends where the next payment of the slot starts', () => {
+    const first = payment();
+    const second = payment({ created_at: at('12:05:00.700'), expires_at: at('12:35:00.700') });
+    expect(matchPayment([first, second], at('12:04:59.000'))).toBe(first);
+    expect(matchPayment([first, second], at('12:05:00.000'))).toBe(second);
+    expect(matchPayment([first, second], at('12:20:00.000'))).toBe(second);
+  });
+
+  test('the window that holds the block goes before the allowance of the next payment', () => {
+    const first = payment();
+    const second = payment({ created_at: at('12:05:00.700'), expires_at: at('12:35:00.700') });
+    expect(matchPayment([first, second], at('12:04:50.000'))).toBe(first);
+  });
+
+  test('the last payment started and the first one after it decide the match as all of them do', () => {
+    fc.assert(
+      fc.property(anySlot, fc.integer({ min: -60, max: 400 }), (slot, second) => {
+        const block = new Date(second * 1000);
+        const started = slot.filter((one) => one.created_at < startOfNextSecond(block)).slice(-1);
+        const after = slot.filter((one) => one.created_at >= startOfNextSecond(block)).slice(0, 1);
+        expect(matchPayment([...started, ...after], block)).toBe(matchPayment(slot, block));
+      }),
+    );
+  });
+
+  test('no block belongs to a payment that had stopped waiting, or began 15 s after it or later', () => {
+    fc.assert(
+      fc.property(anySlot, fc.integer({ min: -60, max: 400 }), (slot, second) => {
+        const block = new Date(second * 1000);
+        const match = matchPayment(slot, block);
+        if (match === null) return;
+        expect(block < paymentWindow(match).end).toBe(true);
+        expect(match.created_at.getTime() - block.getTime()).toBeLessThan(15_000);
+      }),
+    );
+  });
+});
+
+/** Payments one after the other, as the slot's uniqueness forces them: each starts after the one before was closed. */
+const anySlot = fc
+  .array(
+    fc.record({
+      pauseMs: fc.integer({ min: 0, max: 30_000 }),
+      lifeMs: fc.integer({ min: 1, max: 60_000 }),
+      end: fc.constantFrom('expired', 'cancelled', 'paid'),
+    }),
+    { minLength: 1, maxLength: 5 },
+  )
+  .map((steps) => {
+    let clock = 0;
+    return steps.map(({ pauseMs, lifeMs, end }): PaymentTimes => {
+      const start = clock + pauseMs;
+      clock = start + lifeMs;
+      return {
+        created_at: new Date(start),
+        // A payment that was paid leaves its slot before its time is over.
+        expires_at: new Date(end === 'expired' ? clock : clock + 60_000),
+        cancelled_at: end === 'cancelled' ? new Date(clock) : null,
+      };
+    });
+  });
+
+describe('why a transfer pays nothing', () => {
+  const reason = (change: Partial<PaymentTimes> & { status?: string }, units: bigint, time: string) =>
+    unmatchedReason(
+      { status: 'EXPIRED', tokenUnits: 10n, ...payment(), ...change },
+      { tokenUnits: units, blockTime: at(time) },
+    );
+
+  test('another amount is underpaid or overpaid, whatever the time', () => {
+    expect(reason({}, 9n, '12:10:00.000')).toBe('underpaid');
+    expect(reason({}, 11n, '13:00:00.000')).toBe('overpaid');
+  });
+
+  test('the exact amount is late after the expiry, and after_cancel from the second of the cancellation on', () => {
+    expect(reason({}, 10n, '13:00:00.000')).toBe('late');
+    expect(reason({ status: 'CANCELLED', cancelled_at: at('12:10:05.900') }, 10n, '12:10:05.000')).toBe('after_cancel');
+  });
+
+  test('the exact amount is a duplicate when another transfer pays or is about to', () => {
+    expect(reason({ status: 'PAID' }, 10n, '12:10:00.000')).toBe('duplicate');
+    expect(reason({ status: 'CHECKING' }, 10n, '12:10:00.000')).toBe('duplicate');
+  });
+});
