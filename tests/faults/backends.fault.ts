@@ -37,7 +37,7 @@ export const fault: Fault = {
         const before = await messagesTaken(server.url);
         const report = await createWhileSessionsEnd(payments, CAMPAIGN, {
           random,
-          messagesTaken: async () => (await messagesTaken(server.url)) - before,
+          messagesHandled: async () => (await messagesTaken(server.url)) - before,
           ...(killsServer && { meanwhile: () => server.crash(say) }),
         });
         broken.push(...report.violations, ...emptiness(report));

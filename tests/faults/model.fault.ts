@@ -1,5 +1,5 @@
 import { type Outcome, runCampaign } from '../../services/payments/test/model/campaign.ts';
-import { openWorld } from '../../services/payments/test/model/world.ts';
+import { openSharedDatabase } from '../../services/payments/test/model/world.ts';
 import type { Fault } from './fault.ts';
 
 const USUAL_RUNS = 1000;
@@ -12,7 +12,7 @@ export const fault: Fault = {
   about:
     'payments in random runs of everything that can happen, one by one and at once on two replicas, held against a model of the rules',
   async run({ seed, runs, path, say, onEnd }) {
-    const world = await openWorld();
+    const world = await openSharedDatabase();
     onEnd(() => world.close());
     const total = runs ?? USUAL_RUNS;
     const startedAt = performance.now();

@@ -4,18 +4,18 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   accept,
   acceptances,
-  announcements,
+  countPaidMessages,
   author,
   confirmed,
   findingOf,
-  reaches,
-  said,
-  sayMore,
-  taken,
+  untilDetails,
+  messagesAbout,
+  observeAgain,
+  untilRecorded,
   underpaid,
-} from './acceptance.ts';
+} from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -26,11 +26,11 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-describe('the chain has the last word', () => {
+describe('the chain’s answer decides an acceptance', () => {
   const nothingChanged = async (one: TestPayment) => {
     expect(await one.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: [{ reason: 'underpaid' }] });
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toEqual([]);
-    expect(await announcements(payments, one)).toBe(0);
+    expect(await countPaidMessages(payments, one)).toBe(0);
   };
 
   test.each([
@@ -43,7 +43,7 @@ describe('the chain has the last word', () => {
     ['undecided', 'network_halted', /has halted this network/],
   ])('%s: %s is 409 with a sentence', async (finding, reason, sentence) => {
     const { one, transfer } = await underpaid(payments);
-    payments.peers.findings.set(transfer.transaction_id, { finding, reason });
+    payments.stubs.findings.set(transfer.transaction_id, { finding, reason });
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
     await nothingChanged(one);
@@ -58,12 +58,12 @@ describe('the chain has the last word', () => {
     ['another sender', { from: newWallet() }, /sender/],
   ])('%s is 409 with what is different', async (_, change, sentence) => {
     const { one, transfer } = await underpaid(payments);
-    payments.peers.findings.set(transfer.transaction_id, findingOf(transfer, change));
+    payments.stubs.findings.set(transfer.transaction_id, findingOf(transfer, change));
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(sentence)]);
     await nothingChanged(one);
     // The same acceptance goes through once the chain agrees.
-    payments.peers.findings.delete(transfer.transaction_id);
+    payments.stubs.findings.delete(transfer.transaction_id);
     expect((await accept(payments, one, transfer)).status).toBe(200);
   });
 
@@ -75,19 +75,19 @@ describe('the chain has the last word', () => {
     ['an amount that is a number', { amount_units: 9500000 }],
   ])('%s is no answer: 503', async (_, change) => {
     const { one, transfer } = await underpaid(payments);
-    payments.peers.findings.set(transfer.transaction_id, 'finding' in change ? change : findingOf(transfer, change));
+    payments.stubs.findings.set(transfer.transaction_id, 'finding' in change ? change : findingOf(transfer, change));
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([503, 'Service temporarily unavailable']);
     await nothingChanged(one);
   });
 
-  test('without an answer it is 503, and nothing has changed', async () => {
+  test('is missing: 503, and nothing has changed', async () => {
     const { one, transfer } = await underpaid(payments);
-    payments.peers.down.add('chain-watcher');
+    payments.stubs.down.add('chain-watcher');
     try {
       expect((await accept(payments, one, transfer)).status).toBe(503);
     } finally {
-      payments.peers.down.delete('chain-watcher');
+      payments.stubs.down.delete('chain-watcher');
     }
     await nothingChanged(one);
     await eventually(async () => expect((await accept(payments, one, transfer)).status).toBe(200));
@@ -95,22 +95,22 @@ describe('the chain has the last word', () => {
 
   /** The finding is true when chain-watcher gives it; then this happens before payments has locked anything. */
   const meanwhile = (transfer: TransferObserved, happens: () => Promise<unknown>) =>
-    payments.peers.findings.set(transfer.transaction_id, async () => {
+    payments.stubs.findings.set(transfer.transaction_id, async () => {
       await happens();
       return findingOf(transfer);
     });
 
   test('a transfer that is retracted while the chain is asked is refused', async () => {
     const { one, transfer } = await underpaid(payments);
-    meanwhile(transfer, () => sayMore(payments, transfer, { phase: 'retracted', version: 2 }));
+    meanwhile(transfer, () => observeAgain(payments, transfer, { phase: 'retracted', version: 2 }));
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([409, 'This transfer is gone from the chain']);
-    expect(await announcements(payments, one)).toBe(0);
+    expect(await countPaidMessages(payments, one)).toBe(0);
   });
 
   test('a transfer that moves to another block while the chain is asked is refused', async () => {
     const { one, transfer } = await underpaid(payments);
-    meanwhile(transfer, () => sayMore(payments, transfer, { block_hash: `0x${'cd'.repeat(32)}`, version: 3 }));
+    meanwhile(transfer, () => observeAgain(payments, transfer, { block_hash: `0x${'cd'.repeat(32)}`, version: 3 }));
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(/block_hash/)]);
     await nothingChanged(one);
@@ -120,11 +120,11 @@ describe('the chain has the last word', () => {
     const { one, transfer } = await underpaid(payments);
     meanwhile(transfer, async () => {
       await one.observe(confirmed);
-      await reaches(one, { status: 'PAID' });
+      await untilDetails(one, { status: 'PAID' });
     });
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([409, expect.stringMatching(/is PAID already/)]);
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toEqual([]);
   });
 
@@ -132,8 +132,8 @@ describe('the chain has the last word', () => {
     const { one, transfer } = await underpaid(payments);
     meanwhile(transfer, () => one.cancel());
     expect((await accept(payments, one, transfer)).json).toMatchObject({ status_before: 'CANCELLED' });
-    expect(await announcements(payments, one)).toBe(1);
-    expect(said(payments, one).closed).toMatchObject([{ status: 'CANCELLED' }]);
+    expect(await countPaidMessages(payments, one)).toBe(1);
+    expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'CANCELLED' }]);
   });
 });
 
@@ -141,7 +141,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
   const refused = async (one: TestPayment, transfer: TransferObserved, status: number, sentence: RegExp) => {
     const answer = await accept(payments, one, transfer);
     expect([answer.status, answer.json.detail]).toEqual([status, expect.stringMatching(sentence)]);
-    const asked = payments.peers.verified as { transaction_id: string }[];
+    const asked = payments.stubs.verified as { transaction_id: string }[];
     expect(asked.some(({ transaction_id: id }) => id === transfer.transaction_id)).toBe(false);
     expect(await acceptances(payments, 'transaction_id', transfer.transaction_id)).toEqual([]);
   };
@@ -153,14 +153,14 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await refused(one, transferFor(one.merchantId, one.payment), 404, /ledger has no such transfer on local/);
     await refused(one, { ...transfer, transaction_event_index: 4 }, 404, /no such transfer/);
     const elsewhere = await one.observe({ network: 'elsewhere', amount_units: '9500000' });
-    await taken(payments, elsewhere);
+    await untilRecorded(payments, elsewhere);
     await refused(one, elsewhere, 404, /no such transfer/);
   });
 
   test('a payment that is PAID, and the transfer that paid it', async () => {
     const { one, transfer } = await underpaid(payments);
     const paying = await one.observe(confirmed);
-    await reaches(one, { status: 'PAID' });
+    await untilDetails(one, { status: 'PAID' });
     await refused(one, transfer, 409, /is PAID already/);
     await refused(one, paying, 409, /pays pay_\w+ by itself/);
   });
@@ -168,7 +168,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
   test('a payment that is CHECKING, and the transfer that is about to pay it', async () => {
     const { one, transfer } = await underpaid(payments);
     const paying = await one.observe();
-    await reaches(one, { status: 'CHECKING' });
+    await untilDetails(one, { status: 'CHECKING' });
     await refused(one, transfer, 409, /is CHECKING: another transfer/);
     await refused(one, paying, 409, /by itself/);
     const other = await newPayment(payments, { amount: '11', wallet: one.payment.merchant_wallet }, one.merchantId);
@@ -177,7 +177,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
 
   test('a transfer that is gone from the chain', async () => {
     const { one, transfer } = await underpaid(payments);
-    await sayMore(payments, transfer, { phase: 'retracted', version: 2 });
+    await observeAgain(payments, transfer, { phase: 'retracted', version: 2 });
     await refused(one, transfer, 409, /gone from the chain/);
   });
 
@@ -192,7 +192,7 @@ describe('what cannot be accepted is refused without asking the chain', () => {
   test('a transfer that came while the wallet belonged to another merchant', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await one.observe({ amount_units: '9500000', merchant_id: await newMerchant(payments) });
-    await taken(payments, transfer);
+    await untilRecorded(payments, transfer);
     await refused(one, transfer, 409, /belonged to another merchant/);
   });
 
@@ -201,7 +201,10 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await one.age(5);
     await one.cancel();
     const transfer = await one.observe({ block_timestamp: wholeSecond(new Date(), -60) });
-    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: one.payment.payment_id, reason: null });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({
+      related_payment_id: one.payment.payment_id,
+      reason: null,
+    });
     const other = await newPayment(payments, { amount: '5.1', wallet: one.payment.merchant_wallet }, one.merchantId);
     await refused(other, transfer, 409, /came in time for another payment/);
   });

@@ -4,19 +4,19 @@ import {
   accept,
   type Acceptance,
   acceptances,
-  announcements,
+  countPaidMessages,
   author,
   confirmed,
   expire,
   incidents,
-  reaches,
-  said,
-  sayMore,
-  taken,
+  untilDetails,
+  messagesAbout,
+  observeAgain,
+  untilRecorded,
   underpaid,
-} from './acceptance.ts';
+} from './acceptance-fixtures.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
-import { newMerchant, newPayment, newWallet, wholeSecond } from './shop.ts';
+import { newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -28,11 +28,11 @@ beforeAll(async () => {
 afterAll(() => payments.close());
 
 describe('accepting a transfer', () => {
-  test('that underpaid makes the payment PAID: announced once, with the amount that was asked for, and audited', async () => {
+  test('that underpaid makes the payment PAID: with one PaymentPaid of the requested amount, and audited', async () => {
     const one = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' });
     const transfer = await one.observe({ amount_units: '9500000' });
-    await taken(payments, transfer);
-    await reaches(one, { status: 'PENDING', unmatched_transfers: [{ reason: 'underpaid', amount: '9.5' }] });
+    await untilRecorded(payments, transfer);
+    await untilDetails(one, { status: 'PENDING', unmatched_transfers: [{ reason: 'underpaid', amount: '9.5' }] });
     const answer = await accept(payments, one, transfer);
     const paid = await one.details();
     expect(paid).toMatchObject({
@@ -82,8 +82,8 @@ describe('accepting a transfer', () => {
         },
       ],
     });
-    expect(await announcements(payments, one)).toBe(1);
-    expect(said(payments, one)).toEqual({
+    expect(await countPaidMessages(payments, one)).toBe(1);
+    expect(messagesAbout(payments, one)).toEqual({
       paid: [
         {
           payment_id: one.payment.payment_id,
@@ -97,7 +97,7 @@ describe('accepting a transfer', () => {
       ],
       closed: [expect.objectContaining({ status: 'PAID', closed_at: paid.paid_at })],
     });
-    expect(payments.peers.verified).toContainEqual({
+    expect(payments.stubs.verified).toContainEqual({
       network: 'local',
       transaction_id: transfer.transaction_id,
       transaction_event_index: 3,
@@ -111,78 +111,81 @@ describe('accepting a transfer', () => {
   test('that overpaid works as well', async () => {
     const one = await newPayment(payments, { amount: '10' });
     const transfer = await one.observe({ amount_units: '10000001' });
-    await taken(payments, transfer);
+    await untilRecorded(payments, transfer);
     expect((await accept(payments, one, transfer)).json).toMatchObject({
       amount: '10.000001',
       unmatched_reason: 'overpaid',
     });
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
-  test('that came late pays an EXPIRED payment, which was announced as closed before', async () => {
+  test('that came late pays an EXPIRED payment, for which PaymentClosed was sent before', async () => {
     const one = await newPayment(payments);
     await expire(payments, one);
     const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 0) });
-    expect(await taken(payments, transfer)).toMatchObject({ reason: 'late' });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ reason: 'late' });
     expect((await accept(payments, one, transfer)).json).toMatchObject({
       status_before: 'EXPIRED',
       unmatched_reason: 'late',
     });
-    expect(await announcements(payments, one)).toBe(1);
-    expect(said(payments, one).closed).toMatchObject([{ status: 'EXPIRED' }]);
+    expect(await countPaidMessages(payments, one)).toBe(1);
+    expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'EXPIRED' }]);
   });
 
-  test('that came after the cancellation pays a CANCELLED payment, and the slot of a newer one stays its own', async () => {
+  test('that came after the cancellation pays a CANCELLED payment, and a newer payment keeps its slot', async () => {
     const one = await newPayment(payments, { amount: '3' });
     await one.cancel();
     const transfer = await one.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 5) });
-    expect(await taken(payments, transfer)).toMatchObject({ reason: 'after_cancel' });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ reason: 'after_cancel' });
     const newer = await newPayment(payments, { amount: '3', wallet: one.payment.merchant_wallet }, one.merchantId);
     const { json } = await accept(payments, one, transfer);
     expect(json).toMatchObject({ status_before: 'CANCELLED', unmatched_reason: 'after_cancel' });
     expect(await one.details()).toMatchObject({ status: 'PAID', cancelled_at: expect.any(String) });
     await newer.observe({ ...confirmed, block_timestamp: wholeSecond(new Date(), 30) });
-    await reaches(newer, { status: 'PAID' });
-    expect(await announcements(payments, one)).toBe(1);
+    await untilDetails(newer, { status: 'PAID' });
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
   test('that paid twice can pay another payment on the wallet', async () => {
     const one = await newPayment(payments, { amount: '8' });
     await one.observe(confirmed);
-    await reaches(one, { status: 'PAID' });
+    await untilDetails(one, { status: 'PAID' });
     const twice = await one.observe(confirmed);
-    expect(await taken(payments, twice)).toMatchObject({ reason: 'duplicate' });
+    expect(await untilRecorded(payments, twice)).toMatchObject({ reason: 'duplicate' });
     const other = await newPayment(payments, { amount: '8.2', wallet: one.payment.merchant_wallet }, one.merchantId);
     expect((await accept(payments, other, twice)).json).toMatchObject({ unmatched_reason: 'underpaid' });
     expect((await one.details()).unmatched_transfers).toEqual([]);
-    expect(await announcements(payments, other)).toBe(1);
+    expect(await countPaidMessages(payments, other)).toBe(1);
   });
 
-  test('that came before anybody waited has no reason against it', async () => {
+  test('that came before any payment waited has no unmatched reason', async () => {
     const merchantId = await newMerchant(payments);
     const elsewhere = await newPayment(payments, {}, merchantId);
     const wallet = newWallet();
     const early = { to: wallet, block_timestamp: wholeSecond(new Date(), -3600), ...confirmed };
     const transfer = await elsewhere.observe(early);
-    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: null, reason: null });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ related_payment_id: null, reason: null });
     const one = await newPayment(payments, { wallet }, merchantId);
     expect((await accept(payments, one, transfer)).json).toMatchObject({ unmatched_reason: null });
     expect(await one.details()).toMatchObject({ status: 'PAID' });
   });
 
-  test('that was about to pay this closed payment anyway announces it once', async () => {
+  test('that was about to pay this closed payment anyway sends one PaymentPaid', async () => {
     const one = await newPayment(payments);
     await one.age(5);
     await one.cancel();
     const transfer = await one.observe({ block_timestamp: wholeSecond(new Date(), -60) });
-    expect(await taken(payments, transfer)).toMatchObject({ related_payment_id: one.payment.payment_id, reason: null });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({
+      related_payment_id: one.payment.payment_id,
+      reason: null,
+    });
     expect((await accept(payments, one, transfer)).status).toBe(200);
-    await sayMore(payments, transfer, confirmed);
-    expect(await announcements(payments, one)).toBe(1);
+    await observeAgain(payments, transfer, confirmed);
+    expect(await countPaidMessages(payments, one)).toBe(1);
     expect(await incidents(payments, one)).toEqual([]);
   });
 
-  test('can be weighed before: the two amounts and the reason', async () => {
+  test('can be previewed: the two amounts and the reason', async () => {
     const { one, transfer } = await underpaid(payments);
     const path = `/payments/${one.payment.payment_id}/transfers/${transfer.transaction_id}`;
     const answer = await payments.call('GET', `${path}/3`);
@@ -207,15 +210,15 @@ describe('accepting a transfer', () => {
 });
 
 describe('accepting again', () => {
-  test('answers the same to the byte, whoever repeats it, and without the chain', async () => {
+  test('answers the same to the byte, for any operator, and without the chain', async () => {
     const { one, transfer } = await underpaid(payments);
     const first = await accept(payments, one, transfer);
-    payments.peers.findings.set(transfer.transaction_id, { finding: 'absent', reason: 'no_receipt' });
-    await sayMore(payments, transfer, { ...confirmed, confirmations: 40 });
+    payments.stubs.findings.set(transfer.transaction_id, { finding: 'absent', reason: 'no_receipt' });
+    await observeAgain(payments, transfer, { ...confirmed, confirmations: 40 });
     const second = await accept(payments, one, transfer, { actor: 'otto', reason: 'to be sure' });
     expect([second.status, second.text]).toEqual([200, first.text]);
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toHaveLength(1);
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
   test('for another payment is 409', async () => {
@@ -236,7 +239,7 @@ describe('accepting again', () => {
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect(answers[0]!.status).toBe(200);
     expect(await acceptances(payments, 'payment_id', one.payment.payment_id)).toHaveLength(1);
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 });
 
@@ -254,7 +257,7 @@ describe('racing acceptances have one winner', () => {
     expect(statusesOf(answers)).toEqual([200, 409, 409, 409]);
     const statuses = await Promise.all(all.map(async (payment) => (await payment.details()).status));
     expect(statuses.toSorted()).toEqual(['PAID', 'PENDING', 'PENDING', 'PENDING']);
-    const announced = await Promise.all(all.map((each) => announcements(payments, each)));
+    const announced = await Promise.all(all.map((each) => countPaidMessages(payments, each)));
     expect(announced.reduce((sum, count) => sum + count)).toBe(1);
     expect(await acceptances(payments, 'transaction_id', transfer.transaction_id)).toHaveLength(1);
   });
@@ -264,11 +267,11 @@ describe('racing acceptances have one winner', () => {
     const others = await Promise.all(
       ['9100000', '9200000', '9300000'].map((amount_units) => one.observe({ amount_units })),
     );
-    await Promise.all(others.map((transfer) => taken(payments, transfer)));
+    await Promise.all(others.map((transfer) => untilRecorded(payments, transfer)));
     const answers = await Promise.all([transfer, ...others].map((each) => accept(payments, one, each)));
     expect(statusesOf(answers)).toEqual([200, 409, 409, 409]);
     expect((await one.details()).unmatched_transfers).toHaveLength(3);
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
   test('an acceptance and a transfer of the exact amount', async () => {
@@ -276,20 +279,20 @@ describe('racing acceptances have one winner', () => {
       Array.from({ length: 8 }, async () => {
         const { one, transfer } = await underpaid(payments);
         const [answer, exact] = await Promise.all([accept(payments, one, transfer), one.observe(confirmed)]);
-        await taken(payments, exact);
+        await untilRecorded(payments, exact);
         return { one, accepted: answer.status === 200, exact };
       }),
     );
     for (const { one, accepted, exact } of runs) {
-      const details = await reaches(one, { status: 'PAID', unmatched_transfers: [expect.anything()] });
+      const details = await untilDetails(one, { status: 'PAID', unmatched_transfers: [expect.anything()] });
       expect(details.transaction!.transaction_id === exact.transaction_id).toBe(!accepted);
-      expect(await announcements(payments, one)).toBe(1);
+      expect(await countPaidMessages(payments, one)).toBe(1);
       expect(await incidents(payments, one)).toEqual([]);
     }
   });
 });
 
-describe('what is heard of a transfer after it was accepted', () => {
+describe('a message about a transfer after it was accepted', () => {
   test('opens no incident as long as the chain has what was accepted, in whichever block', async () => {
     const { one, transfer } = await underpaid(payments);
     await accept(payments, one, transfer);
@@ -299,52 +302,54 @@ describe('what is heard of a transfer after it was accepted', () => {
       { ...confirmed, confirmations: 30 },
       { ...confirmed, ...block },
     ].entries())
-      await sayMore(payments, transfer, { ...change, version: version + 2 });
+      await observeAgain(payments, transfer, { ...change, version: version + 2 });
     expect(await incidents(payments, one)).toEqual([]);
     expect(await one.details()).toMatchObject({ status: 'PAID', transaction: { block_number: 1300 } });
-    expect(await announcements(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, one)).toBe(1);
   });
 
   test('opens an incident when the chain loses it, and undoes nothing', async () => {
     const { one, transfer } = await underpaid(payments);
     await accept(payments, one, transfer);
-    await sayMore(payments, transfer, { phase: 'retracted', version: 2 });
+    await observeAgain(payments, transfer, { phase: 'retracted', version: 2 });
     expect(await incidents(payments, one)).toMatchObject([
       { kind: 'paid_transfer_gone', transaction_id: transfer.transaction_id, resolved_at: null },
     ]);
     expect(await one.details()).toMatchObject({ status: 'PAID' });
     // It comes back as it was: nothing more to look at.
-    await sayMore(payments, transfer, { ...confirmed, version: 3 });
+    await observeAgain(payments, transfer, { ...confirmed, version: 3 });
     expect(await incidents(payments, one)).toHaveLength(1);
   });
 
   test('opens an incident when it comes back as another transfer than the one accepted', async () => {
     const { one, transfer } = await underpaid(payments);
     await accept(payments, one, transfer);
-    await sayMore(payments, transfer, { ...confirmed, amount_units: '9400000' });
+    await observeAgain(payments, transfer, { ...confirmed, amount_units: '9400000' });
     expect(await incidents(payments, one)).toHaveLength(1);
   });
 
-  test('from the review before an expiry disturbs neither the acceptance nor the payment that expires', async () => {
+  test('from the review before an expiry changes neither the acceptance nor the payment that expires', async () => {
     const one = await newPayment(payments, { amount: '10' });
     await one.age(10);
     const transfer = await one.observe({ amount_units: '9500000', block_timestamp: wholeSecond(new Date(), -300) });
-    await taken(payments, transfer);
+    await untilRecorded(payments, transfer);
     await accept(payments, one, transfer);
     // A newer payment of the accepted amount, so soon after the block that its review asks about this very transfer.
     const newer = await newPayment(payments, { amount: '9.5', wallet: one.payment.merchant_wallet }, one.merchantId);
-    payments.peers.chain.transfers.push({ ...transfer, ...confirmed, version: 5 });
+    payments.stubs.chain.transfers.push({ ...transfer, ...confirmed, version: 5 });
     await payments.db.query(
       `update payment set created_at = $2::timestamptz, expires_at = $2::timestamptz + interval '1 second',
                           expiry_check_at = $2::timestamptz where payment_id = $1`,
       [newer.payment.payment_id, new Date(Date.parse(transfer.block_timestamp) + 10_000)],
     );
-    payments.peers.chain.scannedThrough = new Date();
-    await reaches(newer, { status: 'EXPIRED' });
-    expect(await taken(payments, { ...transfer, version: 5 })).toMatchObject({ payment_id: one.payment.payment_id });
+    payments.stubs.chain.scannedThrough = new Date();
+    await untilDetails(newer, { status: 'EXPIRED' });
+    expect(await untilRecorded(payments, { ...transfer, version: 5 })).toMatchObject({
+      payment_id: one.payment.payment_id,
+    });
     expect(await one.details()).toMatchObject({ status: 'PAID' });
     expect(await incidents(payments, one)).toEqual([]);
-    expect(await announcements(payments, one)).toBe(1);
-    expect(await announcements(payments, newer)).toBe(0);
+    expect(await countPaidMessages(payments, one)).toBe(1);
+    expect(await countPaidMessages(payments, newer)).toBe(0);
   });
 });

@@ -61,11 +61,11 @@ const legacy: AccessPolicy = {
 const unused: Usage = { used_lifetime: 0, package_base: 0, used_day: null, used_today: 0 };
 
 describe('why a creation is blocked', () => {
-  test('an active beta with something left may create', async () => {
+  test('is nothing for an active beta with quota left', async () => {
     expect(await creationBlockReason(beta, unused, now)).toBeNull();
   });
 
-  test('reasons are looked at in the order of the contract', async () => {
+  test('is the first reason in the order of the contract', async () => {
     // Each step removes the reason found last; the ones after it have been there all the time.
     const spent: Usage = { used_lifetime: 100, package_base: 0, used_day: '2026-03-01', used_today: 10 };
     const steps: Partial<AccessPolicy>[] = [
@@ -80,7 +80,7 @@ describe('why a creation is blocked', () => {
     expect(reasons).toEqual([...creationBlockReasons]);
   });
 
-  test('the last payment of the total and of the day may be created, the one after may not', async () => {
+  test('is the quota after the last payment of the total or of the day, not before', async () => {
     const used = (total: number, today: number): Usage => ({
       used_lifetime: total,
       package_base: 0,
@@ -92,20 +92,20 @@ describe('why a creation is blocked', () => {
     expect(await creationBlockReason(beta, used(99, 10), now)).toBe('daily_quota_exhausted');
   });
 
-  test('a beta ends at its moment of expiry, and legacy never does', async () => {
+  test('is the expiry of a beta from that time on, and never for legacy', async () => {
     const last = new Date(Date.parse(days(20)) - 1);
     expect(await creationBlockReason(beta, unused, last)).toBeNull();
     expect(await creationBlockReason(beta, unused, new Date(days(20)))).toBe('beta_expired');
     expect(await creationBlockReason(legacy, unused, new Date(days(4000)))).toBeNull();
   });
 
-  test('the day begins anew at 00:00 UTC', async () => {
+  test('counts a new day from 00:00 UTC', async () => {
     const usage: Usage = { used_lifetime: 10, package_base: 0, used_day: '2026-03-01', used_today: 10 };
     expect(await creationBlockReason(beta, usage, new Date('2026-03-01T23:59:59.999Z'))).toBe('daily_quota_exhausted');
     expect(await creationBlockReason(beta, usage, new Date('2026-03-02T00:00:00.000Z'))).toBeNull();
   });
 
-  test('a new package counts from its own beginning, while the day goes on counting', async () => {
+  test('counts a new package from its own start, while the day goes on counting', async () => {
     const moved: Usage = { used_lifetime: 4007, package_base: 4000, used_day: '2026-03-01', used_today: 10 };
     expect(await creationBlockReason({ ...beta, daily_limit: null }, moved, now)).toBeNull();
     expect(await creationBlockReason(beta, moved, now)).toBe('daily_quota_exhausted');
@@ -161,7 +161,7 @@ describe('the limits record', () => {
     );
   });
 
-  test('of a legacy account has no beta and no day', () => {
+  test('of a legacy account has no beta and no daily limit', () => {
     expect(
       limitsRecord(
         legacy,
@@ -190,7 +190,7 @@ describe('the limits record', () => {
     });
   });
 
-  test('tells a pause from a block', () => {
+  test('distinguishes a pause from a block', () => {
     expect(limitsRecord({ ...beta, creation_paused: true }, unused, { reason: 'creation_paused', now })).toMatchObject({
       status: 'active',
       creation_enabled: false,

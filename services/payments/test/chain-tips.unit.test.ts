@@ -34,7 +34,7 @@ function manual() {
 
 const pass = (milliseconds: number) => jest.advanceTimersByTimeAsync(milliseconds);
 
-test('views at one moment wait for one question, and for a second its answer serves everybody', async () => {
+test('concurrent views wait for one question for tips, and for a second its answer serves them all', async () => {
   const { questions, look } = manual();
   const together = [look(), look(), look()];
   await pass(20);
@@ -55,7 +55,7 @@ test('views at one moment wait for one question, and for a second its answer ser
   expect(next.height).toBe(8);
 });
 
-test('nobody asks while nobody looks', async () => {
+test('tips are not asked for while no payment is viewed', async () => {
   const { questions, look } = manual();
   await pass(5_000);
   expect(questions).toHaveLength(0);
@@ -65,8 +65,8 @@ test('nobody asks while nobody looks', async () => {
   expect(questions).toHaveLength(1);
 });
 
-describe('an answer that does not come', () => {
-  test('holds a view up for a tenth of a second, once: until one comes promptly, what is known serves at once', async () => {
+describe('a question for tips that is not answered', () => {
+  test('delays one view by a tenth of a second: until a prompt answer, the stored tips serve at once', async () => {
     const { questions, look } = manual();
     const first = look();
     await pass(99);
@@ -91,7 +91,7 @@ describe('an answer that does not come', () => {
     expect([fourth.height, questions.length]).toEqual(['still waiting', 3]);
   });
 
-  test('nor does a failure take away what is known, or make a view fail, and it is asked again a second later', async () => {
+  test('keeps the stored tips and fails no view, and is asked again a second later', async () => {
     const { questions, look } = manual();
     look();
     questions[0]!.answer(7);
@@ -115,7 +115,7 @@ describe('an answer that does not come', () => {
     expect(last.height).toBe(9);
   });
 
-  test('is said in the log when it begins, whether it fails or nobody waits for it any more, and not each time', async () => {
+  test('is logged once when it starts, whether it fails or is late', async () => {
     const { questions, look, logged } = manual();
     const fail = async () => {
       look();

@@ -4,7 +4,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import type { CheckoutPayment, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
-import { newPayment, type TestPayment } from './shop.ts';
+import { newPayment, type TestPayment } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -14,9 +14,9 @@ beforeAll(async () => {
   payments = await startPayments();
 });
 beforeEach(() => {
-  payments.peers.tips.heights.clear();
-  payments.peers.tips.before = async () => {};
-  payments.peers.down.clear();
+  payments.stubs.tips.heights.clear();
+  payments.stubs.tips.before = async () => {};
+  payments.stubs.down.clear();
 });
 afterAll(() => payments.close());
 
@@ -33,13 +33,13 @@ const untilSeen = (one: TestPayment, seen: number, required = 12) =>
   );
 /** Until chain-watcher has been asked, and once more: then the first question has come to its end. */
 const untilAskedTwice = async (check: () => Promise<void>): Promise<void> => {
-  const { asked } = payments.peers.tips;
+  const { asked } = payments.stubs.tips;
   await eventually(async () => {
     await check();
-    expect(payments.peers.tips.asked).toBeGreaterThan(asked + 1);
+    expect(payments.stubs.tips.asked).toBeGreaterThan(asked + 1);
   });
 };
-const scannedTo = (height: number) => payments.peers.tips.heights.set(network, height);
+const scannedTo = (height: number) => payments.stubs.tips.heights.set(network, height);
 
 const BLOCK = 5_000;
 const firstSeen = { block_number: BLOCK, confirmations: 1, confirmations_required: 12 };
@@ -53,7 +53,7 @@ async function checkingPayment() {
 }
 
 describe('the confirmations of a payment that is CHECKING', () => {
-  test('grow with each block up to what is required, for the page and for the merchant, though no message comes', async () => {
+  test('grow with each block up to what is required, for the page and for the merchant, without a new message', async () => {
     const { one } = await checkingPayment();
     for (const [height, seen] of [
       [BLOCK + 3, 4],
@@ -67,7 +67,7 @@ describe('the confirmations of a payment that is CHECKING', () => {
     expect(Object.keys((await view(one)).payment).toSorted()).toEqual(publicFields);
   });
 
-  test('are as they were heard of while chain-watcher is behind that', async () => {
+  test('are those of the last message while chain-watcher is behind it', async () => {
     const { one } = await checkingPayment();
     scannedTo(BLOCK - 4_000);
     await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
@@ -77,18 +77,18 @@ describe('the confirmations of a payment that is CHECKING', () => {
     const { one } = await checkingPayment();
     scannedTo(BLOCK + 4);
     await untilSeen(one, 5);
-    payments.peers.down.add('chain-watcher');
+    payments.stubs.down.add('chain-watcher');
     scannedTo(BLOCK + 6);
     await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 5, required: 12 }));
-    payments.peers.down.clear();
+    payments.stubs.down.clear();
     await untilSeen(one, 7);
   });
 
-  test('are shown while chain-watcher keeps its answer back', async () => {
+  test('are shown while chain-watcher does not answer', async () => {
     const { one } = await checkingPayment();
     scannedTo(BLOCK + 4);
     const { promise: held, resolve: release }: PromiseWithResolvers<void> = Promise.withResolvers();
-    payments.peers.tips.before = () => held;
+    payments.stubs.tips.before = () => held;
     // Nothing has been answered after this, and each time there was something to show.
     await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
     release();
@@ -96,13 +96,13 @@ describe('the confirmations of a payment that is CHECKING', () => {
   });
 });
 
-describe('of a transfer that a reorganisation took away', () => {
-  test('none are shown, and those of its new block are not counted by what was scanned before', async () => {
+describe('the confirmations of a transfer that a reorg removed', () => {
+  test('are not shown, and those of its new block are not counted by blocks scanned before', async () => {
     const { one, say } = await checkingPayment();
     scannedTo(BLOCK + 9);
     await untilSeen(one, 10);
     // From here on chain-watcher says nothing, so what is known of it is from before the reorganisation.
-    payments.peers.tips.before = () => new Promise(() => {});
+    payments.stubs.tips.before = () => new Promise(() => {});
     await say({ phase: 'retracted', version: 2, confirmations: 0 });
     await eventually(async () =>
       expect(await view(one)).toMatchObject({ payment: { status: 'PENDING' }, confirmations: null }),
@@ -113,7 +113,7 @@ describe('of a transfer that a reorganisation took away', () => {
   });
 });
 
-test('of several transfers that could pay, those of the one that is waited for are shown', async () => {
+test('of several transfers that could pay, the confirmations of the matched one are shown', async () => {
   const { one } = await checkingPayment();
   const rival = await one.observe({ ...firstSeen, block_number: BLOCK - 6, confirmations: 7 });
   await eventually(async () =>
@@ -126,7 +126,7 @@ test('of several transfers that could pay, those of the one that is waited for a
   await untilSeen(one, 3);
 });
 
-test('a payment that is not CHECKING shows none, and one that is shows no more than are required', async () => {
+test('a payment that is not CHECKING shows no confirmations, and one that is shows no more than are required', async () => {
   const waiting = await newPayment(payments);
   const paid = await newPayment(payments);
   await paid.observe({ ...firstSeen, phase: 'confirmed', confirmations: 12 });

@@ -30,18 +30,18 @@ test('a block has one confirmation, and each block after it adds one', () => {
   expect([100, 101, 105].map((height) => confirmations(height))).toEqual([1, 2, 6]);
 });
 
-test('they are counted up to what is required, and what was heard of is the least', () => {
+test('confirmations are counted up to what is required, and the message’s number is the minimum', () => {
   expect([111, 112, 5_000].map((height) => confirmations(height))).toEqual([12, 12, 12]);
   expect([0, 99, 100, 103].map((height) => confirmations(height, { confirmations: 3 }))).toEqual([3, 3, 3, 4]);
   expect(confirmations(5_000, { confirmations: 40 })).toBe(40);
 });
 
-test('each network is counted by its own tip, and by none when there is none', () => {
+test('confirmations of each network are counted by its own tip, and stay as they are without one', () => {
   expect(['local', 'tron', 'elsewhere'].map((network) => confirmations(105, { network }))).toEqual([6, 12, 1]);
 });
 
 describe('a tip', () => {
-  test('counts when it was asked for after the news of the transfer, whatever the two clocks say', () => {
+  test('counts when it was asked for after the transfer’s message, whatever the two clocks say', () => {
     const asked = (askedAt: number) => confirmations(105, { askedAt });
     expect([NEWS_AT, NEWS_AT + 1, READ_AT + 20].map(asked)).toEqual([6, 6, 6]);
     expect([NEWS_AT - 1, 0, -Infinity].map(asked)).toEqual([1, 1, 1]);
@@ -50,7 +50,13 @@ describe('a tip', () => {
 
 describe('chain-watcher', () => {
   const moment = new Date('2020-01-01T00:00:00.000Z');
-  const transfer = { transaction_id: 'ab', transaction_event_index: 0, block_number: 100n, confirmations_required: 12, observed_at: moment };
+  const transfer = {
+    transaction_id: 'ab',
+    transaction_event_index: 0,
+    block_number: 100n,
+    confirmations_required: 12,
+    observed_at: moment,
+  };
   const row = (status: string, confirmations: number | null): WithTransfer => ({
     ...{ status, network: 'local', read_at: moment },
     ...(confirmations === null ? { transaction_id: null } : { ...transfer, confirmations }),
@@ -73,12 +79,12 @@ describe('chain-watcher', () => {
     return { asked, counted };
   }
 
-  test('is asked for nobody who has nothing to wait for', async () => {
+  test('is not asked when no payment waits for confirmations', async () => {
     expect(await count([])).toEqual({ asked: 0, counted: [] });
     expect(await count(nothingToCount)).toEqual({ asked: 0, counted: nothingToCount });
   });
 
-  test('is asked once for all who wait, and nothing changes for the others', async () => {
+  test('is asked once for all that wait, and nothing changes for the others', async () => {
     const { asked, counted } = await count([...nothingToCount, row('CHECKING', 1), row('CHECKING', 11)]);
     expect(asked).toBe(1);
     expect(counted).toEqual([...nothingToCount, row('CHECKING', 6), row('CHECKING', 11)]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-test('while its database sessions are killed, exactly what is allowed is created, counted, said and answered to the byte', () =>
+test('while its database sessions are killed, exactly what is allowed is created, counted, sent and answered to the byte', () =>
   withinOneDay(async () => {
     const campaign = { merchants: 40, creations: 30, clients: 3 };
     const report = await createWhileSessionsEnd(payments, campaign);

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { type Answer, judgeCreations, type Order, type Shop } from './creation-verdict.ts';
+import { type Answer, checkCreations, type Order, type LimitedMerchant } from './check-creations.ts';
 import type { PaymentsUnderTest } from './service.ts';
-import { create, newKey, newMerchant, newWallet } from './shop.ts';
+import { create, newKey, newMerchant, newWallet } from './fixtures.ts';
 
 /** How many merchants want how many payments each, and how many of a merchant's processes ask for each of them at the same time. */
 export type Campaign = { merchants: number; creations: number; clients: number };
@@ -27,7 +27,7 @@ export type CampaignReport = {
  * asks again with the same key, as the contract says, until it is decided.
  * @param random from 0 up to, and without, 1: which session is hit when and how. What that hits is up to the machine.
  * @param meanwhile something more that goes wrong, from the time when about half is decided.
- * @param messagesTaken how many PaymentCreated a hearer has taken for good, where `heard` cannot know because its own database fails too.
+ * @param messagesHandled how many PaymentCreated a hearer has taken for good, where `heard` cannot know because its own database fails too.
  * @throws when something is not decided after very many attempts.
  */
 export async function createWhileSessionsEnd(
@@ -36,21 +36,21 @@ export async function createWhileSessionsEnd(
   {
     random = Math.random,
     meanwhile,
-    messagesTaken,
-  }: { random?: () => number; meanwhile?: () => Promise<void>; messagesTaken?: () => Promise<number> } = {},
+    messagesHandled,
+  }: { random?: () => number; meanwhile?: () => Promise<void>; messagesHandled?: () => Promise<number> } = {},
 ): Promise<CampaignReport> {
   const merchants = await Promise.all(
-    Array.from({ length: count }, (_, position) => openShop(payments, position, creations)),
+    Array.from({ length: count }, (_, position) => newLimitedMerchant(payments, position, creations)),
   );
   const orders = shuffled(
     merchants.flatMap((merchant) => Array.from({ length: creations }, () => newOrder(merchant))),
     random,
   );
   const counts = { unavailable: 0, answered: 0, decided: 0 };
-  const killer = startKiller(payments, random, counts);
+  const killer = startKillingSessions(payments, random, counts);
   const half = untilDecided(counts, orders.length / 2).then(meanwhile);
   const askAll = async (order: Order): Promise<void> => {
-    const asking = Array.from({ length: clients }, () => askUntilDecided(payments, order, counts));
+    const asking = Array.from({ length: clients }, () => createUntilDecided(payments, order, counts));
     order.answers.push(...(await Promise.all(asking)));
     counts.decided += 1;
   };
@@ -61,9 +61,9 @@ export async function createWhileSessionsEnd(
   }
   // Once more when all is calm: what was answered stays answered.
   await forEach(orders, async (order) => {
-    order.answers.push(await askUntilDecided(payments, order, counts));
+    order.answers.push(await createUntilDecided(payments, order, counts));
   });
-  const violations = await judgeCreations(payments, { merchants, orders, messagesTaken });
+  const violations = await checkCreations(payments, { merchants, orders, messagesHandled });
   const created = orders.filter(({ answers }) => answers[0]?.status === 201).length;
   const { terminated, cancelled } = killer.done;
   const { unavailable } = counts;
@@ -84,7 +84,11 @@ async function forEach(orders: readonly Order[], work: (order: Order) => Promise
 }
 
 /** Some may create all they want, others fewer in total, fewer today, or both. */
-async function openShop(payments: PaymentsUnderTest, position: number, creations: number): Promise<Shop> {
+async function newLimitedMerchant(
+  payments: PaymentsUnderTest,
+  position: number,
+  creations: number,
+): Promise<LimitedMerchant> {
   const few = 1 + ((position * 7) % (creations - 1));
   const fewer = 1 + ((position * 11) % (creations - 1));
   const [total, daily] = (
@@ -100,9 +104,9 @@ async function openShop(payments: PaymentsUnderTest, position: number, creations
   return { merchantId: await newMerchant(payments, limits), total, daily, allowed };
 }
 
-const newOrder = (shop: Shop): Order => ({ ...shop, key: newKey(), wallet: newWallet(), answers: [] });
+const newOrder = (shop: LimitedMerchant): Order => ({ ...shop, key: newKey(), wallet: newWallet(), answers: [] });
 
-async function askUntilDecided(
+async function createUntilDecided(
   payments: PaymentsUnderTest,
   { merchantId, key, wallet }: Order,
   counts: { unavailable: number; answered: number },
@@ -135,7 +139,7 @@ const HITS_PER_ANSWER = 2;
  * Ends sessions of the service without a pause: one that is at work, now and then all of them, and now and then only its statement.
  * A role may end its own sessions, so the test's connection can do it.
  */
-function startKiller(payments: PaymentsUnderTest, random: () => number, counts: { answered: number }) {
+function startKillingSessions(payments: PaymentsUnderTest, random: () => number, counts: { answered: number }) {
   const done = { terminated: 0, cancelled: 0 };
   let stopped = false;
   const hit = async (): Promise<void> => {

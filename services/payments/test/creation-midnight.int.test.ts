@@ -6,7 +6,7 @@ import { startupOptions } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { schema } from '../src/migrations.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant } from './shop.ts';
+import { create, newMerchant } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(120_000);
@@ -76,7 +76,7 @@ test('creations that race over midnight count to the day of their created_at, an
   }
 });
 
-test('a creation that began before midnight and got its gate after it counts to the new day', async () => {
+test('a creation that started before midnight and got its gate after it counts to the new day', async () => {
   // More than enough, because a refusal would be decided once more, and later.
   const merchantId = await newMerchant(payments, { daily_limit: 10 });
   await setClock(new Date(MIDNIGHT.getTime() - 60_000));
@@ -92,7 +92,7 @@ test('a creation that began before midnight and got its gate after it counts to 
   });
 });
 
-test('the last millisecond before midnight is the old day, midnight itself the new one', async () => {
+test('the last millisecond before midnight counts to the old day, midnight itself to the new one', async () => {
   const merchantId = await newMerchant(payments, { daily_limit: 1 });
   const freeze = async (moment: Date): Promise<void> => {
     await payments.db.query(

@@ -5,7 +5,7 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newKey, newMerchant, newWallet, policyOf } from './shop.ts';
+import { create, newKey, newMerchant, newWallet, policyOf } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(120_000);
@@ -80,7 +80,7 @@ test('one key with two bodies from 50 clients at once belongs to one of the bodi
 });
 
 describe('one slot', () => {
-  test('wanted by 50 keys of one merchant is had by one of them, and only that one counts', () =>
+  test('requested by 50 keys of one merchant goes to one of them, and only that one counts', () =>
     withinOneDay(async () => {
       const merchantId = await newMerchant(payments);
       const wallet = newWallet();
@@ -89,7 +89,7 @@ describe('one slot', () => {
       expect(await counted(payments, merchantId)).toEqual(all4(1));
     }));
 
-  test('wanted by 50 merchants, where wallets belong to nobody, is had by one of them, and only that one counts', () =>
+  test('requested by 50 merchants, without wallet binding, goes to one of them, and only that one counts', () =>
     withinOneDay(async () => {
       const merchants = await Promise.all(Array.from({ length: CLIENTS }, () => newMerchant(unbound)));
       const [wallet, key] = [newWallet(), newKey()];
@@ -131,7 +131,7 @@ test('two merchants that race for an unbound wallet: one gets it, and the other 
     }
   }));
 
-test('a merchant that loses its slot to nobody’s wallet does not keep the wallet', async () => {
+test('a merchant that is refused the slot on an unbound wallet does not keep the wallet', async () => {
   // An unfinished payment on a wallet that was released since.
   const [first, second] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
   const wallet = newWallet();
@@ -142,7 +142,7 @@ test('a merchant that loses its slot to nobody’s wallet does not keep the wall
   expect(rows).toEqual([]);
 });
 
-test('nothing is created after a pause is in force, whatever was on its way', async () => {
+test('no payment is created after a pause is in force, however many requests were in flight', async () => {
   const merchantId = await newMerchant(payments);
   const paused = policyOf(merchantId, { policy_version: 2, creation_paused: true });
   let stopped = false;
@@ -151,7 +151,7 @@ test('nothing is created after a pause is in force, whatever was on its way', as
     while (!stopped) answers.push(await create(payments, merchantId));
   });
   await eventually(() => expect(answers.length).toBeGreaterThan(20));
-  payments.peers.policies.set(merchantId, paused);
+  payments.stubs.policies.set(merchantId, paused);
   await payments.say(AccessChanged, { ...paused, changed_at: new Date().toISOString() });
   // What an operator's command waits for before it says "paused".
   await eventually(async () => {

@@ -6,7 +6,7 @@ import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configu
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newKey, newMerchant, newPayment, newWallet, policyOf } from './shop.ts';
+import { create, newKey, newMerchant, newPayment, newWallet, policyOf } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -34,7 +34,7 @@ const limitsOf = async (merchantId: string) =>
   (await payments.call<CreationLimits>('GET', `/merchants/${merchantId}/limits`)).json;
 
 describe('a creation', () => {
-  test('201 answers the payment with every field, the amount as it was sent, and says PaymentCreated', async () => {
+  test('201 answers the payment with every field, the amount as it was sent, and sends PaymentCreated', async () => {
     const merchantId = await newMerchant(payments);
     const wallet = newWallet();
     const answer = await create(payments, merchantId, { amount: '10.50', wallet, description: 'Zwei Karten' });
@@ -72,7 +72,7 @@ describe('a creation', () => {
     });
   });
 
-  test('422 names what money depends on, even when the gateway let it pass', async () => {
+  test('422 names a wrong amount, wallet or network, even when the gateway let it pass', async () => {
     const merchantId = await newMerchant(payments);
     const body = {
       idempotency_key: 'k',
@@ -95,7 +95,7 @@ describe('a creation', () => {
 });
 
 describe('the idempotency key', () => {
-  test('concurrent requests with one key create one payment, and all get the same bytes', () =>
+  test('of concurrent requests creates one payment, and all get the same bytes', () =>
     withinOneDay(async () => {
       const merchantId = await newMerchant(payments);
       const order = { key: newKey(), wallet: newWallet() };
@@ -107,7 +107,7 @@ describe('the idempotency key', () => {
       expect(await limitsOf(merchantId)).toMatchObject({ requests_used: 1, daily_used: 1, lifetime_requests_used: 1 });
     }));
 
-  test('the same values in another spelling are a replay, other values are 409 and create nothing', async () => {
+  test('with the same values in another spelling is a replay, with other values 409 that creates nothing', async () => {
     const merchantId = await newMerchant(payments);
     const order = { key: newKey(), wallet: newWallet(), amount: '10.50' };
     const first = await create(payments, merchantId, order);
@@ -119,13 +119,13 @@ describe('the idempotency key', () => {
     expect(await count(merchantId)).toBe(1);
   });
 
-  test('one key of two merchants is two keys', async () => {
+  test('of two merchants is two keys', async () => {
     const key = newKey();
     const [one, other] = await Promise.all([newPayment(payments, { key }), newPayment(payments, { key })]);
     expect(one.payment.payment_id).not.toBe(other.payment.payment_id);
   });
 
-  test('a replay answers its first bytes after exhaustion, pause, block and payment', async () => {
+  test('replays its first bytes after exhaustion, pause, block and payment', async () => {
     const merchantId = await newMerchant(payments, { total_limit: 1 });
     const order = { key: newKey(), wallet: newWallet() };
     const first = await newPayment(payments, order, merchantId);
@@ -139,7 +139,7 @@ describe('the idempotency key', () => {
     expect(JSON.parse(replay.text)).toEqual(first.payment);
   });
 
-  test('a replay does not wait for the gate, a new key gets 503 when it waits too long, and nothing is stored', async () => {
+  test('replays without waiting for the gate; a new key that waits too long gets 503, and nothing is stored', async () => {
     const merchantId = await newMerchant(payments);
     const order = { key: newKey(), wallet: newWallet() };
     const first = await create(payments, merchantId, order);
@@ -182,7 +182,7 @@ describe('the slot', () => {
 });
 
 describe('a wallet', () => {
-  test('belongs to the first merchant that creates on it, also when two come at once', async () => {
+  test('belongs to the first merchant that creates on it, also when two create at once', async () => {
     const wallet = newWallet();
     const merchants = await Promise.all([newMerchant(payments), newMerchant(payments), newMerchant(payments)]);
     const answers = await Promise.all(
@@ -193,7 +193,7 @@ describe('a wallet', () => {
     expect(rows[0]).toEqual({ merchant_id: merchants[answers.findIndex(({ status }) => status === 201)] });
   });
 
-  test('can be released by the operator, which is written down', async () => {
+  test('can be released by the operator, which is audited', async () => {
     const { merchantId, payment } = await newPayment(payments);
     const other = await newMerchant(payments);
     const order = { wallet: payment.merchant_wallet, amount: '99' };
@@ -230,51 +230,51 @@ describe('access', () => {
 
   test('403 carries the code and a message, and is given only after asking quota', async () => {
     const merchantId = await newMerchant(payments, { creation_paused: true });
-    const before = payments.peers.asked.quota;
+    const before = payments.stubs.asked.quota;
     const answer = await create(payments, merchantId);
     expect([answer.status, answer.json.detail]).toEqual([
       403,
       { code: 'creation_paused', message: expect.any(String) },
     ]);
-    expect(payments.peers.asked.quota).toBe(before + 1);
+    expect(payments.stubs.asked.quota).toBe(before + 1);
   });
 
-  test('what quota permits is noticed at once, before the message comes', async () => {
+  test('that quota permits is in force at once, before the message comes', async () => {
     const merchantId = await newMerchant(payments, { account_active: false });
-    payments.peers.policies.set(merchantId, policyOf(merchantId, { policy_version: 2 }));
+    payments.stubs.policies.set(merchantId, policyOf(merchantId, { policy_version: 2 }));
     expect((await create(payments, merchantId)).status).toBe(201);
   });
 
-  test('a merchant and an endpoint that were never heard of are asked for', async () => {
+  test('of an unknown merchant and its endpoint is asked for', async () => {
     const merchantId = newId('mer');
-    payments.peers.policies.set(merchantId, policyOf(merchantId));
+    payments.stubs.policies.set(merchantId, policyOf(merchantId));
     const order = { key: newKey(), wallet: newWallet() };
     const refused = await create(payments, merchantId, order);
     expect([refused.status, typeof refused.json.detail]).toEqual([409, 'string']);
-    payments.peers.endpoints.add(merchantId);
+    payments.stubs.endpoints.add(merchantId);
     expect((await create(payments, merchantId, order)).status).toBe(201);
   });
 
   test('503 when the owner cannot be asked or does not know the merchant, and nothing is stored', async () => {
     const blocked = await newMerchant(payments, { creation_paused: true });
     const order = { key: newKey(), wallet: newWallet() };
-    payments.peers.down.add('quota');
+    payments.stubs.down.add('quota');
     try {
       expect((await create(payments, blocked, order)).status).toBe(503);
     } finally {
-      payments.peers.down.delete('quota');
+      payments.stubs.down.delete('quota');
     }
     expect((await create(payments, newId('mer'), order)).status).toBe(503);
-    payments.peers.policies.set(blocked, policyOf(blocked, { policy_version: 2 }));
+    payments.stubs.policies.set(blocked, policyOf(blocked, { policy_version: 2 }));
     expect((await create(payments, blocked, order)).status).toBe(201);
   });
 
-  test('a restriction is in force once its message was taken; older versions change nothing', async () => {
+  test('is restricted once the message is handled; older versions change nothing', async () => {
     const merchantId = await newMerchant(payments);
     const say = async (change: Parameters<typeof policyOf>[1]) => {
       const policy = policyOf(merchantId, change);
-      if (policy.policy_version > payments.peers.policies.get(merchantId)!.policy_version) {
-        payments.peers.policies.set(merchantId, policy);
+      if (policy.policy_version > payments.stubs.policies.get(merchantId)!.policy_version) {
+        payments.stubs.policies.set(merchantId, policy);
       }
       await payments.say(AccessChanged, { ...policy, changed_at: new Date().toISOString() });
     };
@@ -288,7 +288,7 @@ describe('access', () => {
     expect((await create(payments, merchantId)).json.detail.code).toBe('creation_paused');
   });
 
-  test('a new package starts at zero while the day and the lifetime go on', () =>
+  test('starts at zero with a new package, while the day and the lifetime go on', () =>
     withinOneDay(async () => {
       const merchantId = await newMerchant(payments);
       await newPayment(payments, {}, merchantId);
@@ -318,7 +318,7 @@ describe('access', () => {
       expect(await limitsOf(merchantId)).toMatchObject({ requests_used: 1, daily_used: 3, lifetime_requests_used: 3 });
     }));
 
-  test('the webhook message opens the gate, before or after the policy', async () => {
+  test('is given by WebhookConfigured, before or after the policy', async () => {
     const merchantId = newId('mer');
     await payments.say(WebhookConfigured, { merchant_id: merchantId, configured_at: new Date().toISOString() });
     await eventually(async () => {
@@ -326,14 +326,14 @@ describe('access', () => {
       expect(rows).toEqual([{ webhook_ok: true }]);
     });
     expect((await payments.call('GET', `/merchants/${merchantId}/gate`)).status).toBe(404);
-    payments.peers.policies.set(merchantId, policyOf(merchantId));
+    payments.stubs.policies.set(merchantId, policyOf(merchantId));
     expect((await create(payments, merchantId)).status).toBe(201);
   });
 
-  test('limits of a merchant never heard of come from quota, and are 503 when quota knows none', async () => {
+  test('limits of an unknown merchant come from quota, and are 503 when quota does not know it either', async () => {
     const merchantId = newId('mer');
     expect((await payments.call('GET', `/merchants/${merchantId}/limits`)).status).toBe(503);
-    payments.peers.policies.set(merchantId, policyOf(merchantId, { total_limit: 5 }));
+    payments.stubs.policies.set(merchantId, policyOf(merchantId, { total_limit: 5 }));
     expect(await limitsOf(merchantId)).toMatchObject({ merchant_id: merchantId, requests_left: 5, status: 'active' });
   });
 });

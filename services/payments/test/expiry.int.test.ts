@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+import { newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 afterEach(() => {
-  payments.peers.chain.scannedThrough = null;
-  payments.peers.chain.transfers = [];
-  payments.peers.chain.unknownWallets.clear();
-  payments.peers.down.clear();
+  payments.stubs.chain.scannedThrough = null;
+  payments.stubs.chain.transfers = [];
+  payments.stubs.chain.unknownWallets.clear();
+  payments.stubs.down.clear();
 });
 
 /** A payment that expired `minutes` ago, as far as the clock says. */
@@ -46,8 +46,8 @@ const dueAgain = (one: TestPayment) =>
 
 /** Waits until both replicas have asked how far the network is scanned, and done with the answer. */
 async function lookedAgain(): Promise<void> {
-  const before = payments.peers.asked['chain-watcher'];
-  await eventually(() => expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before + 4));
+  const before = payments.stubs.asked['chain-watcher'];
+  await eventually(() => expect(payments.stubs.asked['chain-watcher']).toBeGreaterThan(before + 4));
 }
 
 const statusOf = async (one: TestPayment): Promise<string> => (await one.details()).status;
@@ -58,10 +58,10 @@ describe('an overdue payment', () => {
     const one = await overduePayment(10);
     await lookedAgain();
     expect(await statusOf(one)).toBe('PENDING');
-    payments.peers.chain.scannedThrough = minutesAgo(11);
+    payments.stubs.chain.scannedThrough = minutesAgo(11);
     await lookedAgain();
     expect(await statusOf(one)).toBe('PENDING');
-    payments.peers.chain.scannedThrough = minutesAgo(9);
+    payments.stubs.chain.scannedThrough = minutesAgo(9);
     await expires(one);
     await eventually(() =>
       expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toMatchObject([
@@ -71,42 +71,42 @@ describe('an overdue payment', () => {
     expect((await one.cancel()).status).toBe(409);
   });
 
-  test('expires however many transfers of other amounts its wallet got', async () => {
+  test('expires however many transfers of other amounts reached its wallet', async () => {
     const one = await overduePayment(1);
     const dust = { amount_units: '1', block_timestamp: wholeSecond(minutesAgo(20), 0) };
-    payments.peers.chain.transfers = Array.from({ length: 5000 }, () => transferFor(one.merchantId, one.payment, dust));
-    payments.peers.chain.scannedThrough = new Date();
+    payments.stubs.chain.transfers = Array.from({ length: 5000 }, () => transferFor(one.merchantId, one.payment, dust));
+    payments.stubs.chain.scannedThrough = new Date();
     await expires(one);
   });
 
-  test('is left alone, however many there are, while the chain is not scanned so far', async () => {
+  test('is not claimed while the chain is not scanned so far, however many there are', async () => {
     const one = await overduePayment(10);
     const due = 'select expiry_check_at, xmin::text from payment where payment_id = $1';
     const before = await payments.db.query(due, [one.payment.payment_id]);
-    payments.peers.chain.scannedThrough = minutesAgo(11);
+    payments.stubs.chain.scannedThrough = minutesAgo(11);
     await lookedAgain();
     expect((await payments.db.query(due, [one.payment.payment_id])).rows).toEqual(before.rows);
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await expires(one);
   });
 
   test('waits while chain-watcher cannot be asked', async () => {
-    payments.peers.down.add('chain-watcher');
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.down.add('chain-watcher');
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     const one = await overduePayment(10);
-    const before = payments.peers.asked['chain-watcher'];
-    await eventually(() => expect(payments.peers.asked['chain-watcher']).toBeGreaterThan(before));
+    const before = payments.stubs.asked['chain-watcher'];
+    await eventually(() => expect(payments.stubs.asked['chain-watcher']).toBeGreaterThan(before));
     expect(await statusOf(one)).toBe('PENDING');
-    payments.peers.down.clear();
+    payments.stubs.down.clear();
     await eventually(async () => expect(await statusOf(one)).toBe('EXPIRED'), { timeoutMs: 20_000, intervalMs: 250 });
   });
 
   test('is paid by a transfer whose message was lost', async () => {
     const one = await overduePayment(10);
-    payments.peers.chain.transfers = [
+    payments.stubs.chain.transfers = [
       transferFor(one.merchantId, one.payment, { phase: 'confirmed', block_timestamp: wholeSecond(minutesAgo(20), 0) }),
     ];
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
     await eventually(() =>
       expect(payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
@@ -117,21 +117,21 @@ describe('an overdue payment', () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
     await eventually(async () => expect(await statusOf(one)).toBe('CHECKING'));
-    payments.peers.chain.transfers = [seen];
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.transfers = [seen];
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await one.age(40);
     // Seen is not enough, however certain it is that no other money came.
-    payments.peers.chain.transfers = [{ ...seen, block_timestamp: wholeSecond(minutesAgo(39), 0) }];
+    payments.stubs.chain.transfers = [{ ...seen, block_timestamp: wholeSecond(minutesAgo(39), 0) }];
     await askedAgain(one);
     expect(await statusOf(one)).toBe('CHECKING');
-    payments.peers.chain.transfers = [
+    payments.stubs.chain.transfers = [
       { ...seen, phase: 'confirmed', version: 2, block_timestamp: wholeSecond(minutesAgo(39), 0) },
     ];
     await dueAgain(one);
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
   });
 
-  test('is paid by a transfer that was known before the payment existed', async () => {
+  test('is paid by a transfer that was recorded before the payment existed', async () => {
     const one = await newPayment(payments);
     // Said and decided while the payment was ten minutes younger than it is made below.
     const early = await one.observe({ phase: 'confirmed', block_timestamp: wholeSecond(minutesAgo(40), 0) });
@@ -142,13 +142,13 @@ describe('an overdue payment', () => {
       expect(rows).toHaveLength(1);
     });
     expect(await statusOf(one)).toBe('PENDING');
-    payments.peers.chain.transfers = [early];
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.transfers = [early];
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await one.age(45);
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
   });
 
-  test('is not expired on an answer that is older than what is known of its transfer', async () => {
+  test('does not expire by an answer older than the ledger’s version of its transfer', async () => {
     const one = await overduePayment(10);
     const seen = transferFor(one.merchantId, one.payment, { block_timestamp: wholeSecond(minutesAgo(20), 0) });
     await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
@@ -156,17 +156,17 @@ describe('an overdue payment', () => {
       const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [seen.transaction_id]);
       expect(rows).toHaveLength(1);
     });
-    payments.peers.chain.transfers = [seen];
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.transfers = [seen];
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await askedAgain(one);
     expect(await statusOf(one)).toBe('PENDING');
-    payments.peers.chain.transfers = [];
+    payments.stubs.chain.transfers = [];
     await askedAgain(one);
     await expires(one);
   });
 
-  test('in time but noticed after the expiry, the money still pays, once confirmed', async () => {
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+  test('is still paid, once confirmed, by a transfer that came in time and was noticed after the expiry', async () => {
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     const one = await overduePayment(10);
     await expires(one);
     const seen = await one.observe({ block_timestamp: wholeSecond(minutesAgo(20), 0) });
@@ -184,20 +184,20 @@ describe('an overdue payment', () => {
     expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1);
   });
 
-  test('on a wallet that chain-watcher does not know waits, and holds back no other', async () => {
+  test('on a wallet that chain-watcher does not know waits, and blocks no other', async () => {
     const all = await Promise.all(Array.from({ length: 9 }, () => newPayment(payments)));
     const stuck = all[4]!;
-    payments.peers.chain.unknownWallets.add(stuck.payment.merchant_wallet);
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.unknownWallets.add(stuck.payment.merchant_wallet);
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await Promise.all(all.map((one) => one.age(40)));
     await Promise.all(all.filter((one) => one !== stuck).map(expires));
     expect(await statusOf(stuck)).toBe('PENDING');
-    payments.peers.chain.unknownWallets.clear();
+    payments.stubs.chain.unknownWallets.clear();
     await askedAgain(stuck);
     await expires(stuck);
   });
 
-  test('a hundred of them and more all expire, each announced once, with two replicas at work', async () => {
+  test('is one of more than a hundred that all expire, each with one PaymentClosed, with two replicas at work', async () => {
     const first = await newPayment(payments);
     const all = [first];
     // One merchant's creations wait for each other: more at once would only wait longer.
@@ -208,7 +208,7 @@ describe('an overdue payment', () => {
         ...(await Promise.all(amounts.map((amount) => newPayment(payments, { amount, wallet }, first.merchantId)))),
       );
     }
-    payments.peers.chain.scannedThrough = minutesAgo(0);
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
     await Promise.all(all.map((one) => one.age(40)));
     const ids = new Set(all.map(({ payment }) => payment.payment_id));
     await eventually(async () => {

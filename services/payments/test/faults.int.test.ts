@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newKey, newMerchant, newPayment, newWallet } from './shop.ts';
+import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);

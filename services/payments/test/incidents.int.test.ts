@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { newPayment } from './shop.ts';
+import { newPayment } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -50,7 +50,7 @@ const shownOpen = async (): Promise<number> => {
 };
 
 describe('incidents', () => {
-  test('are opened by a transfer that leaves a paid payment, listed, and resolved by somebody who says why', async () => {
+  test('are opened when the transfer of a paid payment leaves the chain, listed, and resolved with an author and a reason', async () => {
     const one = await newPayment(payments);
     const transfer = await one.observe({ phase: 'confirmed' });
     await eventually(async () => expect((await one.details()).status).toBe('PAID'));
@@ -94,7 +94,7 @@ describe('incidents', () => {
     expect((await one.details()).status).toBe('PAID');
   });
 
-  test('stay resolved by whoever came first', async () => {
+  test('stay resolved by the first operator', async () => {
     await openIncidents(1);
     const [{ incident_id: id }] = (await list()) as [Incident];
     const answers = await Promise.all(['anna', 'bert', 'carl'].map((actor) => resolve(id, { ...author, actor })));
@@ -104,7 +104,7 @@ describe('incidents', () => {
     expect(again.text).toBe(answers[0]!.text);
   });
 
-  test('come newest first, a hundred at a time, none twice and none left out', async () => {
+  test('are listed newest first, a hundred at a time, none twice and none missing', async () => {
     await openIncidents(230);
     const pages = [await list()];
     while (pages.at(-1)!.length > 0) pages.push(await list(`?before=${pages.at(-1)!.at(-1)!.incident_id}`));
@@ -128,7 +128,7 @@ describe('incidents', () => {
     expect(answer).toMatchObject({ status: 422, json: { detail: [{ field }] } });
   });
 
-  test('that nobody has cannot be resolved, nor without saying who and why', async () => {
+  test('cannot be resolved when they do not exist, nor without actor and reason', async () => {
     for (const id of [randomUUID(), 'yesterday', 'a'.repeat(36)]) {
       expect(await resolve(id)).toMatchObject({ status: 404, json: { detail: 'Incident not found' } });
     }

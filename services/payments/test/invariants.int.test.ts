@@ -4,7 +4,7 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { findViolations, type Witness } from './invariants.ts';
+import { findViolations, type Observations } from './invariants.ts';
 
 let database: TestDatabase;
 let db: Pool;
@@ -49,7 +49,7 @@ const sound = `
   ) as m (name, body)`;
 
 /** The violations after some statements that are then undone. */
-async function violationsAfter(statements: string, witness?: Witness): Promise<string[]> {
+async function violationsAfter(statements: string, witness?: Observations): Promise<string[]> {
   let found: string[] = [];
   const undo = new Error('undo');
   await transaction(db, async (tx) => {
@@ -71,7 +71,7 @@ const bodyOf = async (paymentId: string): Promise<string> => {
 };
 
 describe('the invariants', () => {
-  test('hold of what the service leaves', async () => {
+  test('hold for the service’s own rows', async () => {
     const answered = [{ merchantId: 'mer_1', idempotencyKey: 'key pay_1', body: await bodyOf(waiting) }];
     expect(await findViolations(db, { answered, wasPaid: [paid], limitsStood: true })).toEqual([]);
     expect(await findViolations(db, { merchants: ['mer_1'] })).toEqual([]);
@@ -114,7 +114,7 @@ describe('the invariants', () => {
     expect((await violationsAfter(statements)).join('\n')).toContain(name);
   });
 
-  test('find a 201 without its payment, and one that came back in other bytes', async () => {
+  test('find a 201 without its payment, and one that was replayed with other bytes', async () => {
     const body = await bodyOf(waiting);
     const answered = [body, body.replace('1.50', '1.5')].map((text) => ({
       ...{ merchantId: 'mer_1', idempotencyKey: 'key pay_1', body: text },
@@ -124,7 +124,7 @@ describe('the invariants', () => {
     expect((await findViolations(db, { answered: foreign })).join('\n')).toContain('I5 every 201');
   });
 
-  test('find a payment that is no longer PAID, and a limit that was overrun', async () => {
+  test('find a payment that is no longer PAID, and a limit that was exceeded', async () => {
     expect((await findViolations(db, { wasPaid: [waiting] })).join('\n')).toContain('I10 PAID');
     expect((await violationsAfter('update gate set total_limit = 1', { limitsStood: true })).join('\n')).toContain(
       'I3 no limit',
@@ -134,7 +134,7 @@ describe('the invariants', () => {
     );
   });
 
-  test('count a message once that is heard and still in the outbox', async () => {
+  test('count a message once that was received and is still in the outbox', async () => {
     const { rows: heard } = await db.query<{ message_id: string; name: string; body: string }>(
       'select message_id::text, name, body from outbox',
     );

@@ -1,16 +1,16 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 
 /** A message that left this service. */
-type SaidMessage = { message_id: string; name: string; body: string };
+type SentMessage = { message_id: string; name: string; body: string };
 
 /** What the rows alone cannot tell, or what narrows the check down. */
-export type Witness = {
+export type Observations = {
   /** Only these merchants' rows; without it, all. */
   merchants?: readonly string[];
   /** Every 201 that a creation answered, replays included. */
   answered?: readonly { merchantId: string; idempotencyKey: string; body: string }[];
   /** Messages that have left the outbox since, as those that hear them got them; null where nobody kept them: then they are not judged. */
-  heard?: readonly SaidMessage[] | null;
+  heard?: readonly SentMessage[] | null;
   /** Payments that were PAID at an earlier look. */
   wasPaid?: readonly string[];
   /** True where no limit was ever lowered and no package was begun, so that no count can be above its limit. */
@@ -24,7 +24,7 @@ export type Witness = {
  * @param db on the search path of the payments schema.
  * @returns a line for each violation; none when all is well.
  */
-export async function findViolations(db: Queryable, witness: Witness = {}): Promise<string[]> {
+export async function findViolations(db: Queryable, witness: Observations = {}): Promise<string[]> {
   const found: string[] = [];
   for (const [name, text] of Object.entries(rules)) {
     const { rows } = await db.query<{ what: string }>(text, [witness.merchants ?? null]);
@@ -96,7 +96,7 @@ const rules: Record<string, string> = {
      group by payment_id having count(r.body) <> 1`,
 };
 
-async function findAboveLimit(db: Queryable, { merchants }: Witness): Promise<string[]> {
+async function findAboveLimit(db: Queryable, { merchants }: Observations): Promise<string[]> {
   const { rows } = await db.query<{ what: string }>(
     `select format('I3 no limit is overrun: %s created %s of %s, and %s of %s on %s', merchant_id, used_lifetime - package_base,
                    total_limit, used_today, daily_limit, used_day) as what
@@ -108,7 +108,7 @@ async function findAboveLimit(db: Queryable, { merchants }: Witness): Promise<st
 }
 
 /** I4, I5: what was once answered is there, and all answers to one key are the same bytes. */
-async function findLost(db: Queryable, { answered = [] }: Witness): Promise<string[]> {
+async function findLost(db: Queryable, { answered = [] }: Observations): Promise<string[]> {
   const idOf = (body: string): string => (JSON.parse(body) as { payment_id: string }).payment_id;
   const { rows } = await db.query<{ payment_id: string; merchant_id: string }>(
     'select payment_id, merchant_id from payment where payment_id = any($1)',
@@ -128,13 +128,13 @@ async function findLost(db: Queryable, { answered = [] }: Witness): Promise<stri
   return [...lost, ...changed.map(({ body }) => `I4 a replay repeats the bytes: ${body}`)];
 }
 
-async function findUnpaid(db: Queryable, { wasPaid = [] }: Witness): Promise<string[]> {
+async function findUnpaid(db: Queryable, { wasPaid = [] }: Observations): Promise<string[]> {
   const { rows } = await db.query<{ payment_id: string }>(
     `select payment_id from payment where payment_id = any($1) and status = 'PAID'`,
     [wasPaid],
   );
   const paid = new Set(rows.map((row) => row.payment_id));
-  return wasPaid.filter((id) => !paid.has(id)).map((id) => `I10 PAID is the end: ${id} is no longer PAID`);
+  return wasPaid.filter((id) => !paid.has(id)).map((id) => `I10 PAID is final: ${id} is no longer PAID`);
 }
 
 type Row = {
@@ -149,9 +149,9 @@ type Row = {
 type Payload = Partial<Row> & { expected_amount?: string };
 
 /** I7, I10: of each payment it was said once that it was created, once that it closed, and once that it was paid. */
-async function findMessages(db: Queryable, { merchants, heard = [] }: Witness): Promise<string[]> {
+async function findMessages(db: Queryable, { merchants, heard = [] }: Observations): Promise<string[]> {
   if (heard === null) return [];
-  const { rows: waiting } = await db.query<SaidMessage>(
+  const { rows: waiting } = await db.query<SentMessage>(
     `select message_id::text, name, body from outbox o where name in ('PaymentCreated', 'PaymentClosed', 'PaymentPaid') and ${inScope('o')}`,
     [merchants ?? null],
   );

@@ -62,7 +62,7 @@ test.each<[name: string, filter: ListFilter, found: number]>([
   ['a status that few have', { ...first, status: 'PENDING' }, 40],
   ['a status that few of very many have', { ...first, status: 'CANCELLED' }, LIMIT],
   ['its deep page', { ...first, status: 'CANCELLED', after: cursorAt(MINUTES * 0.7) }, LIMIT],
-  ['a status that nobody has', { ...first, status: 'EXPIRED' }, 0],
+  ['a status that no payment has', { ...first, status: 'EXPIRED' }, 0],
   ['a span of time', { ...first, ...week }, LIMIT],
   ['a deep page of a span of time', { ...first, ...week, after: cursorAt(MINUTES / 3) }, LIMIT],
   ['a rare status in a span of time', { ...first, ...week, status: 'PENDING' }, 10],

@@ -4,7 +4,7 @@ import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './shop.ts';
+import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(120_000);
@@ -65,7 +65,7 @@ test.each(lists)(
   },
 );
 
-test('a walk down from the newest meets payments that change their status between two pages', async () => {
+test('a list paged from the newest includes payments that change their status between two pages', async () => {
   const merchantId = await newMerchant(payments);
   const created: Payment[] = [];
   for (let position = 0; position < 9; position += 1)

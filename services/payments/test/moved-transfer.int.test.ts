@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { accept, announcements, confirmed, reaches, taken } from './acceptance.ts';
+import { accept, countPaidMessages, confirmed, untilDetails, untilRecorded } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './shop.ts';
+import { newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 
 // Real races on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -61,7 +61,7 @@ async function race(
   const { status } = await accepting;
   await eventually(async () => expect(await waiting()).toBe(0));
   const [winner, loser] = status === 200 ? [other, freed] : [freed, other];
-  expect([await announcements(payments, winner), await announcements(payments, loser)]).toEqual([1, 0]);
+  expect([await countPaidMessages(payments, winner), await countPaidMessages(payments, loser)]).toEqual([1, 0]);
   const paidBy = { transaction_id: transfer.transaction_id };
   expect(await winner.details()).toMatchObject({ status: 'PAID', transaction: paidBy });
   expect(await loser.details()).toMatchObject({ status: 'PENDING', transaction: null });
@@ -69,16 +69,16 @@ async function race(
 
 // What concerns one wallet is decided one after the other. A transfer that a reorganisation moves to another wallet concerns two.
 describe('a transfer that an operator accepts pays one payment', () => {
-  test('also when another one, gone to another wallet, frees a payment for it at that moment', async () => {
+  test('also when another transfer, moved to another wallet by a reorg, frees a payment for it at the same time', async () => {
     const [merchant, wallet] = [await newMerchant(payments), newWallet()];
     const olderId = await cancelledBefore(merchant, wallet, '10');
     const freed = await newPayment(payments, { wallet, amount: '10' }, merchant);
     const other = await newPayment(payments, { wallet, amount: '11' }, merchant);
     const moving = await freed.observe();
-    await reaches(freed, { status: 'CHECKING' });
+    await untilDetails(freed, { status: 'CHECKING' });
     const blockTime = wholeSecond(freed.payment.created_at, -5);
     const transfer = await freed.observe({ ...confirmed, block_timestamp: blockTime });
-    expect(await taken(payments, transfer)).toMatchObject({ payment_id: null, reason: 'duplicate' });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ payment_id: null, reason: 'duplicate' });
     const moved = { ...moving, version: 2, to: newWallet() };
     await race({ olderId, freed, other, transfer }, () => payments.say(TransferObserved, moved));
   });

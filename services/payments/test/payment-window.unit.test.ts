@@ -19,13 +19,13 @@ const payment = (change: Partial<PaymentTimes> = {}): PaymentTimes => ({
 });
 
 describe('which payment a transfer belongs to', () => {
-  test('a block inside the window belongs to the payment, whenever it is noticed', () => {
+  test('a block inside the payment window belongs to the payment, whenever it is noticed', () => {
     const waiting = payment();
     expect(matchPayment([waiting], at('12:00:01.000'))).toBe(waiting);
     expect(matchPayment([waiting], at('12:30:00.000'))).toBe(waiting);
   });
 
-  test('a block at the moment of expiry is late', () => {
+  test('a block at the time of expiry is late', () => {
     expect(matchPayment([payment({ expires_at: at('12:30:00.000') })], at('12:30:00.000'))).toBeNull();
   });
 
@@ -47,13 +47,13 @@ describe('which payment a transfer belongs to', () => {
     expect(matchPayment([cancelled], at('12:10:04.000'))).toBe(cancelled);
   });
 
-  test('a payment cancelled in the second of its creation holds no block, also not through the allowance', () => {
+  test('a payment cancelled in the second of its creation matches no block, not even through the allowance', () => {
     const cancelled = payment({ cancelled_at: at('12:00:00.900') });
     expect(matchPayment([cancelled], at('12:00:00.000'))).toBeNull();
     expect(matchPayment([cancelled], at('11:59:59.000'))).toBe(cancelled);
   });
 
-  test('cancelling after the expiry does not make the window longer', () => {
+  test('a cancellation after the expiry does not extend the payment window', () => {
     expect(matchPayment([payment({ cancelled_at: at('12:40:00.000') })], at('12:35:00.000'))).toBeNull();
   });
 
@@ -65,7 +65,7 @@ describe('which payment a transfer belongs to', () => {
     expect(matchPayment([first, second], at('12:20:00.000'))).toBe(second);
   });
 
-  test('the window that holds the block goes before the allowance of the next payment', () => {
+  test('the payment window that holds the block comes before the allowance of the next payment', () => {
     const first = payment();
     const second = payment({ created_at: at('12:05:00.700'), expires_at: at('12:35:00.700') });
     expect(matchPayment([first, second], at('12:04:50.000'))).toBe(first);
@@ -82,7 +82,7 @@ describe('which payment a transfer belongs to', () => {
     );
   });
 
-  test('no block belongs to a payment that had stopped waiting, or began 15 s after it or later', () => {
+  test('no block belongs to a payment that was closed by then, or created 15 s after it or later', () => {
     fc.assert(
       fc.property(anySlot, fc.integer({ min: -60, max: 400 }), (slot, second) => {
         const block = new Date(second * 1000);

@@ -6,7 +6,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
 import { schema } from '../src/migrations.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './shop.ts';
+import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -38,7 +38,7 @@ async function walk(
 }
 
 describe('the list', () => {
-  test('walks through all payments newest first, and creations meanwhile neither repeat nor skip one', async () => {
+  test('pages through all payments newest first, and creations meanwhile neither repeat nor skip one', async () => {
     const merchantId = await newMerchant(payments);
     const created: string[] = [];
     for (let position = 0; position < 11; position += 1) {
@@ -48,7 +48,7 @@ describe('the list', () => {
     expect(walked).toEqual(created);
   });
 
-  test('a full last page has no cursor, and a merchant without payments gets an empty list', async () => {
+  test('has no cursor after a full last page, and is empty for a merchant without payments', async () => {
     const { merchantId } = await newPayment(payments);
     await newPayment(payments, {}, merchantId);
     const { json } = await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments?limit=2`);
@@ -86,7 +86,7 @@ describe('the list', () => {
     ]);
   });
 
-  test('items are the payments as they were created', async () => {
+  test('contains the payments as they were created', async () => {
     const { merchantId, payment } = await newPayment(payments, { amount: '7.10' });
     expect((await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments`)).json.payments).toEqual([
       payment,
@@ -98,7 +98,7 @@ describe('the details', () => {
   const ask = async (asked: DetailsRequest['payments']) =>
     (await payments.call<DetailsAnswer>('POST', '/payment-details', { payments: asked })).json.found;
 
-  test('of several payments come in one answer that says whose each is', async () => {
+  test('of several payments come in one answer that names the merchant of each', async () => {
     const [one, two] = [await newPayment(payments, { amount: '7.10' }), await newPayment(payments)];
     const asked = [one, two, one].map(({ merchantId, payment }) => ({
       merchant_id: merchantId,
@@ -111,7 +111,7 @@ describe('the details', () => {
     }
   });
 
-  test('of an unknown payment, and of another merchant’s, are not there', async () => {
+  test('of an unknown payment, and of another merchant’s, are missing', async () => {
     const { payment } = await newPayment(payments);
     const other = await newMerchant(payments);
     const unknown = `pay_${'0'.repeat(32)}`;
@@ -141,7 +141,7 @@ describe('what a public token shows', () => {
   const ask = (...tokens: string[]) =>
     payments.call<PublicPaymentsAnswer>('POST', '/public-payments', { tokens_sha256: tokens });
 
-  test('are its fields and nothing else, and the transaction only once PAID; beside them, what the page counts', async () => {
+  test('is its public fields, the transaction only once PAID, and the confirmations for the page', async () => {
     const one = await newPayment(payments);
     const { payment } = one;
     const hash = tokenHash(payment);
@@ -183,7 +183,7 @@ describe('what a public token shows', () => {
     expect([before, time, after].toSorted()).toEqual([before, time, after]);
   });
 
-  test('is refused whole for what is no hash of a token', async () => {
+  test('is 422 for a text that is no hash of a token', async () => {
     for (const hash of ['abc', 'G'.repeat(64)]) expect((await ask(hash)).status).toBe(422);
   });
 });
@@ -213,7 +213,7 @@ describe('the operator', () => {
   });
 });
 
-test('schema.prisma says what the migrated database has', async () => {
+test('schema.prisma matches the migrated database', async () => {
   await expectPrismaMatchesDatabase({
     schemaFile: new URL('../prisma/schema.prisma', import.meta.url),
     url: payments.databaseUrl,
@@ -221,7 +221,7 @@ test('schema.prisma says what the migrated database has', async () => {
   });
 });
 
-test('replies past their retention are forgotten a month at a time, and the coming months have room', async () => {
+test('replies past their retention are dropped a month at a time, and the coming months have partitions', async () => {
   const names = async () => {
     const { rows } = await payments.db.query<{ relname: string }>(
       `select child.relname from pg_inherits join pg_class child on child.oid = inhrelid where inhparent = 'idempotent_reply'::regclass`,

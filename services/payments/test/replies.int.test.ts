@@ -6,7 +6,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { keepReplyPartitions } from '../src/store/reply.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newKey, newMerchant, newPayment, newWallet } from './shop.ts';
+import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(120_000);
@@ -82,7 +82,7 @@ test.each(['30 days', '45 days'])(
   },
 );
 
-test('many replicas may sweep at once', async () => {
+test('many replicas may drop old replies at once', async () => {
   const old: string[] = [];
   for (const month of ['2020-01', '2020-02', '2020-03'])
     old.push(await makePartition(sweeper, new Date(`${month}-01`)));
@@ -95,7 +95,7 @@ test('many replicas may sweep at once', async () => {
   expect(left).toContain(ahead);
 });
 
-test('beside a reader that takes its time, the sweep makes room, leaves the old month alone, and fails no creation', async () => {
+test('beside a long reader, the sweep of replies makes new partitions, keeps the old month, and fails no creation', async () => {
   const old = await makePartition(payments.db, new Date('2020-01-01'));
   const ahead = `idempotent_reply_${monthOf(addMonths(new Date(), 2))}`;
   await payments.db.query(`drop table ${ahead}`);
@@ -133,7 +133,7 @@ test('beside a reader that takes its time, the sweep makes room, leaves the old 
   expect(await partitions(payments.db)).not.toContain(old);
 });
 
-test('day after day, the sweep keeps every reply that may be asked for, has room for two months, and forgets whole months', async () => {
+test('day after day, the sweep keeps every reply that may be replayed, has partitions for two months, and drops whole months', async () => {
   const client = await sweeper.connect();
   try {
     // The clock of this one session can be set: see creation-midnight.int.test.ts.

@@ -13,7 +13,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Neighbours, startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { type LogEntry, startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { type Peers, startPeers } from './peers.ts';
+import { type StubServices, startStubServices } from './stub-services.ts';
 
 const INTERNAL_TOKEN = 'a token that is only used by this test';
 
@@ -22,7 +22,7 @@ type Refusal = { detail: { code: string; message: string } & { field: string; re
 
 export type Answer<T> = { status: number; headers: Headers; text: string; json: T & Refusal };
 
-/** The real service in processes of its own, on a fresh database and broker, between peers that the test controls. */
+/** The real service in processes of its own, on a fresh database and broker, between stubs that the test controls. */
 export type PaymentsUnderTest = {
   /** Calls an internal route; with several replicas, in turn. `path` is without /internal/v1. */
   call<T = object>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer<T>>;
@@ -34,7 +34,7 @@ export type PaymentsUnderTest = {
   heard: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
   db: Pool;
   databaseUrl: string;
-  peers: Peers;
+  stubs: StubServices;
   /** Between the service and its backends. */
   faults: { database: FaultProxy; broker: FaultProxy };
   /** Log lines of all replicas, parsed. */
@@ -52,10 +52,10 @@ export async function startPayments({
   /** PostgreSQL's options for the service's sessions, in place of those of its pool. */
   sessionOptions?: string;
 } = {}): Promise<PaymentsUnderTest> {
-  const [database, broker, peers, directory] = await Promise.all([
+  const [database, broker, stubs, directory] = await Promise.all([
     testDatabase({ schema, migrations }),
     testBroker(),
-    startPeers(),
+    startStubServices(),
     mkdtemp(join(tmpdir(), 'payments-test-')),
   ]);
   await writeFile(join(directory, 'networks.json'), JSON.stringify(networks));
@@ -69,9 +69,9 @@ export async function startPayments({
     INTERNAL_TOKEN,
     NETWORKS_FILE: join(directory, 'networks.json'),
     PUBLIC_BASE_URL: 'https://pay.example',
-    QUOTA_URL: peers.url,
-    WEBHOOK_DISPATCHER_URL: peers.url,
-    CHAIN_WATCHER_URL: peers.url,
+    QUOTA_URL: stubs.url,
+    WEBHOOK_DISPATCHER_URL: stubs.url,
+    CHAIN_WATCHER_URL: stubs.url,
     ...settings,
   };
   const main = new URL('../src/main.ts', import.meta.url);
@@ -82,10 +82,10 @@ export async function startPayments({
     amqpUrl: broker.url,
     hears: {
       'chain-watcher': [
-        on(PaymentCreated, 'payment-created', keep(heard.created)),
-        on(PaymentClosed, 'payment-closed', keep(heard.closed)),
+        on(PaymentCreated, 'payment-created', collect(heard.created)),
+        on(PaymentClosed, 'payment-closed', collect(heard.closed)),
       ],
-      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', keep(heard.paid))],
+      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', collect(heard.paid))],
     },
   });
 
@@ -93,7 +93,7 @@ export async function startPayments({
   return {
     db,
     databaseUrl: database.url,
-    peers,
+    stubs,
     faults,
     logs: () => processes.flatMap(({ entries }) => entries),
     heard,
@@ -114,7 +114,7 @@ export async function startPayments({
       await neighbours.stop();
       await db.end();
       await Promise.all([faults.database.close(), faults.broker.close()]);
-      await Promise.all([database.drop(), broker.close(), peers.close(), rm(directory, { recursive: true })]);
+      await Promise.all([database.drop(), broker.close(), stubs.close(), rm(directory, { recursive: true })]);
     },
   };
 }
@@ -142,7 +142,7 @@ const networks = [
 ];
 
 /** Keeps what was heard, once each: only when its inbox row is there for good. */
-const keep =
+const collect =
   <T>(list: T[]) =>
   async (message: T, { tx }: HandlerContext) =>
     tx.afterCommit(() => list.push(message));

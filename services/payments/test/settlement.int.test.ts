@@ -3,7 +3,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './shop.ts';
+import { create, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -40,7 +40,7 @@ const said = (one: TestPayment) => ({
 const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
 
 describe('a transfer of the exact amount', () => {
-  test('takes a payment from PENDING over CHECKING to PAID, and PaymentPaid and PaymentClosed are said once', async () => {
+  test('takes a payment from PENDING over CHECKING to PAID, and PaymentPaid and PaymentClosed are sent once', async () => {
     const one = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' });
     const seen = await one.observe();
     const transaction = {
@@ -89,7 +89,7 @@ describe('a transfer of the exact amount', () => {
     expect(said(one).paid).toHaveLength(1);
   });
 
-  test('of many that come at once, one pays and the others are duplicates', async () => {
+  test('pays once when many come at once, and the others are duplicates', async () => {
     const one = await newPayment(payments);
     const transfers = await Promise.all(Array.from({ length: 8 }, () => one.observe({ ...confirmed, version: 1 })));
     await Promise.all(transfers.map(taken));
@@ -99,7 +99,7 @@ describe('a transfer of the exact amount', () => {
     await eventually(() => expect(said(one).paid).toHaveLength(1));
   });
 
-  test('a token of 18 decimals is compared exactly: one base unit more is overpaid, one less underpaid', async () => {
+  test('of a token with 18 decimals is compared exactly: one base unit more is overpaid, one less underpaid', async () => {
     const one = await newPayment(payments, { amount: '1.000001' });
     const more = await one.observe({ decimals: 18, amount_units: '1000001000000000001' });
     expect(await taken(more)).toMatchObject({ payment_id: null, reason: 'overpaid' });
@@ -119,7 +119,7 @@ describe('a transfer of the exact amount', () => {
   });
 });
 
-describe('a reorganisation', () => {
+describe('a reorg', () => {
   test('takes CHECKING back to PENDING, and the transfer pays when it returns in another block', async () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
@@ -130,7 +130,7 @@ describe('a reorganisation', () => {
     await reaches(one, { status: 'PAID', transaction: { block_number: 1240 } });
   });
 
-  test('gives the payment to another transfer of the amount that counted as duplicate until then', async () => {
+  test('reassigns the payment to another transfer of the amount that counted as duplicate until then', async () => {
     const one = await newPayment(payments);
     const first = await one.observe();
     await reaches(one, { status: 'CHECKING' });
@@ -227,7 +227,7 @@ describe('a transfer that does not fit', () => {
     expect(await twice.details()).toMatchObject({ status: 'PAID', unmatched_transfers: [{ reason: 'duplicate' }] });
   });
 
-  test('to a wallet that nobody waits on is in the ledger and harms nothing', async () => {
+  test('to a wallet without payments is recorded in the ledger and changes nothing', async () => {
     const merchantId = await newMerchant(payments);
     const elsewhere = await newPayment(payments, {}, merchantId);
     const transfer = await elsewhere.observe({ to: '0xdAC17F958D2ee523a2206206994597C13D831ec7' });
@@ -236,7 +236,7 @@ describe('a transfer that does not fit', () => {
 });
 
 describe('cancelling', () => {
-  test('answers the cancelled payment, says PaymentClosed, and is 409 ever after', async () => {
+  test('answers the cancelled payment, sends PaymentClosed, and is 409 from then on', async () => {
     const one = await newPayment(payments);
     const answer = await one.cancel();
     expect(answer.status).toBe(200);
@@ -263,7 +263,7 @@ describe('cancelling', () => {
     expect(checking.text).toBe(unknown.text);
   });
 
-  test('money that came before the cancellation pays, once confirmed; what comes later is after_cancel', async () => {
+  test('keeps transfers from before it paying, once confirmed; later ones are after_cancel', async () => {
     const one = await newPayment(payments);
     await one.age(5);
     await one.cancel();
@@ -287,7 +287,7 @@ describe('cancelling', () => {
     expect(said(one).closed).toHaveLength(1);
   });
 
-  test('racing a transfer has one winner', async () => {
+  test('of a payment that races a transfer has one winner', async () => {
     const runs = await Promise.all(
       Array.from({ length: 12 }, async () => {
         const one = await newPayment(payments);
@@ -311,7 +311,7 @@ describe('cancelling', () => {
 });
 
 describe('the slot after a payment', () => {
-  test('an early transfer pays the old payment, a later one the new, although both are of one slot', async () => {
+  test('keeps an early transfer for the old payment and a later one for the new', async () => {
     const first = await newPayment(payments, { amount: '3' });
     await first.age(10);
     await first.cancel();
@@ -322,7 +322,7 @@ describe('the slot after a payment', () => {
     await reaches(first, { status: 'PAID', transaction: { transaction_id: early.transaction_id } });
   });
 
-  test('a payment made at once after a paid one gets its own transfer, in a block of the same second', async () => {
+  test('gives a payment created right after a paid one its own transfer, in a block of the same second', async () => {
     const first = await newPayment(payments, { amount: '3' });
     await first.observe(confirmed);
     await reaches(first, { status: 'PAID' });

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { splitAtTimestamps } from '../src/creation/split-at-timestamps.ts';
 
-test('the parts with their moments between them are the text again, whatever people wrote into it', () => {
+test('the parts with timestamps between them are the JSON text again, whatever its description contains', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -25,7 +25,7 @@ test('the parts with their moments between them are the text again, whatever peo
   );
 });
 
-test('a text without both moments is refused', () => {
+test('a JSON text without both timestamps is refused', () => {
   expect(() => splitAtTimestamps('{"created_at":"C"}')).toThrow('expires_at');
   expect(() => splitAtTimestamps('{"expires_at":"E"}')).toThrow('created_at');
 });

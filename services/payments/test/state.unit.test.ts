@@ -6,11 +6,11 @@ import { isUnfinished, statusesBefore, transitions } from '../src/state.ts';
 const anyStatus = fc.constantFrom(...paymentStatuses);
 
 describe('the payment state machine', () => {
-  test('PAID is the end', () => {
+  test('PAID is final', () => {
     expect(transitions.PAID).toEqual([]);
   });
 
-  test('only a waiting payment can be cancelled or expire', () => {
+  test('only a PENDING payment can be cancelled or expire', () => {
     expect(statusesBefore('CANCELLED')).toEqual(['PENDING']);
     expect(statusesBefore('EXPIRED')).toEqual(['PENDING']);
   });
@@ -19,7 +19,7 @@ describe('the payment state machine', () => {
     expect(statusesBefore('PAID')).toEqual(['PENDING', 'CHECKING', 'EXPIRED', 'CANCELLED']);
   });
 
-  test('a closed payment never waits again, so it cannot take back a slot that has a new owner', () => {
+  test('a closed payment never becomes unfinished again, so it cannot take back a slot that has a new owner', () => {
     fc.assert(
       fc.property(anyStatus, anyStatus, (from, to) => {
         const allowed = statusesBefore(to).includes(from);

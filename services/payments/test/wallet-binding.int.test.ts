@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newWallet } from './shop.ts';
+import { create, newMerchant, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-test('with WALLET_BINDING=off merchants share a wallet, but of one slot only one gets it and only it is counted', async () => {
+test('with WALLET_BINDING=off merchants share a wallet, but only one gets a slot and only it is counted', async () => {
   const wallet = newWallet();
   const merchants = await Promise.all(Array.from({ length: 6 }, () => newMerchant(payments)));
   const own = await Promise.all(

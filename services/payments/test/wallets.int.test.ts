@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newWallet } from './shop.ts';
+import { create, newMerchant, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(60_000);
@@ -17,7 +17,7 @@ const show = async (address: string) => (await payments.call<Wallet>('GET', `/wa
 const author = { actor: 'olga', reason: 'the shop was sold' };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown as string;
 
-test('a wallet shows whose it is, since when, and from whom it was taken by whom and why', async () => {
+test('a wallet shows its owner, since when, and every release with its author and reason', async () => {
   const wallet = newWallet();
   expect(await show(wallet)).toEqual({ address: wallet, merchant_id: null, bound_at: null, releases: [] });
   const [first, second] = [await newMerchant(payments), await newMerchant(payments)];
@@ -47,7 +47,7 @@ test('a wallet shows whose it is, since when, and from whom it was taken by whom
   expect((await payments.call('GET', `/merchants/${second}/audit`)).json).toEqual({ entries: [] });
 });
 
-test('one of two releases at once takes it, and the other finds nobody', async () => {
+test('of two concurrent releases of a wallet one succeeds, and the other finds no owner', async () => {
   const wallet = newWallet();
   const merchantId = await newMerchant(payments);
   expect((await create(payments, merchantId, { wallet })).status).toBe(201);

@@ -1,9 +1,9 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { paymentJson } from './creating.ts';
-import { done, moment, type Settings, type Step, type Surroundings, takePolicy, unavailable } from './program.ts';
+import { done, timestamp, type Settings, type Step, type OtherServices, applyPolicy, unavailable } from './steps.ts';
 import { accessRefusal, DAY } from './rules.ts';
-import { sayClosed, takeTransfer } from './settling.ts';
+import { sayClosed, observeTransfer } from './settling.ts';
 import { type Model, usageOf } from './state.ts';
 
 /*
@@ -13,21 +13,21 @@ import { type Model, usageOf } from './state.ts';
 /** What a consumer answers once a message took effect. */
 const taken = 'taken';
 
-export const hearingTransfer =
+export const observingTransfer =
   (news: TransferObserved): Step =>
   (model) => {
-    takeTransfer(model, news);
+    observeTransfer(model, news);
     return done(taken);
   };
 
-export const hearingPolicy =
+export const applyingPolicy =
   (policy: AccessPolicy): Step =>
   (model) => {
-    takePolicy(model, policy);
+    applyPolicy(model, policy);
     return done(taken);
   };
 
-export const hearingWebhook =
+export const configuringWebhook =
   (merchant: string): Step =>
   (model) => {
     model.webhooks.add(merchant);
@@ -66,7 +66,7 @@ export const cancelling =
  * what is known counts.
  */
 export const readingLimits =
-  (merchant: string, { down, quota }: Surroundings): Step =>
+  (merchant: string, { down, quota }: OtherServices): Step =>
   (model) => {
     const known = model.policies.get(merchant);
     const record = known === undefined ? null : limitsOf(model, known);
@@ -74,7 +74,7 @@ export const readingLimits =
     const policy = quota.get(merchant);
     if (down.has('quota') || policy === undefined)
       return done(record === null ? unavailable : { status: 200, body: record });
-    takePolicy(model, policy);
+    applyPolicy(model, policy);
     model.reached.push('limits: quota was asked');
     return done({ status: 200, body: limitsOf(model, model.policies.get(merchant)!) });
   };
@@ -99,7 +99,7 @@ function limitsOf(model: Model, policy: AccessPolicy) {
     daily_limit: policy.daily_limit,
     daily_used: used.today,
     daily_left: policy.daily_limit === null ? null : Math.max(0, policy.daily_limit - used.today),
-    daily_reset_at: moment(model.now - (model.now % DAY) + DAY),
-    server_time: moment(model.now),
+    daily_reset_at: timestamp(model.now - (model.now % DAY) + DAY),
+    server_time: timestamp(model.now),
   };
 }

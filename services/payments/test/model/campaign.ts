@@ -4,8 +4,8 @@ import type { Plan } from './plan.ts';
 import { wanted } from './coverage.ts';
 import { execute, introduce, readAll, repeatAll, TooManyOrders } from './execute.ts';
 import { beginRun, endRun, type Run, setClock } from './run.ts';
-import { plan } from './stories.ts';
-import type { World } from './world.ts';
+import { plan } from './scenarios.ts';
+import type { SharedDatabase } from './world.ts';
 
 export type Campaign = {
   runs: number;
@@ -32,7 +32,7 @@ export type Outcome = {
 };
 
 /** Drives the service through random runs and holds each against the model, and its rows against the invariants. */
-export async function runCampaign(world: World, { runs, seed, path, onRun }: Campaign): Promise<Outcome> {
+export async function runCampaign(world: SharedDatabase, { runs, seed, path, onRun }: Campaign): Promise<Outcome> {
   const reached = new Map(wanted.map((name) => [name, 0]));
   const totals = { done: 0, commands: 0, undecided: 0, unjudged: 0 };
   const property = fc.asyncProperty(plan, async (one) => {

@@ -5,14 +5,14 @@ import {
   type Answered,
   canonical,
   done,
-  moment,
-  say,
+  timestamp,
+  sendMessage,
   type Settings,
   type Step,
-  type Surroundings,
-  takePolicy,
+  type OtherServices,
+  applyPolicy,
   unavailable,
-} from './program.ts';
+} from './steps.ts';
 import { isUnfinished, type Model, type ModelPayment, replyOf, slotOf, usageOf } from './state.ts';
 
 export type CreationCall = {
@@ -36,7 +36,7 @@ type Decision = { status: 201; body: string; replayed: boolean } | { refusal: Re
 type Owner = 'policy' | 'webhook';
 
 /** Everything that decides about creations, with what this one was answered. */
-type Creating = { call: CreationCall; settings: Settings; surroundings: Surroundings; answered: Answered };
+type Creating = { call: CreationCall; settings: Settings; otherServices: OtherServices; answered: Answered };
 
 /**
  * POST …/payments. Each look at the database is a step; before a refusal that a newer word of quota or webhook-dispatcher could lift,
@@ -54,17 +54,17 @@ export const creating =
 const asking =
   (creation: Creating, asked: readonly Owner[], owner: Owner, decision: Decision): Step =>
   (model) => {
-    const { call, surroundings } = creation;
-    if (surroundings.down.has(owner === 'policy' ? 'quota' : 'webhooks')) {
+    const { call, otherServices } = creation;
+    if (otherServices.down.has(owner === 'policy' ? 'quota' : 'webhooks')) {
       model.reached.push('creation: 503 because an owner gave no answer');
       return done(unavailable);
     }
     if (owner === 'policy') {
-      const policy = surroundings.quota.get(call.merchant);
+      const policy = otherServices.quota.get(call.merchant);
       if (policy === undefined) return done(answerOf(model, decision, asked));
-      takePolicy(model, policy);
+      applyPolicy(model, policy);
     } else {
-      if (!surroundings.endpoints.has(call.merchant)) return done(answerOf(model, decision, asked));
+      if (!otherServices.endpoints.has(call.merchant)) return done(answerOf(model, decision, asked));
       model.webhooks.add(call.merchant);
     }
     return { next: creating(creation, [...asked, owner]) };
@@ -100,14 +100,14 @@ function create(model: Model, { call, settings, answered }: Creating, units: big
   const payment = newPayment(model, call, settings, units, answered.text);
   model.payments.set(payment.id, payment);
   if (settings.walletBinding) model.wallets.set(call.wallet, call.merchant);
-  say(model, 'PaymentCreated', {
+  sendMessage(model, 'PaymentCreated', {
     payment_id: payment.id,
     merchant_id: payment.merchant,
     network: payment.network,
     recipient: payment.wallet,
     amount: payment.amount,
-    created_at: moment(payment.createdAt),
-    expires_at: moment(payment.expiresAt),
+    created_at: timestamp(payment.createdAt),
+    expires_at: timestamp(payment.expiresAt),
   });
   const body = JSON.stringify(paymentJson(payment, settings));
   model.replies.push({ merchant: call.merchant, key: call.key, at: model.now, request, body });
@@ -145,10 +145,10 @@ export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings) 
   network: payment.network,
   merchant_wallet: payment.wallet,
   description: payment.description,
-  created_at: moment(payment.createdAt),
-  expires_at: moment(payment.expiresAt),
-  paid_at: payment.paidAt === null ? null : moment(payment.paidAt),
-  cancelled_at: payment.cancelledAt === null ? null : moment(payment.cancelledAt),
+  created_at: timestamp(payment.createdAt),
+  expires_at: timestamp(payment.expiresAt),
+  paid_at: payment.paidAt === null ? null : timestamp(payment.paidAt),
+  cancelled_at: payment.cancelledAt === null ? null : timestamp(payment.cancelledAt),
   transaction: null,
 });
 

@@ -11,14 +11,14 @@ import {
   policyDelivery,
   webhookDelivery,
 } from './operations.ts';
-import { canonical, runAlone } from './program.ts';
+import { canonical, runAlone } from './steps.ts';
 import { readingDetails, readingList } from './reading.ts';
 import { startReplica } from './replica.ts';
 import { DAY, REPLY_KEPT } from './rules.ts';
 import { paymentAt, type Run, setClock } from './run.ts';
 import { readSnapshot } from './snapshot.ts';
 import { copyOf, type Model, replyOf, type Snapshot, snapshotOf, usageOf } from './state.ts';
-import { changed, firstPolicy } from './surroundings.ts';
+import { changed, firstPolicy } from './other-services.ts';
 
 /** A call that nobody could decide in time is made this often. */
 const MAX_ATTEMPTS = 5;
@@ -30,11 +30,11 @@ export async function introduce(run: Run, { merchants }: Plan): Promise<void> {
   for (const [position, start] of merchants.entries()) {
     const policy = firstPolicy(run.merchants[position]!, start);
     if (start.policy !== 'nobody') {
-      run.surroundings.quota.set(policy.merchant_id, policy);
+      run.otherServices.quota.set(policy.merchant_id, policy);
       run.policies.push(policy);
     }
     if (start.policy === 'payments') await alone(run, policyDelivery(run, policy));
-    if (start.webhook === 'owner') run.surroundings.endpoints.add(policy.merchant_id);
+    if (start.webhook === 'owner') run.otherServices.endpoints.add(policy.merchant_id);
     if (start.webhook === 'payments') await alone(run, webhookDelivery(run, position));
   }
 }
@@ -51,19 +51,19 @@ export async function execute(run: Run, command: Command): Promise<void> {
       );
     case 'policy': {
       const merchant = run.merchants[command.merchant]!;
-      const known = run.surroundings.quota.get(merchant);
+      const known = run.otherServices.quota.get(merchant);
       const first = firstPolicy(merchant, { ...newcomer });
       const policy =
         known === undefined ? first : changed(known, command.change, usageOf(run.model, merchant), run.model.now);
-      run.surroundings.quota.set(merchant, policy);
+      run.otherServices.quota.set(merchant, policy);
       run.policies.push(policy);
       return command.silent ? undefined : alone(run, policyDelivery(run, policy));
     }
     case 'webhook':
       return alone(run, webhookDelivery(run, command.merchant));
     case 'outage':
-      if (command.down) run.surroundings.down.add(command.who);
-      else run.surroundings.down.delete(command.who);
+      if (command.down) run.otherServices.down.add(command.who);
+      else run.otherServices.down.delete(command.who);
       return;
     case 'clock':
       return setClock(run, Math.max(run.model.now, targetOf(run, command.move)));
@@ -78,10 +78,10 @@ const newcomer = { beta: false, active: true, total: 4, daily: 2, policy: 'owner
 
 /** Every reply is still repeated to the byte after its merchant was stopped, and a repetition counts for nothing. */
 export async function repeatAll(run: Run): Promise<void> {
-  run.surroundings.down.clear();
-  for (const [merchant, known] of run.surroundings.quota) {
+  run.otherServices.down.clear();
+  for (const [merchant, known] of run.otherServices.quota) {
     const paused = { ...known, policy_version: known.policy_version + 1, creation_paused: true, total_limit: 0 };
-    run.surroundings.quota.set(merchant, paused);
+    run.otherServices.quota.set(merchant, paused);
     await alone(run, policyDelivery(run, paused));
   }
   const replies = run.tried.filter(({ merchant, key }) => replyOf(run.model, merchant, key) !== undefined);
@@ -139,7 +139,7 @@ async function race(run: Run, wanted: readonly (Operation | null)[], choices: re
     (operation, position) => (pool: Run['world']['db']) =>
       operation.perform(startReplica(pool, run.parts[position % 2]!), others),
   );
-  const { results, waitedForLocks } = await run.world.conductor.play<Performed>(calls, choices);
+  const { results, waitedForLocks } = await run.world.scheduler.run<Performed>(calls, choices);
   run.trace.push(`at once, choosing ${JSON.stringify(choices)}:`);
   const ended: Ended[] = [];
   for (const [position, result] of results.entries()) {
@@ -213,7 +213,7 @@ function targetOf(run: Run, move: Move): number {
     case 'end of reply':
       return (payment === undefined ? now : payment.createdAt + REPLY_KEPT) + move.milliseconds;
     case 'end of beta': {
-      const ends = run.surroundings.quota.get(run.merchants[move.of]!)?.beta_expires_at ?? null;
+      const ends = run.otherServices.quota.get(run.merchants[move.of]!)?.beta_expires_at ?? null;
       return (ends === null ? now : Date.parse(ends)) + move.milliseconds;
     }
     case 'midnight':

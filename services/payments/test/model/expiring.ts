@@ -1,5 +1,5 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { canonical, done, moment, type Next, type Step } from './program.ts';
+import { canonical, done, timestamp, type Next, type Step } from './steps.ts';
 import { LAG } from './rules.ts';
 import { reviewTransfer, sayClosed } from './settling.ts';
 import type { Model, ModelPayment } from './state.ts';
@@ -131,8 +131,8 @@ const isAsked = ({ windows }: Question, payment: ModelPayment): boolean =>
 const windowFor = (payment: ModelPayment): AskedWindow => ({
   recipient: payment.wallet,
   amount: payment.amount,
-  from: moment(payment.createdAt - LAG),
-  to: moment(payment.expiresAt),
+  from: timestamp(payment.createdAt - LAG),
+  to: timestamp(payment.expiresAt),
 });
 
 const namesOf = (payments: readonly ModelPayment[]): string => payments.map(({ id }) => id).join(', ');

@@ -1,4 +1,4 @@
-import { canonical, type Step } from './program.ts';
+import { canonical, type Step } from './steps.ts';
 import { copyOf, type Model, snapshotOf, type Snapshot } from './state.ts';
 
 /** A call that was under way together with others, and how it ended. */

@@ -1,15 +1,22 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { cancelling, hearingPolicy, hearingTransfer, hearingWebhook, readingLimits, releasing } from './calls.ts';
+import {
+  cancelling,
+  applyingPolicy,
+  observingTransfer,
+  configuringWebhook,
+  readingLimits,
+  releasing,
+} from './calls.ts';
 import { amounts, type Call, descriptions, type Scanned } from './plan.ts';
 import { creating, type CreationCall } from './creating.ts';
 import { expiring, type Question } from './expiring.ts';
-import { moment, type Step } from './program.ts';
+import { timestamp, type Step } from './steps.ts';
 import { readingPublic } from './reading.ts';
 import type { Replica } from './replica.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';
-import { chainIn } from './surroundings.ts';
+import { chainIn } from './other-services.ts';
 import { nextNews, newTransfer } from './transfers.ts';
 
 /** A call with everything in it named. */
@@ -90,7 +97,7 @@ function repetition(run: Run, { place, amount, merchant }: Call & { do: 'repeat'
   });
 }
 
-export const creation = ({ settings, surroundings, answered: answers }: Run, call: CreationCall): Operation => ({
+export const creation = ({ settings, otherServices, answered: answers }: Run, call: CreationCall): Operation => ({
   name: `create ${JSON.stringify(call)}`,
   kind: 'create',
   slot: [call.network, call.wallet, parseAmount(call.amount)].join(' '),
@@ -108,7 +115,7 @@ export const creation = ({ settings, surroundings, answered: answers }: Run, cal
           : { status: answered.status, body };
     return {
       answer,
-      program: creating({ call, settings, surroundings, answered }),
+      program: creating({ call, settings, otherServices, answered }),
       gaveUp: answered.status === 503,
     };
   },
@@ -138,25 +145,25 @@ function announcement(call: Call & { silent: boolean }, message: TransferObserve
 
 const delivery = (kind: Call['do'], message: TransferObserved): Operation => ({
   ...operation(kind, `hear ${JSON.stringify(message)}`),
-  perform: async (replica) => heard(await replica.hearTransfer(message), hearingTransfer(message)),
+  perform: async (replica) => heard(await replica.hearTransfer(message), observingTransfer(message)),
 });
 
 export const policyDelivery = (run: Run, policy: Run['policies'][number]): Operation => ({
   ...operation('deliver policy', `hear ${JSON.stringify(policy)}`),
   perform: async (replica) =>
-    heard(await replica.hearPolicy({ ...policy, changed_at: moment(run.model.now) }), hearingPolicy(policy)),
+    heard(await replica.hearPolicy({ ...policy, changed_at: timestamp(run.model.now) }), applyingPolicy(policy)),
 });
 
 /** An endpoint is there for good once it was configured. */
 export function webhookDelivery(run: Run, position: number): Operation {
   const merchant = run.merchants[position]!;
-  run.surroundings.endpoints.add(merchant);
+  run.otherServices.endpoints.add(merchant);
   return {
     ...operation('deliver webhook', `hear of the endpoint of ${merchant}`),
     perform: async (replica) =>
       heard(
-        await replica.hearWebhook({ merchant_id: merchant, configured_at: moment(run.model.now) }),
-        hearingWebhook(merchant),
+        await replica.hearWebhook({ merchant_id: merchant, configured_at: timestamp(run.model.now) }),
+        configuringWebhook(merchant),
       ),
   };
 }
@@ -164,7 +171,7 @@ export function webhookDelivery(run: Run, position: number): Operation {
 const heard = (answer: string, program: Step): Performed => ({ answer, program, gaveUp: answer !== 'taken' });
 
 function expiry(run: Run, { scanned, old, unknownWallet }: Call & { do: 'expire' }): Operation {
-  const chain = chainIn(run.surroundings, {
+  const chain = chainIn(run.otherServices, {
     scannedThrough: scannedThrough(run, scanned),
     old,
     unknownWallet: unknownWallet ? (paymentAt(run, 0)?.wallet ?? null) : null,
@@ -193,7 +200,7 @@ const limits = (run: Run, merchant: string): Operation => ({
     const { status, text } = await replica.limits(merchant);
     return {
       answer: { status, body: JSON.parse(text) as unknown },
-      program: readingLimits(merchant, run.surroundings),
+      program: readingLimits(merchant, run.otherServices),
       // When quota takes too long, which is up to the machine here, the record says what was known without it.
       gaveUp: true,
     };

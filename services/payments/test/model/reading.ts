@@ -2,7 +2,7 @@ import { formatUnits } from '@quittance/contracts/amount.ts';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { paymentJson } from './creating.ts';
-import { done, moment, type Settings, type Step } from './program.ts';
+import { done, timestamp, type Settings, type Step } from './steps.ts';
 import { windowOf } from './rules.ts';
 import { isExact, otherAmount } from './settling.ts';
 import { type Model, type ModelPayment, type ModelTransfer } from './state.ts';
@@ -44,11 +44,11 @@ export const readingPublic =
         network: payment.network,
         merchant_wallet: payment.wallet,
         description: payment.description,
-        expires_at: moment(payment.expiresAt),
+        expires_at: timestamp(payment.expiresAt),
         ...(payment.status === 'PAID' && { transaction_id: transfer!.id }),
       },
       confirmations: payment.status === 'CHECKING' ? confirmationsOf(transfer!) : null,
-      server_time: moment(model.now),
+      server_time: timestamp(model.now),
     });
   };
 
@@ -97,7 +97,7 @@ function unmatchedOf(model: Model, payment: ModelPayment): object[] {
           transaction_id: transfer.id,
           transaction_event_index: transfer.index,
           amount: formatUnits(transfer.tokenUnits, transfer.decimals),
-          block_timestamp: moment(transfer.blockTime),
+          block_timestamp: timestamp(transfer.blockTime),
           reason,
         },
       ];

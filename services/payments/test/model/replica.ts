@@ -31,7 +31,7 @@ import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS } from '../../src/deadlines.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
-import type { Answered, Settings } from './program.ts';
+import type { Answered, Settings } from './steps.ts';
 
 /** What a replica is made of besides its database. */
 export type Parts = {
@@ -73,7 +73,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
   };
   // chain-watcher does not say how far it is: then what the ledger has is shown.
   const views = { db: pool, readTips: () => Promise.resolve(noTips) };
-  const hear = (handler: Handler, message: unknown) => take(pool, handler, message);
+  const hear = (handler: Handler, message: unknown) => handle(pool, handler, message);
 
   return {
     async create({ merchant, key, amount, wallet, network, description }: CreationCall): Promise<Answered> {
@@ -109,7 +109,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
 }
 
 /** As the consumer does it, but for the inbox: what comes again must be held off by versions alone. */
-async function take(pool: Pool, handler: Handler, message: unknown): Promise<string> {
+async function handle(pool: Pool, handler: Handler, message: unknown): Promise<string> {
   const messageId = newMessageId();
   handler.message.parse(message);
   try {

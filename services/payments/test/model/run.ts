@@ -7,22 +7,22 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { keepReplyPartitions } from '../../src/store/reply.ts';
 import { type Plan, WALLETS } from './plan.ts';
 import type { CreationCall } from './creating.ts';
-import type { Settings, Surroundings } from './program.ts';
+import type { Settings, OtherServices } from './steps.ts';
 import { startReplica, type Parts, type Replica } from './replica.ts';
 import type { Scope } from './snapshot.ts';
 import { emptyModel, type Model, type ModelPayment } from './state.ts';
-import { ownersIn } from './surroundings.ts';
-import type { World } from './world.ts';
+import { ownersIn } from './other-services.ts';
+import type { SharedDatabase } from './world.ts';
 
 /** One run: its share of the database, what surrounds the service in it, and the model of what must have come of it. */
 export type Run = {
-  world: World;
+  world: SharedDatabase;
   settings: Settings;
   merchants: readonly string[];
   wallets: readonly string[];
   networks: readonly Network[];
   scope: Scope;
-  surroundings: Surroundings;
+  otherServices: OtherServices;
   parts: readonly [Parts, Parts];
   replicas: readonly [Replica, Replica];
   model: Model;
@@ -41,10 +41,10 @@ export type Run = {
   undecided: number;
 };
 
-export async function beginRun(world: World, plan: Plan): Promise<Run> {
+export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> {
   const { ttlSeconds, walletBinding } = plan;
   const settings: Settings = { ttlSeconds, walletBinding, publicBaseUrl: world.publicBaseUrl };
-  const surroundings: Surroundings = { quota: new Map(), endpoints: new Set(), down: new Set(), chain: new Map() };
+  const otherServices: OtherServices = { quota: new Map(), endpoints: new Set(), down: new Set(), chain: new Map() };
   const tag = randomBytes(5).toString('hex');
   const networks = [networkNamed(`six-${tag}`, 6), networkNamed(`eighteen-${tag}`, 18)];
   const merchants = plan.merchants.map(() => newId('mer'));
@@ -52,13 +52,13 @@ export async function beginRun(world: World, plan: Plan): Promise<Run> {
   const partsOf = (replica: 0 | 1): Parts => ({
     outbox: world.outbox,
     queries: world.queries[replica],
-    owners: ownersIn(surroundings),
+    owners: ownersIn(otherServices),
     networks,
     settings,
   });
   const parts = [partsOf(0), partsOf(1)] as const;
   const run: Run = {
-    ...{ world, settings, merchants, wallets, networks, surroundings, parts },
+    ...{ world, settings, merchants, wallets, networks, otherServices, parts },
     scope: { merchants, wallets, networks: networks.map(({ id }) => id) },
     replicas: [startReplica(world.pools[0], parts[0]), startReplica(world.pools[1], parts[1])],
     model: emptyModel(Date.parse(plan.startsAt)),

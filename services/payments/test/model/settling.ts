@@ -1,12 +1,12 @@
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
-import { moment, say } from './program.ts';
+import { timestamp, sendMessage } from './steps.ts';
 import { exactReason, floorSecond, LAG, ownerOf, windowOf } from './rules.ts';
 import { type Model, type ModelPayment, type ModelTransfer, slotOf, transferKey } from './state.ts';
 
 /** Takes in what was said of a transfer. @returns false for what is no news. */
-export function takeTransfer(model: Model, news: TransferObserved): boolean {
+export function observeTransfer(model: Model, news: TransferObserved): boolean {
   const transfer = fromNews(news);
   const known = model.ledger.get(transferKey(transfer));
   if (known !== undefined && known.version >= transfer.version) {
@@ -22,7 +22,7 @@ export function takeTransfer(model: Model, news: TransferObserved): boolean {
 /** As takeTransfer(), for a transfer in chain-watcher's answer: one that pays nothing is decided about once more. */
 export function reviewTransfer(model: Model, said: TransferObserved): 'taken' | 'contradicted' {
   const key = transferKey(fromNews(said));
-  if (takeTransfer(model, said)) return 'taken';
+  if (observeTransfer(model, said)) return 'taken';
   const known = model.ledger.get(key);
   if (known?.phase === 'retracted' && said.phase !== 'retracted') return 'contradicted';
   if (known?.pays === null) settle(model, key);
@@ -71,26 +71,26 @@ function pay(model: Model, payment: ModelPayment, transfer: ModelTransfer): void
   move(model, payment, 'PAID');
   payment.paidAt = model.now;
   transfer.pays = payment.id;
-  say(model, 'PaymentPaid', {
+  sendMessage(model, 'PaymentPaid', {
     payment_id: payment.id,
     merchant_id: payment.merchant,
     expected_amount: payment.amount,
     transaction_id: transfer.id,
     transaction_event_index: transfer.index,
     description: payment.description,
-    paid_at: moment(model.now),
+    paid_at: timestamp(model.now),
   });
   if (!closed) sayClosed(model, payment, 'PAID');
 }
 
 export function sayClosed(model: Model, payment: ModelPayment, status: 'PAID' | 'EXPIRED' | 'CANCELLED'): void {
-  say(model, 'PaymentClosed', {
+  sendMessage(model, 'PaymentClosed', {
     payment_id: payment.id,
     merchant_id: payment.merchant,
     network: payment.network,
     recipient: payment.wallet,
     status,
-    closed_at: moment(model.now),
+    closed_at: timestamp(model.now),
   });
 }
 

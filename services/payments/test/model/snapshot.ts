@@ -1,5 +1,5 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { canonical } from './program.ts';
+import { canonical } from './steps.ts';
 import { REPLY_KEPT } from './rules.ts';
 import type { Snapshot } from './state.ts';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { BlockTime, Call } from './plan.ts';
-import { moment } from './program.ts';
+import { timestamp } from './steps.ts';
 import { floorSecond } from './rules.ts';
 import { fromEnd, paymentAt, type Run } from './run.ts';
 import { type ModelPayment, transferKey } from './state.ts';
@@ -17,7 +17,7 @@ export function newTransfer(run: Run, call: Call & { do: 'transfer' }): Transfer
   const exact = toTokenUnits(payment.units, network.decimals);
   const unit = toTokenUnits(1n, network.decimals);
   const units = { exact, under: exact - unit, over: exact + unit, 'a hair over': exact + 1n }[call.amount];
-  const position = run.surroundings.chain.size;
+  const position = run.otherServices.chain.size;
   return publish(run, {
     merchant_id: payment.merchant,
     network: payment.network,
@@ -39,7 +39,7 @@ export function newTransfer(run: Run, call: Call & { do: 'transfer' }): Transfer
 
 /** What becomes of a transfer: confirmed, gone, or back, maybe in another block or with another amount. */
 export function nextNews(run: Run, call: Call & { do: 'next' }): TransferObserved | null {
-  const known = fromEnd([...run.surroundings.chain.values()], call.place)?.at(-1);
+  const known = fromEnd([...run.otherServices.chain.values()], call.place)?.at(-1);
   if (known === undefined) return null;
   const near = [...run.model.payments.values()].findLast(
     ({ network, wallet }) => network === known.network && wallet === known.to,
@@ -61,7 +61,7 @@ function publish(run: Run, message: TransferObserved): TransferObserved {
     id: message.transaction_id,
     index: message.transaction_event_index,
   });
-  run.surroundings.chain.set(key, [...(run.surroundings.chain.get(key) ?? []), message]);
+  run.otherServices.chain.set(key, [...(run.otherServices.chain.get(key) ?? []), message]);
   run.transfers.push(message);
   return message;
 }
@@ -89,7 +89,7 @@ function blockAt(run: Run, time: number) {
   return {
     block_number: number,
     block_hash: `0x${hash(`block ${number} ${run.transfers.length}`)}`,
-    block_timestamp: moment(time),
+    block_timestamp: timestamp(time),
   };
 }
 

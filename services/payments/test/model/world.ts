@@ -6,17 +6,17 @@ import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../../src/migrations.ts';
 import { createQueries, type Queries } from '../../src/queries/payments.ts';
 import { type Clock, steerable, takeClock } from './clock.ts';
-import { createConductor, type Conductor } from './conductor.ts';
+import { createStatementScheduler, type StatementScheduler } from './statement-scheduler.ts';
 
 /** What all runs share: one database, two replicas' connections to it, and its clock. Each run has merchants of its own. */
-export type World = {
+export type SharedDatabase = {
   /** One for each replica. */
   pools: readonly [Pool, Pool];
   queries: readonly [Queries, Queries];
   /** For the test itself. */
   db: Pool;
   clock: Clock;
-  conductor: Conductor;
+  scheduler: StatementScheduler;
   outbox: Outbox;
   publicBaseUrl: string;
   /** Deadlocks that PostgreSQL has resolved by ending a transaction. */
@@ -27,7 +27,7 @@ export type World = {
 /** Nobody listens there: the broker is down all the time, and what was said stays in the outbox, where it can be read. */
 const NO_BROKER = 'amqp://model:model@127.0.0.1:1/';
 
-export async function openWorld(): Promise<World> {
+export async function openSharedDatabase(): Promise<SharedDatabase> {
   const database = await testDatabase({ schema, migrations });
   const url = steerable(database.url, schema);
   const poolNamed = (applicationName: string, max: number): Pool =>
@@ -46,7 +46,7 @@ export async function openWorld(): Promise<World> {
     publicBaseUrl,
     queries: [queriesOf(pools[0]), queriesOf(pools[1])],
     clock: await takeClock(db, schema),
-    conductor: createConductor(pools, db),
+    scheduler: createStatementScheduler(pools, db),
     async deadlocks() {
       const { rows } = await db.query<{ deadlocks: bigint }>(
         'select deadlocks from pg_stat_database where datname = current_database()',

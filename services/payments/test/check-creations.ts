@@ -3,35 +3,39 @@ import { findViolations } from './invariants.ts';
 import type { PaymentsUnderTest } from './service.ts';
 
 /** A merchant and its limits. */
-export type Shop = { merchantId: string; total: number | null; daily: number | null; allowed: number };
+export type LimitedMerchant = { merchantId: string; total: number | null; daily: number | null; allowed: number };
 export type Answer = { status: number; text: string };
 /** A payment that is wanted, and everything that was answered about it, the last replay included. */
-export type Order = Shop & { key: string; wallet: string; answers: Answer[] };
+export type Order = LimitedMerchant & { key: string; wallet: string; answers: Answer[] };
 
 /**
  * Holds what was answered against what is in the database and what was said.
  * @param messagesTaken how many PaymentCreated a hearer has taken; without it, what `heard` says.
  * @returns what should have been otherwise, each in a sentence.
  */
-export async function judgeCreations(
+export async function checkCreations(
   payments: PaymentsUnderTest,
   {
     merchants,
     orders,
-    messagesTaken,
-  }: { merchants: readonly Shop[]; orders: readonly Order[]; messagesTaken: (() => Promise<number>) | undefined },
+    messagesHandled,
+  }: {
+    merchants: readonly LimitedMerchant[];
+    orders: readonly Order[];
+    messagesHandled: (() => Promise<number>) | undefined;
+  },
 ): Promise<string[]> {
   return [
-    ...orders.flatMap(judgeOrder),
-    ...(await Promise.all(merchants.map((merchant) => judgeMerchant(payments, merchant, orders)))).flat(),
-    ...(await judgeRows(payments, orders)),
-    ...(await judgeSessions(payments)),
-    ...(await judgeMessages(payments, orders, messagesTaken)),
+    ...orders.flatMap(checkOrder),
+    ...(await Promise.all(merchants.map((merchant) => checkMerchant(payments, merchant, orders)))).flat(),
+    ...(await checkRows(payments, orders)),
+    ...(await checkSessions(payments)),
+    ...(await checkMessages(payments, orders, messagesHandled)),
   ];
 }
 
 /** Every client of a key gets the same bytes, the last replay as well. */
-function judgeOrder({ key, answers, ...shop }: Order): string[] {
+function checkOrder({ key, answers, ...shop }: Order): string[] {
   const [first] = answers;
   if (new Set(answers.map(({ status, text }) => `${status} ${text}`)).size !== 1) {
     return [
@@ -47,13 +51,17 @@ function judgeOrder({ key, answers, ...shop }: Order): string[] {
 }
 
 /** What refuses a merchant that has used all it may; the total counts before the day. */
-function codeOf({ total, daily, allowed }: Pick<Shop, 'total' | 'daily' | 'allowed'>): string | null {
+function codeOf({ total, daily, allowed }: Pick<LimitedMerchant, 'total' | 'daily' | 'allowed'>): string | null {
   if (total === allowed) return 'total_quota_exhausted';
   return daily === allowed ? 'daily_quota_exhausted' : null;
 }
 
 /** Exactly what was allowed was created, was counted, and is what was answered. */
-async function judgeMerchant(payments: PaymentsUnderTest, shop: Shop, orders: readonly Order[]): Promise<string[]> {
+async function checkMerchant(
+  payments: PaymentsUnderTest,
+  shop: LimitedMerchant,
+  orders: readonly Order[],
+): Promise<string[]> {
   const { rows } = await payments.db.query<{
     ids: string[];
     used_lifetime: number;
@@ -77,7 +85,7 @@ async function judgeMerchant(payments: PaymentsUnderTest, shop: Shop, orders: re
 }
 
 /** Whatever must never be, among the rows of these merchants. */
-async function judgeRows({ db }: PaymentsUnderTest, orders: readonly Order[]): Promise<string[]> {
+async function checkRows({ db }: PaymentsUnderTest, orders: readonly Order[]): Promise<string[]> {
   const answered = orders.flatMap(({ merchantId, key, answers }) =>
     answers.filter(({ status }) => status === 201).map(({ text }) => ({ merchantId, idempotencyKey: key, body: text })),
   );
@@ -88,7 +96,7 @@ async function judgeRows({ db }: PaymentsUnderTest, orders: readonly Order[]): P
 }
 
 /** No session is left in a transaction, and with it no lock. */
-async function judgeSessions({ db }: PaymentsUnderTest): Promise<string[]> {
+async function checkSessions({ db }: PaymentsUnderTest): Promise<string[]> {
   const look = async () => {
     const { rows } = await db.query<{ left: string }>(
       `select format('session %s is %s in "%s"', pid, state, query) as left from pg_stat_activity
@@ -103,7 +111,7 @@ async function judgeSessions({ db }: PaymentsUnderTest): Promise<string[]> {
 }
 
 /** Each payment is said once, and the outbox keeps nothing back. */
-async function judgeMessages(
+async function checkMessages(
   { db, heard }: PaymentsUnderTest,
   orders: readonly Order[],
   messagesTaken?: () => Promise<number>,

@@ -3,7 +3,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Answer, PaymentsUnderTest } from './service.ts';
-import { newPayment, type TestPayment } from './shop.ts';
+import { newPayment, type TestPayment } from './fixtures.ts';
 
 export type Acceptance = { status_before: string; accepted_at: string; actor: string } & { detail: string };
 
@@ -33,7 +33,7 @@ export function accept(
   transfer: TransferObserved,
   by: object = author,
 ): Promise<Answer<Acceptance>> {
-  const { findings } = payments.peers;
+  const { findings } = payments.stubs;
   if (!findings.has(transfer.transaction_id)) findings.set(transfer.transaction_id, findingOf(transfer));
   return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, {
     transaction_id: transfer.transaction_id,
@@ -45,7 +45,7 @@ export function accept(
 type LedgerRow = { phase: string; payment_id: string | null; related_payment_id: string | null; reason: string | null };
 
 /** Waits until the ledger has this version of a transfer. */
-export const taken = (payments: PaymentsUnderTest, transfer: TransferObserved): Promise<LedgerRow> =>
+export const untilRecorded = (payments: PaymentsUnderTest, transfer: TransferObserved): Promise<LedgerRow> =>
   eventually(async () => {
     const { rows } = await payments.db.query<LedgerRow>(
       'select phase, payment_id, related_payment_id, reason from transfer where transaction_id = $1 and version >= $2',
@@ -56,29 +56,29 @@ export const taken = (payments: PaymentsUnderTest, transfer: TransferObserved): 
   });
 
 /** Says more of a transfer that is known, and waits until it is taken. */
-export async function sayMore(
+export async function observeAgain(
   payments: PaymentsUnderTest,
   transfer: TransferObserved,
   change: Partial<TransferObserved>,
 ): Promise<LedgerRow> {
   await payments.say(TransferObserved, { ...transfer, ...change });
-  return taken(payments, { ...transfer, ...change });
+  return untilRecorded(payments, { ...transfer, ...change });
 }
 
-export const reaches = (one: TestPayment, expected: object): Promise<PaymentDetails> =>
+export const untilDetails = (one: TestPayment, expected: object): Promise<PaymentDetails> =>
   eventually(async () => {
     const details = await one.details();
     expect(details).toMatchObject(expected);
     return details;
   });
 
-export const said = (payments: PaymentsUnderTest, one: TestPayment) => ({
+export const messagesAbout = (payments: PaymentsUnderTest, one: TestPayment) => ({
   paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
   closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
 
 /** How often a payment's being paid was announced, counted when everything that was to be said has been heard. */
-export async function announcements(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
+export async function countPaidMessages(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
   await eventually(async () => {
     const { rows } = await payments.db.query('select from outbox');
     expect(rows).toEqual([]);
@@ -86,8 +86,8 @@ export async function announcements(payments: PaymentsUnderTest, one: TestPaymen
   // What left the outbox before comes out of the queue before this one's.
   const last = await newPayment(payments);
   await last.observe(confirmed);
-  await eventually(() => expect(said(payments, last).paid).toHaveLength(1));
-  return said(payments, one).paid.length;
+  await eventually(() => expect(messagesAbout(payments, last).paid).toHaveLength(1));
+  return messagesAbout(payments, one).paid.length;
 }
 
 export const acceptances = async (
@@ -105,13 +105,13 @@ export const incidents = async (payments: PaymentsUnderTest, one: TestPayment) =
 export async function underpaid(payments: PaymentsUnderTest) {
   const one = await newPayment(payments, { amount: '10' });
   const transfer = await one.observe({ amount_units: '9500000' });
-  expect(await taken(payments, transfer)).toMatchObject({ payment_id: null });
+  expect(await untilRecorded(payments, transfer)).toMatchObject({ payment_id: null });
   return { one, transfer };
 }
 
 /** Makes a payment EXPIRED by way of the expiry loop. */
 export async function expire(payments: PaymentsUnderTest, one: TestPayment): Promise<Payment> {
   await one.age(60);
-  payments.peers.chain.scannedThrough = new Date();
-  return reaches(one, { status: 'EXPIRED' });
+  payments.stubs.chain.scannedThrough = new Date();
+  return untilDetails(one, { status: 'EXPIRED' });
 }

@@ -4,10 +4,10 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 
-type PeerName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
+type ServiceName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
 
 /** The services that payments asks, as one loopback server: what they know is set by the test. */
-export type Peers = {
+export type StubServices = {
   url: string;
   /** What quota knows. */
   policies: Map<string, AccessPolicy>;
@@ -25,14 +25,14 @@ export type Peers = {
   /** The transfers that chain-watcher was asked to look at again. */
   verified: object[];
   /** These answer 500. */
-  down: Set<PeerName>;
+  down: Set<ServiceName>;
   /** How often each was asked, but for tips. */
-  asked: Record<PeerName, number>;
+  asked: Record<ServiceName, number>;
   close(): Promise<void>;
 };
 
-export async function startPeers(): Promise<Peers> {
-  const knowledge: Omit<Peers, 'url' | 'close'> = {
+export async function startStubServices(): Promise<StubServices> {
+  const knowledge: Omit<StubServices, 'url' | 'close'> = {
     policies: new Map(),
     endpoints: new Set(),
     chain: { scannedThrough: null, transfers: [], unknownWallets: new Set() },
@@ -55,7 +55,7 @@ export async function startPeers(): Promise<Peers> {
 }
 
 async function answer(
-  knowledge: Omit<Peers, 'url' | 'close'>,
+  knowledge: Omit<StubServices, 'url' | 'close'>,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -78,7 +78,7 @@ async function answer(
   else if (isVerification) {
     send(200, await findingOf(knowledge, JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string }));
   } else if (isChain) {
-    send(200, windowsAnswer(knowledge.chain, JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion));
+    send(200, chainAnswer(knowledge.chain, JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion));
   } else if (name === 'quota') {
     const policy = knowledge.policies.get(merchantId);
     if (policy === undefined) send(404, { detail: 'unknown' });
@@ -87,12 +87,12 @@ async function answer(
   else send(404, { detail: 'none' });
 }
 
-const tipsAnswer = ({ heights }: Peers['tips']) => ({
+const tipsAnswer = ({ heights }: StubServices['tips']) => ({
   tips: Array.from(heights, ([network, height]) => ({ network, height })),
 });
 
 async function findingOf(
-  { findings, verified }: Pick<Peers, 'findings' | 'verified'>,
+  { findings, verified }: Pick<StubServices, 'findings' | 'verified'>,
   question: { transaction_id: string },
 ): Promise<object> {
   verified.push(question);
@@ -102,7 +102,7 @@ async function findingOf(
 
 type WindowsQuestion = { network: string; windows: { recipient: string; amount?: string; from: string; to: string }[] };
 
-const windowsAnswer = (chain: Peers['chain'], question: WindowsQuestion) => ({
+const chainAnswer = (chain: StubServices['chain'], question: WindowsQuestion) => ({
   scanned_through: question.windows.some(({ recipient }) => chain.unknownWallets.has(recipient))
     ? null
     : (chain.scannedThrough?.toISOString() ?? null),

@@ -39,8 +39,8 @@ const turns = createSemaphore(4);
 export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {
   const merchantId = newId('mer');
   const policy = policyOf(merchantId, change);
-  payments.peers.policies.set(merchantId, policy);
-  payments.peers.endpoints.add(merchantId);
+  payments.stubs.policies.set(merchantId, policy);
+  payments.stubs.endpoints.add(merchantId);
   await turns(() =>
     transaction(payments.db, async (tx) => {
       await applyPolicy(tx, policy);
@@ -71,7 +71,7 @@ export function create(
 }
 
 /** A busy machine may be too slow for the deadlines of the service. Who is told 503 asks again, as the contract says. */
-const inTime = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
+const retryWhile503 = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
   eventually(async () => {
     const answer = await ask();
     if (answer.status === 503) throw new Error(answer.text);
@@ -82,7 +82,7 @@ const inTime = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
 export async function newPayment(payments: PaymentsUnderTest, order: Partial<Order> = {}, merchant?: string) {
   const merchantId = merchant ?? (await newMerchant(payments));
   const wanted = { key: newKey(), wallet: newWallet(), ...order };
-  const answer = await inTime(() => create(payments, merchantId, wanted));
+  const answer = await retryWhile503(() => create(payments, merchantId, wanted));
   if (answer.status !== 201) throw new Error(`creation answered ${answer.status}: ${answer.text}`);
   const payment: Payment = answer.json;
   const path = `/merchants/${merchantId}/payments/${payment.payment_id}`;
@@ -90,7 +90,7 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
     merchantId,
     payment,
     details: () => readDetails(payments, merchantId, payment.payment_id),
-    cancel: () => inTime(() => payments.call<Payment>('POST', `${path}/cancel`)),
+    cancel: () => retryWhile503(() => payments.call<Payment>('POST', `${path}/cancel`)),
     /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
       const message = transferFor(merchantId, payment, transfer);
@@ -113,7 +113,7 @@ async function readDetails(
   paymentId: string,
 ): Promise<PaymentDetails> {
   const json: DetailsRequest = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
-  const answer = await inTime(() => payments.call<DetailsAnswer>('POST', '/payment-details', json));
+  const answer = await retryWhile503(() => payments.call<DetailsAnswer>('POST', '/payment-details', json));
   return answer.json.found[0]!.payment;
 }
 

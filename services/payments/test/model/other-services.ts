@@ -4,12 +4,12 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
 import type { MerchantStart, PolicyChange } from './plan.ts';
-import { moment, type Surroundings } from './program.ts';
+import { timestamp, type OtherServices } from './steps.ts';
 import { DAY, type Usage } from './rules.ts';
 
 /* The services around payments: what they know is set by the run. */
 
-export const ownersIn = ({ quota, endpoints, down }: Surroundings): Owners => ({
+export const ownersIn = ({ quota, endpoints, down }: OtherServices): Owners => ({
   async policy(merchantId) {
     if (down.has('quota')) throw new ServiceUnavailable('quota');
     return quota.get(merchantId) ?? null;
@@ -29,7 +29,10 @@ export type ChainAnswer = {
   unknownWallet: string | null;
 };
 
-export const chainIn = ({ chain, down }: Surroundings, { scannedThrough, old, unknownWallet }: ChainAnswer): Chain => ({
+export const chainIn = (
+  { chain, down }: OtherServices,
+  { scannedThrough, old, unknownWallet }: ChainAnswer,
+): Chain => ({
   async transfersIn(network, windows) {
     if (down.has('chain')) throw new ServiceUnavailable('chain-watcher');
     const known = scannedThrough !== null && !windows.some(({ recipient }) => recipient === unknownWallet);
@@ -101,13 +104,13 @@ export function changed(policy: AccessPolicy, change: PolicyChange, used: Usage,
       };
     case 'activate':
       if (days === null || policy.beta_started_at !== null) return next;
-      return { ...next, beta_started_at: moment(now), beta_expires_at: moment(now + days * DAY) };
+      return { ...next, beta_started_at: timestamp(now), beta_expires_at: timestamp(now + days * DAY) };
     case 'extend':
       if (days === null || policy.beta_started_at === null) return next;
       return {
         ...next,
         beta_duration_days: days + 1,
-        beta_expires_at: moment(Date.parse(policy.beta_started_at) + (days + 1) * DAY),
+        beta_expires_at: timestamp(Date.parse(policy.beta_started_at) + (days + 1) * DAY),
       };
     case 'move to beta':
       if (policy.access_type === 'beta') return next;

@@ -13,7 +13,7 @@ export type Next = { next: Step } | { answer: unknown };
 export type Answered = { status: number; text: string; replayed: boolean };
 
 /** What the services around payments know. It does not change while a call is under way. */
-export type Surroundings = {
+export type OtherServices = {
   /** quota: the policy in force of each merchant. */
   quota: Map<string, AccessPolicy>;
   /** webhook-dispatcher: who has an endpoint. */
@@ -37,7 +37,7 @@ export function runAlone(model: Model, program: Step): unknown {
   return next.answer;
 }
 
-export const moment = (milliseconds: number): string => new Date(milliseconds).toISOString();
+export const timestamp = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /** JSON with its members in alphabetical order: what an object says, whatever the order it says it in. */
 export const canonical = (value: unknown): string =>
@@ -47,12 +47,12 @@ export const canonical = (value: unknown): string =>
       : part,
   );
 
-export function say(model: Model, name: string, body: object): void {
+export function sendMessage(model: Model, name: string, body: object): void {
   model.said.push(`${name} ${canonical(body)}`);
 }
 
 /** Takes over a policy that is newer than the one known; a new package counts from here. */
-export function takePolicy(model: Model, policy: AccessPolicy): void {
+export function applyPolicy(model: Model, policy: AccessPolicy): void {
   const known = model.policies.get(policy.merchant_id);
   if (known !== undefined && known.policy_version >= policy.policy_version) {
     if (known.policy_version > policy.policy_version) model.reached.push('policy: an older version was ignored');

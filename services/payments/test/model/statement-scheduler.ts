@@ -5,29 +5,29 @@ import type { Pool } from '@quittance/postgres/pool.ts';
  * Decides whose statement the database gets next while several calls are under way, so that a race is the same race every time.
  * One statement runs at a time; one that waits for another call's lock is left waiting, and the others go on.
  */
-export type Conductor = {
+export type StatementScheduler = {
   /**
    * Runs the calls, each on a pool of its own, until all have ended.
    * @param choices which of the calls that could go on does, statement after statement; when they are used up, the first.
    */
-  play<T>(calls: readonly ((pool: Pool) => Promise<T>)[], choices: readonly number[]): Promise<Played<T>>;
+  run<T>(calls: readonly ((pool: Pool) => Promise<T>)[], choices: readonly number[]): Promise<RaceResult<T>>;
 };
 
-type Played<T> = { results: PromiseSettledResult<T>[]; waitedForLocks: boolean };
+type RaceResult<T> = { results: PromiseSettledResult<T>[]; waitedForLocks: boolean };
 
 /** How long a statement may take before the database is asked whether it waits for a lock. Asking sooner or later changes nothing. */
-const PATIENCE_MS = 2;
+const LOCK_CHECK_MS = 2;
 /** A race that takes longer hangs; every lock and statement has a limit far below. */
 const LIMIT_MS = 60_000;
 
 type Turn = { run: () => Promise<void>; pid: number | null };
-type Voice = { state: 'thinking' | 'waiting' | 'playing' | 'blocked' | 'done'; turns: Turn[]; pid: number | null };
+type Caller = { state: 'thinking' | 'waiting' | 'playing' | 'blocked' | 'done'; turns: Turn[]; pid: number | null };
 
 /** @param pools as many as there are replicas; calls get one in turn. @param monitor asks who waits for a lock. */
-export function createConductor(pools: readonly Pool[], monitor: Pool): Conductor {
+export function createStatementScheduler(pools: readonly Pool[], monitor: Pool): StatementScheduler {
   return {
-    async play(calls, choices) {
-      const stage = createStage(monitor);
+    async run(calls, choices) {
+      const stage = createQueue(monitor);
       const results = Promise.allSettled(
         calls.map((call, position) => stage.enter((voice) => call(stage.wrap(pools[position % pools.length]!, voice)))),
       );
@@ -37,32 +37,32 @@ export function createConductor(pools: readonly Pool[], monitor: Pool): Conducto
   };
 }
 
-function createStage(monitor: Pool) {
-  const voices: Voice[] = [];
+function createQueue(monitor: Pool) {
+  const voices: Caller[] = [];
   let waited = false;
   let wake = (): void => undefined;
   let changed = new Promise<void>((resolve) => (wake = resolve));
 
-  function become(voice: Voice, state: Voice['state']): void {
+  function setState(voice: Caller, state: Caller['state']): void {
     voice.state = state;
     wake();
     changed = new Promise((resolve) => (wake = resolve));
   }
 
-  function restOf(voice: Voice): void {
-    if (voice.state !== 'done') become(voice, voice.turns.length > 0 ? 'waiting' : 'thinking');
+  function updateState(voice: Caller): void {
+    if (voice.state !== 'done') setState(voice, voice.turns.length > 0 ? 'waiting' : 'thinking');
   }
 
   /** Resolves with what `run` gives, once it was this voice's turn. */
-  function inTurn<T>(voice: Voice, pid: number | null, run: () => Promise<T>): Promise<T> {
+  function runWhenScheduled<T>(voice: Caller, pid: number | null, run: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const play = () =>
         run()
           .then(resolve, reject)
           // After whoever awaits the result has had the chance to ask for the next turn.
-          .finally(() => setImmediate(() => restOf(voice)));
+          .finally(() => setImmediate(() => updateState(voice)));
       voice.turns.push({ run: play, pid });
-      if (voice.state === 'thinking') become(voice, 'waiting');
+      if (voice.state === 'thinking') setState(voice, 'waiting');
     });
   }
 
@@ -93,19 +93,19 @@ function createStage(monitor: Pool) {
       const next = changed;
       if (!voices.some(({ state }) => state === 'thinking' || state === 'playing')) return;
       if (Date.now() > deadline) throw new Error(`a race hangs: ${voices.map(({ state }) => state).join(', ')}`);
-      await Promise.race([next, sleep(PATIENCE_MS)]);
+      await Promise.race([next, sleep(LOCK_CHECK_MS)]);
     }
   }
 
   return {
     waitedForLocks: () => waited,
-    async enter<T>(call: (voice: Voice) => Promise<T>): Promise<T> {
-      const voice: Voice = { state: 'thinking', turns: [], pid: null };
+    async enter<T>(call: (voice: Caller) => Promise<T>): Promise<T> {
+      const voice: Caller = { state: 'thinking', turns: [], pid: null };
       voices.push(voice);
       try {
         return await call(voice);
       } finally {
-        become(voice, 'done');
+        setState(voice, 'done');
       }
     },
     async conduct(choices: readonly number[]): Promise<void> {
@@ -114,7 +114,7 @@ function createStage(monitor: Pool) {
         const ready = voices.filter(({ state }) => state === 'waiting');
         if (ready.length === 0) {
           if (voices.every(({ state }) => state === 'done')) return;
-          await Promise.race([changed, sleep(PATIENCE_MS)]);
+          await Promise.race([changed, sleep(LOCK_CHECK_MS)]);
           continue;
         }
         const voice = ready[(choices[choice] ?? 0) % ready.length]!;
@@ -125,11 +125,11 @@ function createStage(monitor: Pool) {
       }
     },
     /** A pool whose every statement waits for its turn. */
-    wrap(pool: Pool, voice: Voice): Pool {
+    wrap(pool: Pool, voice: Caller): Pool {
       const connect = async (): Promise<Client> => {
-        const client = await inTurn(voice, null, () => pool.connect() as Promise<Client>);
+        const client = await runWhenScheduled(voice, null, () => pool.connect() as Promise<Client>);
         const query: Client['query'] = (...words) =>
-          inTurn(voice, client.processID ?? null, () => client.query(...words));
+          runWhenScheduled(voice, client.processID ?? null, () => client.query(...words));
         return new Proxy(client, {
           get(target, property) {
             if (property === 'query') return query;
