@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { createBudget } from '../src/rpc/endpoint/budget.ts';
-import { bestHead, createCredit, lagBlocks, lags, type Head } from '../src/rpc/endpoint/heads.ts';
-import { createRest } from '../src/rpc/endpoint/rest.ts';
+import { createBudget, createCooldown } from '../src/rpc/throttle.ts';
+import { bestHead, createHeadTrust, lagBlocks, lags, type Head } from '../src/rpc/heads.ts';
 import { RpcError } from '../src/rpc/errors.ts';
 
 /** A clock that stands still until a test moves it. */
@@ -69,12 +68,12 @@ describe('the rest after a refusal', () => {
   const refusal = (retryAfterMs: number | null = null) => new RpcError('rate_limit', 'slow down', { retryAfterMs });
   const restWith = (random: number) => {
     const clock = stoppedClock();
-    return { clock, rest: createRest({ now: clock.now, random: () => random }) };
+    return { clock, rest: createCooldown({ now: clock.now, random: () => random }) };
   };
 
   test('is as long as the endpoint says, and no longer', () => {
     const { clock, rest } = restWith(1);
-    expect(rest.after(refusal(7_000))).toBe(true);
+    expect(rest.startAfter(refusal(7_000))).toBe(true);
     clock.pass(6_999);
     expect(rest.leftMs()).toBe(1);
     clock.pass(1);
@@ -83,13 +82,13 @@ describe('the rest after a refusal', () => {
 
   test('is what it said last, also where we had guessed more before', () => {
     const { rest } = restWith(1);
-    for (const said of [null, 20_000, 3_000]) rest.after(refusal(said));
+    for (const said of [null, 20_000, 3_000]) rest.startAfter(refusal(said));
     expect(rest.leftMs()).toBe(3_000);
   });
 
   test('is bounded, whatever it says', () => {
     const { rest } = restWith(1);
-    rest.after(refusal(86_400_000));
+    rest.startAfter(refusal(86_400_000));
     expect(rest.leftMs()).toBe(300_000);
   });
 
@@ -97,38 +96,38 @@ describe('the rest after a refusal', () => {
     const { clock, rest } = restWith(1);
     const lengths: number[] = [];
     for (let refusals = 0; refusals < 9; refusals += 1) {
-      rest.after(refusal());
+      rest.startAfter(refusal());
       lengths.push(rest.leftMs());
       clock.pass(rest.leftMs());
     }
     expect(lengths).toEqual([500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
-    rest.answered();
-    rest.after(refusal());
+    rest.reset();
+    rest.startAfter(refusal());
     expect(rest.leftMs()).toBe(500);
   });
 
   test('varies, so that several watchers do not all come back together', () => {
     const [shortest, longest] = [restWith(0), restWith(1)];
-    shortest.rest.after(refusal());
-    longest.rest.after(refusal());
+    shortest.rest.startAfter(refusal());
+    longest.rest.startAfter(refusal());
     expect([shortest.rest.leftMs(), longest.rest.leftMs()]).toEqual([250, 500]);
   });
 
   test('counts refusals of requests that were under way together once, and no answer among them ends it', () => {
     const { clock, rest } = restWith(1);
-    for (let requests = 0; requests < 20; requests += 1) rest.after(refusal());
-    rest.answered();
+    for (let requests = 0; requests < 20; requests += 1) rest.startAfter(refusal());
+    rest.reset();
     expect(rest.leftMs()).toBe(500);
     clock.pass(500);
-    rest.after(refusal());
+    rest.startAfter(refusal());
     expect(rest.leftMs()).toBe(1_000);
   });
 
   test('follows any failure that says how long, and no other failure', () => {
     const { rest } = restWith(1);
-    expect(rest.after(new RpcError('unreachable', 'HTTP 503'))).toBe(false);
+    expect(rest.startAfter(new RpcError('unreachable', 'HTTP 503'))).toBe(false);
     expect(rest.leftMs()).toBe(0);
-    expect(rest.after(new RpcError('unreachable', 'HTTP 503', { retryAfterMs: 2_000 }))).toBe(true);
+    expect(rest.startAfter(new RpcError('unreachable', 'HTTP 503', { retryAfterMs: 2_000 }))).toBe(true);
     expect(rest.leftMs()).toBe(2_000);
   });
 });
@@ -155,10 +154,10 @@ describe('an endpoint lags', () => {
 
   test('behind the best head that is credible, not behind a lie', () => {
     const claims = [
-      { head: head(100, 1000), isCredible: true },
-      { head: head(105, 1060), isCredible: true },
-      { head: head(1_000_105, 9_000_000), isCredible: false },
-      { head: null, isCredible: true },
+      { head: head(100, 1000), isTrusted: true },
+      { head: head(105, 1060), isTrusted: true },
+      { head: head(1_000_105, 9_000_000), isTrusted: false },
+      { head: null, isTrusted: true },
     ];
     expect(bestHead(claims)).toEqual(head(105, 1060));
     expect(bestHead([])).toBeNull();
@@ -168,15 +167,15 @@ describe('an endpoint lags', () => {
 describe('the credit of an endpoint that claims a head', () => {
   test('is lost for longer each time that it cannot show the blocks, and comes back when it can', () => {
     const clock = stoppedClock();
-    const credit = createCredit(clock.now);
+    const credit = createHeadTrust(clock.now);
     const lostForMs = () => {
-      credit.lose();
+      credit.disproven();
       let passedMs = 0;
-      for (; !credit.isGood(); passedMs += 1_000) clock.pass(1_000);
+      for (; !credit.isTrusted(); passedMs += 1_000) clock.pass(1_000);
       return passedMs;
     };
     expect([lostForMs(), lostForMs(), lostForMs()]).toEqual([30_000, 60_000, 120_000]);
-    credit.gain();
+    credit.proven();
     expect(lostForMs()).toBe(30_000);
     for (let losses = 0; losses < 20; losses += 1) lostForMs();
     expect(lostForMs()).toBe(3_600_000);
@@ -184,11 +183,11 @@ describe('the credit of an endpoint that claims a head', () => {
 
   test('is lost once by reads that fail together', () => {
     const clock = stoppedClock();
-    const credit = createCredit(clock.now);
-    for (let reads = 0; reads < 10; reads += 1) credit.lose();
-    credit.gain();
-    expect(credit.isGood()).toBe(false);
+    const credit = createHeadTrust(clock.now);
+    for (let reads = 0; reads < 10; reads += 1) credit.disproven();
+    credit.proven();
+    expect(credit.isTrusted()).toBe(false);
     clock.pass(30_000);
-    expect(credit.isGood()).toBe(true);
+    expect(credit.isTrusted()).toBe(true);
   });
 });

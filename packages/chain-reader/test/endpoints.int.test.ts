@@ -203,8 +203,8 @@ describe('an endpoint that says we ask too often', () => {
     // Nor is it asked for its head, as others are.
     await eventually(() => expect(third!.requests()).toBeGreaterThan(5));
     expect(first!.requests()).toBe(1);
-    const { state, resting_until: until } = stateOf(0);
-    expect(state).toBe('resting');
+    const { state, cooldown_until: until } = stateOf(0);
+    expect(state).toBe('cooling_down');
     expect(Date.parse(until!)).toBeGreaterThan(Date.now());
     expect(Date.parse(until!)).toBeLessThanOrEqual(Date.now() + 60_000);
   });
@@ -215,21 +215,21 @@ describe('an endpoint that says we ask too often', () => {
     expect(await who()).toBe(1);
     first!.replaceAll(null);
     await eventually(async () => expect(await who()).toBe(0));
-    expect(stateOf(0)).toMatchObject({ state: 'closed', resting_until: null, failures: { rate_limit: 1 } });
+    expect(stateOf(0)).toMatchObject({ state: 'closed', cooldown_until: null, failures: { rate_limit: 1 } });
   });
 
   test('rests as well when it answers 503 with Retry-After, and is not taken for broken', async () => {
     const [first] = await start(2);
     first!.replaceAll({ status: 503, body: '', headers: { 'retry-after': '60' } });
     expect(await Promise.all([who(), who(), who(), who()])).toEqual([1, 1, 1, 1]);
-    expect(stateOf(0)).toMatchObject({ state: 'resting', failures: { unreachable: 4 } });
+    expect(stateOf(0)).toMatchObject({ state: 'cooling_down', failures: { unreachable: 4 } });
   });
 
   test('is waited for a moment when there is no other one', async () => {
     const [only] = await start(1);
     only!.replaceAll(refusal());
     await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
-    expect(stateOf(0).state).toBe('resting');
+    expect(stateOf(0).state).toBe('cooling_down');
     only!.replaceAll(null);
     expect(await who()).toBe(0);
   });
@@ -287,7 +287,7 @@ describe('an endpoint that fails', () => {
     expect(Date.parse(stateOf(0).last_error_at!)).toBeLessThanOrEqual(Date.now());
   });
 
-  test('again and again is set aside, and comes back by itself although nobody needs it', async () => {
+  test('again and again opens its circuit, which closes by itself although no read needs it', async () => {
     const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
     first!.replaceAll('drop');
     for (let looks = 0; looks < 4; looks += 1) expect(await who()).toBe(1);
@@ -324,13 +324,13 @@ describe('an endpoint that fails', () => {
     await expect(who()).rejects.toMatchObject({ kind: 'refused' });
   });
 
-  test('with all others set aside too, it is said that nobody was asked', async () => {
+  test('with all other circuits open too fails the read without a request', async () => {
     await start(2);
     await exhaust();
     const asked: number[] = [];
     await expect(endpoints.ask(async (rpc) => asked.push(rpc.endpoint))).rejects.toMatchObject({
       kind: 'unreachable',
-      message: 'unreachable: the endpoint has been set aside',
+      message: 'unreachable: the circuit of the endpoint is open',
     });
     expect(asked).toEqual([]);
   });
@@ -368,12 +368,12 @@ test('what is known of endpoints is told in words that stay, and without a URL',
       ...{ endpoint: 0, state: expect.any(String), head: null, head_lag_blocks: 0, latency_ms: null },
       ...{ requests: expect.any(Number), failures: { refused: expect.any(Number) } },
       ...{ last_error: 'refused: HTTP 403 key [redacted] is over', last_error_at: expect.any(String) },
-      resting_until: null,
+      cooldown_until: null,
     },
     {
       ...{ endpoint: 1, state: 'closed', head: Number(await chain.rpc('eth_blockNumber')), head_lag_blocks: 0 },
       ...{ latency_ms: { p50: expect.any(Number), p95: expect.any(Number) }, requests: expect.any(Number) },
-      ...{ failures: {}, last_error: null, last_error_at: null, resting_until: null },
+      ...{ failures: {}, last_error: null, last_error_at: null, cooldown_until: null },
     },
   ]);
   const { text } = await metrics.render();

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createBudget } from '../src/rpc/endpoint/budget.ts';
+import { createBudget } from '../src/rpc/throttle.ts';
 import { RpcError, type RpcErrorKind } from '../src/rpc/errors.ts';
 import { RpcProvider, type RpcProviderOptions } from '../src/rpc/provider.ts';
 import { echo, failed, scriptedNode, type Reply, type ScriptedNode } from './scripted-node.ts';
@@ -24,8 +24,8 @@ async function start(
   rpc = new RpcProvider({
     ...{ endpoint: 0, url: node.url, headers: {}, chainId: 1, timeoutMs: 5_000, maxResponseBytes: 1_000_000 },
     budget: createBudget(requestsPerSecond, { maxWaitMs: 60_000 }),
-    observe: (outcome, _, calls) => void observed.push([outcome, calls]),
-    heard: () => undefined,
+    onExchange: (outcome, _, calls) => void observed.push([outcome, calls]),
+    onHead: () => undefined,
     ...options,
   });
 }
@@ -108,7 +108,7 @@ describe('a single call', () => {
 
   test('about the head tells what the node names its head', async () => {
     const heads: unknown[] = [];
-    await start(honest, { heard: (head) => void heads.push(head) });
+    await start(honest, { onHead: (head) => void heads.push(head) });
     await rpc.send('eth_getBlockByNumber', ['latest', false]);
     await rpc.send('eth_getBlockByNumber', ['finalized', false]);
     expect(heads).toEqual(['eth_getBlockByNumber latest']);

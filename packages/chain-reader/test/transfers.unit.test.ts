@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { RpcError } from '../src/rpc/errors.ts';
-import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferTopics } from '../src/chain/transfers.ts';
+import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferFilter } from '../src/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import { TOKEN, sampleLog, sampleReceipt, topicOf } from './samples.ts';
 
@@ -84,6 +84,8 @@ describe('the position in the receipt', () => {
 });
 
 test('filtering by recipient pads addresses to the width of a topic', () => {
-  expect(transferTopics(null)).toEqual([TRANSFER_TOPIC]);
-  expect(transferTopics([addressOf(2)])).toEqual([TRANSFER_TOPIC, null, [topicOf(addressOf(2))]]);
+  const network = { family: 'evm', token: TOKEN } as const;
+  expect(transferFilter(network, null)).toEqual({ address: TOKEN, topics: [TRANSFER_TOPIC] });
+  const topics = [TRANSFER_TOPIC, null, [topicOf(addressOf(2))]];
+  expect(transferFilter(network, [addressOf(2)])).toEqual({ address: TOKEN, topics });
 });

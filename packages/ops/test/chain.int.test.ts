@@ -31,7 +31,7 @@ describe('chain status', () => {
         last_error: 'timeout: …',
         last_error_at: '2026-01-31T12:00:00.000Z',
       },
-      resting_until: null,
+      cooldown_until: null,
     };
     const old = { endpoint: 1, state: 'open', last_error: null };
     const body = [{ ...chain, endpoints: [endpoint, old] }];

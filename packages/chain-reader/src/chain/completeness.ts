@@ -4,10 +4,10 @@ import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readLogsOfBlock, readReceipts } from '../rpc/reads.ts';
 import { coversBloom } from './bloom.ts';
-import { tokenTransfers } from './token-events.ts';
+import { tokenTransfers } from './transfers.ts';
 
 /** A block with its header and every transfer event of the token in it. */
-type WholeBlock = { block: Block; logs: Log[] };
+export type CompleteBlock = { block: Block; logs: Log[] };
 
 /** Whether the header alone proves that the block has no transfer of the token. */
 export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
@@ -16,12 +16,12 @@ export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
 }
 
 /**
- * An empty answer for a block whose header does not prove it is not believed. Where the header says that there may be transfers,
- * all events of the block are read, and they must account for the whole header. Where it says nothing at all, as always on
+ * Does not accept an empty answer that the block's header does not prove. Where the header's filter allows transfers,
+ * all events of the block are read, and they must account for the whole filter. Where the filter is blank, as always on
  * Tron, the receipts of the block decide. On other chains such a block is rare: its transactions move only coins.
  * @throws RpcError `invalid_answer` when the node has left events out.
  */
-export async function requireComplete(rpc: RpcProvider, network: ChainNetwork, entry: WholeBlock): Promise<WholeBlock> {
+export async function requireComplete(rpc: RpcProvider, network: ChainNetwork, entry: CompleteBlock): Promise<CompleteBlock> {
   const { block, logs } = entry;
   if (logs.length > 0 || provesNoTransfer(network, block)) return entry;
   if (isBlank(block.logsBloom)) {

@@ -61,7 +61,7 @@ export function finalHeights({ confirmations, finality, finalizedAbove }: Policy
   return { finalHeight, largeFinalHeight: finalizedAbove === null ? finalHeight : calledFinal };
 }
 
-/** Up to where a transfer of so many base units of the token may be confirmed. */
+/** Up to where a transfer of this amount, in base units of the token, may be confirmed. */
 export function finalHeightOf(
   { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
   { finalHeight, largeFinalHeight }: FinalHeights,

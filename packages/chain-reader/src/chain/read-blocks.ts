@@ -3,12 +3,19 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlocksAt, readLogsOfBlock, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
-import { decodeTransfer, locateTransfer, recipientOf, type DecodedTransfer, type Transfer } from './transfers.ts';
+import {
+  decodeTransfer,
+  locateTransfer,
+  recipientOf,
+  tokenTransfers,
+  transferFilter,
+  type DecodedTransfer,
+  type Transfer,
+} from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
 import { requireComplete } from './completeness.ts';
-import { eventsFilter, tokenTransfers } from './token-events.ts';
 
-/** What is known of a block that was not looked at itself: what its events say. */
+/** What is known of a block whose header was not read: what its events say. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
   /** Unix seconds; null as long as the block's header has not been read. */
   timestamp: number | null;
@@ -29,7 +36,7 @@ export async function readLogsByHash(
   shown: readonly Log[] = [],
 ): Promise<BlockLogs[]> {
   const known = Map.groupBy(tokenTransfers(network, shown), (log) => log.blockHash);
-  const filter = eventsFilter(network, null);
+  const filter = transferFilter(network, null);
   // Reading one block takes two calls.
   const read = await inBatches(blocks, 2, async (block) => ({
     block,
@@ -38,7 +45,7 @@ export async function readLogsByHash(
   return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry));
 }
 
-/** What is read at once is stored at once, and a statement has only so much time. */
+/** What is read at once is stored in one statement, which has a timeout. */
 const MAX_MATCHES = 20_000;
 
 /**
@@ -62,7 +69,7 @@ export async function matchTransfers(
   });
   const count = matched.reduce((sum, { matches }) => sum + matches.length, 0);
   if (count > MAX_MATCHES && matched.length > 1)
-    throw new RpcError('range', `${String(count)} transfers to watched wallets are too many for one transaction`);
+    throw new RpcError('range', `${String(count)} transfers to watched wallets exceed the ${String(MAX_MATCHES)} of one transaction`);
   const [timestamps, receipts] = await Promise.all([
     readTimestamps(rpc, matched),
     readReceipts(rpc, matched.map(toTransactions)),
@@ -78,7 +85,7 @@ export async function matchTransfers(
 }
 
 /** @throws RpcError when a block is missing or two neighbours are not linked: the node's view changed while it answered. */
-export function requireBlocks(found: readonly (Block | null)[]): Block[] {
+export function requireLinked(found: readonly (Block | null)[]): Block[] {
   const blocks = found.filter((block) => block !== null);
   if (blocks.length < found.length) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
   for (const [position, block] of blocks.entries()) {

@@ -1,25 +1,31 @@
-import type { ChainNetwork } from './networks.ts';
-import type { Block } from '../rpc/answers.ts';
+import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange } from '../rpc/reads.ts';
-import { requireComplete, provesNoTransfer } from './completeness.ts';
-import { byBlock, requireWholeAnswer, withHeaders, type RangeLogs } from './range-logs.ts';
-import { requireSuccessor, type BlockLogs } from './read-blocks.ts';
-import { readFiltered } from './read-filtered.ts';
-import { eventsFilter, tokenTransfers } from './token-events.ts';
+import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
+import type { ChainNetwork } from './networks.ts';
+import { requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
+import { decodeTransfer, tokenTransfers, transferFilter } from './transfers.ts';
 
-export type { RangeLogs };
+/** The token's events in a range of blocks. */
+export type RangeLogs = {
+  first: Block;
+  last: Block;
+  /** The blocks with events of the token, ascending. Most are known only from their events. */
+  entries: BlockLogs[];
+};
 
-/** A filtered question needs an answer to another one first, which does not pay for fewer blocks. */
-const WORTH_FILTERING_BLOCKS = 16;
+/** A filtered query needs another read first, which is not worth it for fewer blocks. */
+const MIN_FILTERED_BLOCKS = 16;
+/** Blocks that a filtered query is checked against, evenly spread over the range, its first and last one among them. */
+const PROBES = 8;
 
 /**
  * The token's events of the blocks `from` to `to`. A range is read by height, so either its blocks are final, or the caller
  * compares the blocks of the answer with those that it knows.
  * @param wallets only transfers to these (20-byte hex), at most 500; null for every transfer. Others may be among the entries.
- * @throws RpcError `range` when that is too much to ask; another kind when the node lacks one of the blocks, or what it says of
- *   them cannot be all.
+ * @throws RpcError `range` when that is too much to ask; another kind when the node lacks one of the blocks, or its answer is
+ *   incomplete.
  */
 export async function readRange(
   rpc: RpcProvider,
@@ -28,33 +34,58 @@ export async function readRange(
   to: number,
   wallets: readonly string[] | null,
 ): Promise<RangeLogs> {
-  const isWorthFiltering = to - from >= WORTH_FILTERING_BLOCKS && network.family !== 'tron';
+  const isWorthFiltering = to - from >= MIN_FILTERED_BLOCKS && network.family !== 'tron';
   const filtered = wallets !== null && isWorthFiltering ? await readFiltered(rpc, network, from, to, wallets) : null;
-  return filtered ?? readEverything(rpc, network, from, to);
+  return filtered ?? readUnfiltered(rpc, network, from, to);
 }
 
 /**
- * Every transfer of the token. The events of the blocks come in one answer; a block without any is not simply believed: its header
- * must prove it, or else its events. On a busy chain hardly any block is without, so this costs next to nothing.
+ * Every block of the range that we have by hash must be the node's too.
+ * @param hashAt our block's hash at a height; undefined where we have none.
+ * @throws RpcError `invalid_answer` when the node shows another one: it follows another fork, so its whole answer is void.
  */
-async function readEverything(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
+export function requireOurBlocks(
+  { first, last, entries }: RangeLogs,
+  hashAt: (number: number) => string | undefined,
+): void {
+  for (const { number, hash } of [first, last, ...entries.map(({ block }) => block)]) {
+    const ours = hashAt(number);
+    if (ours !== undefined && ours !== hash)
+      throw new RpcError('invalid_answer', `the node follows another fork at block ${String(number)}`);
+  }
+}
+
+/**
+ * Some nodes silently cut an answer off at their limit, and their limits are round numbers. Asking for less after such
+ * an answer costs little where it was only chance.
+ */
+export function requireWholeAnswer(logs: readonly Log[], from: number, to: number): void {
+  if (logs.length > 0 && logs.length % 1000 === 0 && to > from)
+    throw new RpcError('range', `${String(logs.length)} logs look like an answer that was cut off`);
+}
+
+/**
+ * Every transfer of the token, in one answer. A block without any is not simply believed: its header must prove it, or else its events.
+ * On a busy chain hardly any block is without, so this costs next to nothing.
+ */
+async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
   const [first, last, logs] = await Promise.all([
     readBlockAt(rpc, from),
     readBlockAt(rpc, to),
-    readLogsOfRange(rpc, from, to, eventsFilter(network, null)),
+    readLogsOfRange(rpc, from, to, transferFilter(network, null)),
   ]);
   requireWholeAnswer(logs, from, to);
   const shown = byBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
-  const silent = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
-  const headers = requirePresent([first, ...(await readBlocksAt(rpc, silent)), ...(to === from ? [] : [last])]);
+  const empty = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
+  const headers = requirePresent([first, ...(await readBlocksAt(rpc, empty)), ...(to === from ? [] : [last])]);
   for (const [position, header] of headers.entries()) requireInChain(header, headers[position - 1], shown);
   const entries = numbers.flatMap((number): BlockLogs[] => {
     const entry = shown.get(number);
     const own = entry === undefined ? [] : tokenTransfers(network, entry.logs);
     return entry === undefined || own.length === 0 ? [] : [{ block: entry.block, logs: own }];
   });
-  await requireSilence(rpc, network, headers, entries);
+  await requireNoHiddenTransfer(rpc, network, headers, entries);
   return { first: headers[0] as Block, last: headers.at(-1) as Block, entries: withHeaders(entries, headers) };
 }
 
@@ -79,7 +110,7 @@ function requireInChain(header: Block, before: Block | undefined, shown: Readonl
  * The blocks that show no event of the token must have none.
  * @throws RpcError `range` when the events end before a block that has some: the answer was cut off; else `invalid_answer`.
  */
-async function requireSilence(
+async function requireNoHiddenTransfer(
   rpc: RpcProvider,
   network: ChainNetwork,
   headers: readonly Block[],
@@ -93,4 +124,87 @@ async function requireSilence(
   const lastShown = entries.at(-1)?.block.number;
   const isCutOff = lastShown !== undefined && lastShown < hidden;
   throw new RpcError(isCutOff ? 'range' : 'invalid_answer', 'the events of a block are missing from its range');
+}
+
+/**
+ * Only the transfers to these wallets, in ranges of any length. An empty answer alone would prove nothing: a node gives
+ * the same one when it has pruned its history, or its index has a hole. So a few blocks are read completely first, and the query
+ * then includes the recipients of their transfers: its answer must hold those as well.
+ * @returns null when none of those blocks has a transfer: then the token is so quiet that reading everything costs little.
+ */
+async function readFiltered(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  from: number,
+  to: number,
+  wallets: readonly string[],
+): Promise<RangeLogs | null> {
+  const probes = await inBatches(probeHeights(from, to), 2, (number) => readProbe(rpc, network, number));
+  const samples = probes.flatMap(({ logs }) => {
+    const sample = logs.map((log) => decodeTransfer(network.token, log)).find((decoded) => decoded !== null);
+    return sample === undefined ? [] : [sample];
+  });
+  const [first, last] = [probes[0]?.block, probes.at(-1)?.block];
+  if (samples.length === 0 || first === undefined || last === undefined) return null;
+  const asked = [...new Set([...wallets, ...samples.map((sample) => sample.to)])];
+  const [lastNow, all] = await Promise.all([
+    readBlockAt(rpc, to),
+    readLogsOfRange(rpc, from, to, transferFilter(network, asked)),
+  ]);
+  if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
+  requireWholeAnswer(all, from, to);
+  const shown = byBlock(tokenTransfers(network, all));
+  for (const { log } of samples) requireIncluded(log, shown.get(log.blockNumber)?.logs ?? []);
+  const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
+  const headers = probes.map(({ block }) => block);
+  return { first, last, entries: withHeaders(entries, headers) };
+}
+
+function probeHeights(from: number, to: number): number[] {
+  const heights = Array.from({ length: PROBES }, (_, step) => from + Math.round(((to - from) * step) / (PROBES - 1)));
+  return [...new Set(heights)];
+}
+
+/** One block and every transfer of the token in it. */
+async function readProbe(rpc: RpcProvider, network: ChainNetwork, number: number): Promise<CompleteBlock> {
+  const [block, all] = await Promise.all([
+    readBlockAt(rpc, number),
+    readLogsOfRange(rpc, number, number, transferFilter(network, null)),
+  ]);
+  if (block === null) throw new RpcError('unknown_block', 'the node lacks a block of the range');
+  if (all.some((log) => log.blockHash !== block.hash))
+    throw new RpcError('invalid_answer', 'a log of a block outside the chain');
+  const probe = { block, logs: tokenTransfers(network, all) };
+  const whole = await requireComplete(rpc, network, probe);
+  // The block has its events, but a filtered query does not return them.
+  if (whole.logs.length > probe.logs.length)
+    throw new RpcError('invalid_answer', 'the events of a block are missing from its range');
+  return whole;
+}
+
+function requireIncluded(sample: Log, logs: readonly Log[]): void {
+  const found = logs.some((log) => log.blockHash === sample.blockHash && log.logIndex === sample.logIndex);
+  if (!found) throw new RpcError('invalid_answer', 'a transfer that the node has is missing from its answer');
+}
+
+/**
+ * Groups events by height.
+ * @throws RpcError `invalid_answer` when the events of one height belong to two blocks.
+ */
+function byBlock(logs: readonly Log[]): Map<number, BlockLogs> {
+  const blocks = new Map<number, BlockLogs>();
+  for (const log of logs) {
+    const block: BlockPlace = { number: log.blockNumber, hash: log.blockHash, timestamp: null };
+    const entry = blocks.get(block.number) ?? { block, logs: [] };
+    if (entry.block.hash !== block.hash) throw new RpcError('invalid_answer', 'logs of two blocks of one height');
+    entry.logs.push(log);
+    blocks.set(block.number, entry);
+  }
+  return blocks;
+}
+
+/** Adds the headers that were read to what the events say. */
+function withHeaders(entries: readonly BlockLogs[], headers: readonly Block[]): BlockLogs[] {
+  const known = new Map(headers.map((header) => [header.number, header]));
+  return entries.map(({ block, logs }) => ({ block: known.get(block.number) ?? block, logs }));
 }

@@ -1,10 +1,11 @@
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
+import type { LogFilter } from '../rpc/reads.ts';
 
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** A token transfer as one event tells it, before anybody has checked that its transaction succeeded. */
+/** A token transfer as its event says, before its transaction is known to have succeeded. */
 export type DecodedTransfer = {
   /** 20 bytes as 0x and 40 lowercase hex characters, on Tron as well. */
   from: string;
@@ -29,8 +30,8 @@ export type Transfer = Omit<DecodedTransfer, 'log'> & {
 const ADDRESS_PADDING = '0'.repeat(24);
 
 /**
- * To whom an event moves the token: the first look at each of the thousands of events of which few matter.
- * @returns null for anything that decodeTransfer() refuses, but for a zero amount.
+ * The recipient of a transfer. A cheap first test, as few of the thousands of events matter.
+ * @returns null for anything that decodeTransfer() refuses, except a zero amount.
  */
 export function recipientOf(token: string, log: Log): string | null {
   const [topic, from, to] = log.topics;
@@ -61,12 +62,12 @@ export function decodeTransfer(token: string, log: Log): DecodedTransfer | null 
 export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, blockTimestamp: number): Transfer | null {
   const { log, ...transfer } = decoded;
   if (receipt.blockHash !== log.blockHash)
-    throw new RpcError('invalid_answer', 'a receipt from another block than its log');
+    throw new RpcError('invalid_answer', 'the receipt is of another block than the log');
   if (!receipt.succeeded) return null;
   const position = receipt.logs.findIndex((candidate) => candidate.logIndex === log.logIndex);
   const found = receipt.logs[position];
   if (found === undefined || !isSameEvent(found, log)) {
-    throw new RpcError('invalid_answer', 'a log that its own receipt does not have');
+    throw new RpcError('invalid_answer', 'the receipt lacks the log of its own transaction');
   }
   return {
     ...transfer,
@@ -78,10 +79,23 @@ export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, block
   };
 }
 
-/** The topics of eth_getLogs that select transfers to these wallets (20-byte hex), or all transfers. */
-export function transferTopics(recipients: readonly string[] | null): (string | string[] | null)[] {
-  if (recipients === null) return [TRANSFER_TOPIC];
-  return [TRANSFER_TOPIC, null, recipients.map((recipient) => `0x${ADDRESS_PADDING}${recipient.slice(2)}`)];
+type Token = { family: 'evm' | 'tron'; token: string };
+
+/**
+ * What to ask eth_getLogs for.
+ * @param wallets only transfers to these (20-byte hex); null for every transfer of the token.
+ * @returns null for everything. Tron's nodes look addresses and topics up in an index that may be incomplete, and then
+ *   silently leave events out; only an unfiltered query is exact.
+ */
+export function transferFilter({ family, token }: Token, wallets: readonly string[] | null): LogFilter | null {
+  if (family === 'tron') return null;
+  const recipients = wallets?.map((wallet) => `0x${ADDRESS_PADDING}${wallet.slice(2)}`);
+  return { address: token, topics: recipients === undefined ? [TRANSFER_TOPIC] : [TRANSFER_TOPIC, null, recipients] };
+}
+
+/** The transfer events of the token among these, also those that move nothing. */
+export function tokenTransfers({ token }: Pick<Token, 'token'>, logs: readonly Log[]): Log[] {
+  return logs.filter((log) => log.address === token && log.topics[0] === TRANSFER_TOPIC);
 }
 
 function isSameEvent(a: Log, b: Log): boolean {

@@ -12,7 +12,7 @@ import {
   finalizedHeight,
   type Heights,
 } from './finality.ts';
-import { requireBlocks } from './read-blocks.ts';
+import { requireLinked } from './read-blocks.ts';
 
 /** Names one event: the transaction (64 lowercase hex characters, no 0x) and its position in the receipt's full list, from 0. */
 export type EventId = { transactionId: string; transactionEventIndex: number };
@@ -30,7 +30,7 @@ type Absence =
   /** The event at this position is no transfer of the token, such as one of a look-alike contract. */
   | 'no_transfer';
 
-/** What one node says of a transfer now. */
+/** What one node shows of a transfer now. */
 export type Evidence =
   /** `head`: height of the last block that the node has. */
   | { kind: 'absent'; reason: Absence; head: number }
@@ -38,7 +38,7 @@ export type Evidence =
   | { kind: 'present'; transfer: Transfer; confirmations: number; isFinal: boolean };
 
 /**
- * Looks a transfer up in one node's chain, from nothing that we have stored. As strict as the scan: the same decoding, the same
+ * Reads a transfer from one node's chain, without anything that we have stored. As strict as the scan: the same decoding, the same
  * finality, and confirmations counted only over blocks that are linked to the transfer's own.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
@@ -61,15 +61,15 @@ export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, ev
   };
 }
 
-/** Whether another node could know better: one that lags neither has a new receipt nor calls a new block final. */
+/** Whether no other node can know better: one that lags neither has a new receipt nor calls a new block final. */
 export function isConclusive(evidence: Evidence): boolean {
   if (evidence.kind === 'present') return evidence.isFinal;
   return evidence.reason !== 'no_receipt' && evidence.reason !== 'orphaned';
 }
 
 /** Whether as many nodes show this transfer at its place, and call it final, as the network asks for with its amount. */
-export function isAgreed({ agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>, said: readonly Evidence[]): boolean {
-  const final = said.filter((evidence) => evidence.kind === 'present').filter(({ isFinal }) => isFinal);
+export function isAgreed({ agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>, answers: readonly Evidence[]): boolean {
+  const final = answers.filter((evidence) => evidence.kind === 'present').filter(({ isFinal }) => isFinal);
   const [first] = final;
   if (first === undefined) return false;
   const needed = agreementAbove !== null && first.transfer.amountUnits > agreementAbove ? 2 : 1;
@@ -80,15 +80,15 @@ export function isAgreed({ agreementAbove }: Pick<ChainNetwork, 'agreementAbove'
  * Whether two nodes cannot both be right. One that lags does not know a transaction yet; one that has the transfer's height and still
  * lacks it, or knows it in a block that it no longer has, follows another chain.
  */
-export function contradicts(said: readonly Evidence[]): boolean {
-  const present = said.filter((evidence) => evidence.kind === 'present');
+export function contradicts(answers: readonly Evidence[]): boolean {
+  const present = answers.filter((evidence) => evidence.kind === 'present');
   const [first] = present;
   if (first === undefined) return false;
   const isOther = (evidence: Evidence) =>
     evidence.kind === 'present'
       ? !isSameTransfer(evidence.transfer, first.transfer)
       : evidence.reason !== 'no_receipt' || evidence.head >= first.transfer.blockNumber;
-  return said.some(isOther);
+  return answers.some(isOther);
 }
 
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
@@ -127,7 +127,7 @@ async function heightsAbove(
   while (last.number < enough) {
     const count = Math.min(enough - last.number, MAX_BATCH_REQUESTS);
     const numbers = Array.from({ length: count }, (_, offset) => last.number + 1 + offset);
-    last = requireBlocks([last, ...(await readBlocksAt(rpc, numbers))]).at(-1) ?? last;
+    last = requireLinked([last, ...(await readBlocksAt(rpc, numbers))]).at(-1) ?? last;
   }
   return { tip: last.number, head, finalized };
 }

@@ -1,30 +1,29 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import type { RpcNetwork } from './network.ts';
-import { NotAsked, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint/endpoint.ts';
-import { bestHead, lagBlocks, lags, type Head } from './endpoint/heads.ts';
-import { createEndpointMetrics, type EndpointMetrics } from './endpoint/metrics.ts';
-import { startProbing } from './endpoint/probe.ts';
+import { EndpointSkipped, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint.ts';
+import { createEndpointMetrics } from './endpoint-stats.ts';
 import { RpcError } from './errors.ts';
+import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
+import type { RpcNetwork } from './network.ts';
 
 /**
- * The nodes of one network, best first: in the order of the networks file, but those that lag behind the others, have used up their
- * budget or are just recovering come last. One that rests or has been set aside is not asked before its time is over.
+ * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget or
+ * are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
  */
 export type Endpoints = {
   /**
    * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
    * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
-   * @param read may throw RpcError `invalid_answer` to reject what the endpoint said.
-   * @throws RpcError of the last endpoint; of kind `range` at once, so that whoever asks takes a smaller step; and any other error
+   * @param read may throw RpcError `invalid_answer` to reject the endpoint's answer.
+   * @throws RpcError of the last endpoint; of kind `range` at once, so that the caller asks for less; and any other error
    *   of `read` at once.
    */
   ask<T>(read: Read<T>): Promise<T>;
   /**
-   * As ask(), but what one endpoint says need not be the last word, such as that it does not know something: the next ones are asked
-   * as well, until what was answered so far is `enough`.
-   * @returns every answer given, in the order in which they were asked; at least one.
+   * As ask(), but one endpoint's answer need not be the last word, for example that it does not know something: the next ones are asked
+   * as well, until the answers so far are `enough`.
+   * @returns every answer, in the order in which the endpoints were asked; at least one.
    */
   askUntil<T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
   /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
@@ -33,10 +32,10 @@ export type Endpoints = {
   close(): void;
 };
 
-/** How often endpoints that nobody asks are asked for their head. */
+/** How often endpoints that are not in use are asked for their head. */
 const PROBE_INTERVAL_MS = 5_000;
-/** Longest that a read waits for the end of an endpoint's rest, when no other one can answer. */
-const MAX_REST_WAIT_MS = 2_000;
+/** Longest that a read waits for the end of a cooldown, when no other endpoint can answer. */
+const MAX_COOLDOWN_WAIT_MS = 2_000;
 
 export function createEndpoints(options: {
   network: RpcNetwork;
@@ -52,11 +51,18 @@ export function createEndpoints(options: {
   );
   const closing = new AbortController();
   const best = () =>
-    bestHead(endpoints.map((endpoint) => ({ head: endpoint.head(), isCredible: endpoint.isCredible() })));
+    bestHead(endpoints.map((endpoint) => ({ head: endpoint.head(), isTrusted: endpoint.isTrusted() })));
   const ask = <T>(read: Read<T>, among: readonly Endpoint[], enough: (answers: readonly T[]) => boolean) =>
     askInTurn(read, { candidates: inOrder(among, best()), enough, signal: closing.signal });
-  const probing = startProbing({ network, endpoints, best, intervalMs: probeIntervalMs, logger });
-  options.metrics.beforeScrape(() => report(network.id, endpoints, best(), metrics));
+  const stopProbing = startProbing({ network: network.id, endpoints, best, intervalMs: probeIntervalMs, logger });
+  options.metrics.beforeScrape(() => {
+    const head = best();
+    for (const endpoint of endpoints) {
+      const label = { network: network.id, endpoint: String(endpoint.position) };
+      metrics.available.set(label, endpoint.status() === 'closed' ? 1 : 0);
+      metrics.headLag.set(label, lagBlocks(endpoint.head(), head));
+    }
+  });
 
   return {
     async ask<T>(read: Read<T>) {
@@ -76,25 +82,28 @@ export function createEndpoints(options: {
     },
     close() {
       closing.abort();
-      probing.close();
+      stopProbing();
       for (const endpoint of endpoints) endpoint.close();
     },
   };
 }
 
-/** Whom to ask first. Nobody is left out: every reason for standing back passes. */
+/** Which endpoint to ask first. None is left out: every reason to ask it late passes. */
 function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {
   const rank = (endpoint: Endpoint): number => {
-    const standing = endpoint.standing();
-    if (standing === 'open') return 4;
-    if (standing === 'resting') return 3;
-    // It may well let us wait for a whole deadline again; probing finds out at nobody's expense.
-    if (standing === 'half_open') return 2;
+    const status = endpoint.status();
+    if (status === 'open') return 4;
+    if (status === 'cooling_down') return 3;
+    // It may take a whole deadline again; probing finds out while no read waits.
+    if (status === 'half_open') return 2;
     return lags(endpoint.head(), best) ? 1 : 0;
   };
   return endpoints
-    .map((endpoint) => ({ endpoint, rank: rank(endpoint), restMs: endpoint.restMs(), budgetMs: endpoint.budgetMs() }))
-    .sort((a, b) => a.rank - b.rank || a.restMs - b.restMs || a.budgetMs - b.budgetMs)
+    .map((endpoint) => ({
+      ...{ endpoint, rank: rank(endpoint) },
+      ...{ cooldownMs: endpoint.cooldownMs(), budgetMs: endpoint.budgetMs() },
+    }))
+    .sort((a, b) => a.rank - b.rank || a.cooldownMs - b.cooldownMs || a.budgetMs - b.budgetMs)
     .map(({ endpoint }) => endpoint);
 }
 
@@ -108,35 +117,70 @@ async function askInTurn<T>(
   }: { candidates: readonly Endpoint[]; enough: (answers: readonly T[]) => boolean; signal: AbortSignal },
 ): Promise<T[]> {
   let failure: RpcError | null = null;
-  let reason: NotAsked | null = null;
+  let skipped: EndpointSkipped | null = null;
   const answers: T[] = [];
   for (const endpoint of candidates) {
     try {
-      await untilRested(endpoint, answers.length > 0 ? 0 : MAX_REST_WAIT_MS, signal);
+      await afterCooldown(endpoint, answers.length > 0 ? 0 : MAX_COOLDOWN_WAIT_MS, signal);
       answers.push(await endpoint.run(read));
       if (enough(answers)) break;
     } catch (error) {
-      // A question that is too large is ours to repair, and so is an error that is none of the node's.
+      // The caller makes a question smaller that is too large, and an error that is not the node's is not retried.
       if (!(error instanceof RpcError) || error.kind === 'range') throw error;
-      if (error instanceof NotAsked) reason ??= error;
+      if (error instanceof EndpointSkipped) skipped ??= error;
       else failure = error;
     }
   }
-  if (answers.length === 0) throw failure ?? reason ?? new Error('a network has at least one endpoint');
+  if (answers.length === 0) throw failure ?? skipped ?? new Error('a network has at least one endpoint');
   return answers;
 }
 
-/** @throws NotAsked at once when its rest is longer than that. */
-async function untilRested(endpoint: Endpoint, maxWaitMs: number, signal: AbortSignal): Promise<void> {
-  const restMs = endpoint.restMs();
-  if (restMs > maxWaitMs) throw new NotAsked('rate_limit', 'the endpoint rests, as it was asked too often');
-  if (restMs > 0) await sleep(restMs, undefined, { signal }).catch(() => undefined);
+/** @throws EndpointSkipped at once when the cooldown is longer than that. */
+async function afterCooldown(endpoint: Endpoint, maxWaitMs: number, signal: AbortSignal): Promise<void> {
+  const cooldownMs = endpoint.cooldownMs();
+  if (cooldownMs > maxWaitMs) throw new EndpointSkipped('rate_limit', 'the endpoint cools down after a refusal');
+  if (cooldownMs > 0) await sleep(cooldownMs, undefined, { signal }).catch(() => undefined);
 }
 
-function report(network: string, endpoints: readonly Endpoint[], best: Head | null, metrics: EndpointMetrics): void {
-  for (const endpoint of endpoints) {
-    const label = { network, endpoint: String(endpoint.position) };
-    metrics.available.set(label, endpoint.standing() === 'closed' ? 1 : 0);
-    metrics.headLag.set(label, lagBlocks(endpoint.head(), best));
+/**
+ * Asks endpoints that have not reported their head lately, because others are preferred to them. So it shows when the preferred one is
+ * stuck at an old head, and when a failed one has come back. A network with one endpoint has nothing to compare.
+ * @returns what stops it.
+ */
+function startProbing(options: {
+  network: string;
+  endpoints: readonly Endpoint[];
+  best: () => Head | null;
+  intervalMs: number;
+  logger: Logger;
+}): () => void {
+  const { network, endpoints, best, intervalMs, logger } = options;
+  const probed = new Set<Endpoint>();
+  const lagging = new Set<Endpoint>();
+
+  async function probe(endpoint: Endpoint): Promise<void> {
+    // A slow one is not asked again before it has answered.
+    if (probed.has(endpoint) || endpoint.headAgeMs() < intervalMs / 2) return;
+    probed.add(endpoint);
+    await endpoint.probe();
+    probed.delete(endpoint);
   }
+
+  function logLag(endpoint: Endpoint): void {
+    const head = best();
+    const isLate = lags(endpoint.head(), head);
+    if (isLate === lagging.has(endpoint)) return;
+    const fields = { network, endpoint: endpoint.position, lag_blocks: lagBlocks(endpoint.head(), head) };
+    if (isLate) logger.warn(fields, 'endpoint lags behind the others');
+    else logger.info(fields, 'endpoint has caught up');
+    if (isLate) lagging.add(endpoint);
+    else lagging.delete(endpoint);
+  }
+
+  if (endpoints.length < 2) return () => undefined;
+  const timer = setInterval(() => {
+    for (const endpoint of endpoints) void probe(endpoint).then(() => logLag(endpoint));
+  }, intervalMs);
+  timer.unref();
+  return () => clearInterval(timer);
 }

@@ -162,7 +162,7 @@ function listen({ url, headers, timing, subscribed, announced, lost }: ListenOpt
     if (isOver) return;
     clearTimeout(watch);
     watch = setTimeout(ask, timing.quietMs).unref();
-    const said = whatWasSaid(data);
+    const said = parseMessage(data);
     if (said === 'refused') end('it takes no subscription');
     if (said === 'subscribed') subscribed();
     if (said === 'announced') announced();
@@ -172,7 +172,7 @@ function listen({ url, headers, timing, subscribed, announced, lost }: ListenOpt
   return drop;
 }
 
-function whatWasSaid(data: unknown): 'subscribed' | 'refused' | 'announced' | null {
+function parseMessage(data: unknown): 'subscribed' | 'refused' | 'announced' | null {
   try {
     const message = (typeof data === 'string' ? JSON.parse(data) : null) as Record<string, unknown> | null;
     if (message?.['method'] === 'eth_subscription') return 'announced';

@@ -1,6 +1,6 @@
 import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers';
 import { Pool, type Dispatcher } from 'undici';
-import type { Budget } from './endpoint/budget.ts';
+import type { Budget } from './throttle.ts';
 import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
 import { classifyHttpStatus, classifyRpcError, classifyTransportError } from './classify-error.ts';
 import { parseRetryAfter } from './error-hints.ts';
@@ -28,9 +28,9 @@ export type RpcProviderOptions = {
   maxResponseBytes: number;
   budget: Pick<Budget, 'burst' | 'take'>;
   /** Told of every HTTP exchange and of how many calls it held. */
-  observe(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void;
+  onExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void;
   /** Told of every block that the node names its head, as it came. */
-  heard(head: unknown): void;
+  onHead(head: unknown): void;
 };
 
 /**
@@ -81,7 +81,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     try {
       const result: unknown = await super.send(method, params);
       if (method === 'eth_getBlockByNumber' && Array.isArray(params) && params[0] === 'latest')
-        this.#options.heard(result);
+        this.#options.onHead(result);
       return result;
     } catch (error) {
       if (error instanceof RpcError) throw error;
@@ -123,7 +123,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     await this.#options.budget.take(calls.length);
     const startedAt = performance.now();
     const finish = (outcome: 'ok' | RpcErrorKind) =>
-      this.#options.observe(outcome, (performance.now() - startedAt) / 1000, calls.length);
+      this.#options.onExchange(outcome, (performance.now() - startedAt) / 1000, calls.length);
     try {
       const answers = await this.#exchange(calls);
       finish('ok');

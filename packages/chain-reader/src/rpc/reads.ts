@@ -101,7 +101,7 @@ export async function readReceipts(
   wanted: readonly TransactionsOfBlock[],
 ): Promise<Map<string, Receipt>> {
   const isCrowded = ({ transactions }: TransactionsOfBlock) =>
-    transactions.length > MANY_RECEIPTS && !withoutBlockReceipts.has(rpc);
+    transactions.length > MAX_SINGLE_RECEIPTS && !withoutBlockReceipts.has(rpc);
   const crowded = wanted.filter(isCrowded);
   const [wholes, singles] = await Promise.all([
     inBatches(crowded, 1, ({ blockHash }) => readReceiptsOfBlock(rpc, blockHash)),
@@ -121,7 +121,7 @@ export async function readReceipts(
 }
 
 /** From more than so many of one block on, one large answer is cheaper than its receipts one by one. */
-const MANY_RECEIPTS = 8;
+const MAX_SINGLE_RECEIPTS = 8;
 
 /** Nodes that were found not to offer eth_getBlockReceipts. */
 const withoutBlockReceipts = new WeakSet<RpcProvider>();

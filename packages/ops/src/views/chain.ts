@@ -31,7 +31,7 @@ type Endpoint = {
   failures?: Record<string, number>;
   last_error: string | null;
   last_error_at?: string | null;
-  resting_until?: string | null;
+  cooldown_until?: string | null;
 };
 
 export type Resumed = {
@@ -94,7 +94,7 @@ const endpointsText = (endpoints: readonly Endpoint[]): string =>
     ['p95 ms', (node) => node.latency_ms?.p95],
     ['requests', (node) => node.requests],
     ['failures', (node) => failuresText(node.failures)],
-    ['rests until', (node) => node.resting_until],
+    ['cooldown until', (node) => node.cooldown_until],
     ['last error', (node) => lastError(node)],
   ]);
 

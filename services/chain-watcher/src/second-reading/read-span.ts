@@ -1,6 +1,5 @@
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { requireOurBlocks } from '@quittance/chain-reader/chain/range-logs.ts';
-import { readRange, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
+import { readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
 import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';

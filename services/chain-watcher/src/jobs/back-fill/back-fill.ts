@@ -1,6 +1,5 @@
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { requireOurBlocks } from '@quittance/chain-reader/chain/range-logs.ts';
-import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
+import { readRange, requireOurBlocks } from '@quittance/chain-reader/chain/read-range.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';

@@ -1,0 +1,99 @@
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import type { RpcError, RpcErrorKind } from './errors.ts';
+import type { Head } from './heads.ts';
+
+export type EndpointMetrics = ReturnType<typeof createEndpointMetrics>;
+
+/** `endpoint` is the position in the networks file. */
+export function createEndpointMetrics(metrics: Metrics) {
+  const endpoint = ['network', 'endpoint'] as const;
+  return {
+    duration: metrics.histogram(
+      'chain_rpc_request_duration_seconds',
+      'Duration of HTTP exchanges with nodes; endpoint is the position in the networks file',
+      [...endpoint, 'outcome'],
+    ),
+    requests: metrics.counter('chain_rpc_requests_total', 'Calls sent to nodes; a batch counts all it holds', endpoint),
+    failures: metrics.counter('chain_rpc_failures_total', 'Failed reads from nodes, retried elsewhere if possible', [
+      ...endpoint,
+      'cause',
+    ]),
+    available: metrics.gauge(
+      'chain_endpoint_available',
+      '0 while an endpoint cools down or its circuit is open',
+      endpoint,
+    ),
+    headLag: metrics.gauge('chain_endpoint_head_lag_blocks', 'Blocks behind the best trusted head', endpoint),
+  };
+}
+
+/** What an endpoint has done so far, as the internal API shows it. */
+export type EndpointFacts = {
+  /** Height of its last known head. */
+  head: number | null;
+  /** Of the last 64 exchanges that were answered or timed out. */
+  latency_ms: { p50: number; p95: number } | null;
+  /** Calls so far; a batch counts all it holds. */
+  requests: number;
+  /** Failed reads so far by cause. */
+  failures: Partial<Record<RpcErrorKind, number>>;
+  last_error: string | null;
+  last_error_at: string | null;
+};
+
+export type EndpointStats = ReturnType<typeof createEndpointStats>;
+
+const WINDOW = 64;
+
+export function createEndpointStats(label: { network: string; endpoint: string }, metrics: EndpointMetrics) {
+  const durationsMs: number[] = [];
+  const failures: EndpointFacts['failures'] = {};
+  let answered = 0;
+  let requests = 0;
+  let headCount = 0;
+  let head: Head | null = null;
+  let headAt = Number.NEGATIVE_INFINITY;
+  let last: { error: string; at: Date } | null = null;
+
+  return {
+    recordExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void {
+      requests += calls;
+      metrics.requests.inc(label, calls);
+      metrics.duration.observe({ ...label, outcome }, durationSeconds);
+      // A refused connection is quick, and so is a refusal; neither says how fast the node is.
+      if (outcome !== 'ok' && outcome !== 'timeout') return;
+      durationsMs[answered % WINDOW] = durationSeconds * 1000;
+      answered += 1;
+    },
+    recordFailure(error: RpcError): void {
+      last = { error: error.message, at: new Date() };
+      failures[error.kind] = (failures[error.kind] ?? 0) + 1;
+      metrics.failures.inc({ ...label, cause: error.kind });
+    },
+    recordHead(next: Head): void {
+      head = next;
+      headAt = performance.now();
+      headCount += 1;
+    },
+    head: () => head,
+    /** How often the endpoint has reported its head so far. */
+    headCount: () => headCount,
+    /** Milliseconds since it last did; infinite before. */
+    headAgeMs: () => performance.now() - headAt,
+    facts: (): EndpointFacts => ({
+      head: head?.number ?? null,
+      latency_ms: quantiles(durationsMs),
+      requests,
+      failures: { ...failures },
+      last_error: last?.error ?? null,
+      last_error_at: last === null ? null : rfc3339(last.at),
+    }),
+  };
+}
+
+function quantiles(values: readonly number[]): { p50: number; p95: number } | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const at = (share: number) => Math.round(sorted[Math.ceil(share * sorted.length) - 1] ?? 0);
+  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95) };
+}

@@ -1,0 +1,200 @@
+import CircuitBreaker from 'opossum';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { quantity } from './answers.ts';
+import { createEndpointStats, type EndpointFacts, type EndpointMetrics } from './endpoint-stats.ts';
+import { RpcError, type RpcErrorKind } from './errors.ts';
+import { createHeadTrust, lagBlocks, lags, type Head } from './heads.ts';
+import type { RpcNetwork, RpcNode } from './network.ts';
+import { RpcProvider } from './provider.ts';
+import { readChainId, readHead } from './reads.ts';
+import { createBudget, createCooldown } from './throttle.ts';
+
+export type Read<T> = (rpc: RpcProvider) => Promise<T>;
+
+export type EndpointState = EndpointFacts & {
+  /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
+  endpoint: number;
+  state: EndpointStatus | 'lagging';
+  /** How far its head is behind the best trusted one; 0 while nothing is known. */
+  head_lag_blocks: number;
+  cooldown_until: string | null;
+};
+
+/** `closed`, `open` and `half_open` are the circuit's: closed is healthy. `cooling_down`: it refused us for asking too often. */
+type EndpointStatus = 'closed' | 'open' | 'half_open' | 'cooling_down';
+
+/** One node of a network, and how it does. Whether it lags depends on the others. */
+export type Endpoint = {
+  /** In the networks file, from 0. */
+  readonly position: number;
+  /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
+  run<T>(read: Read<T>): Promise<T>;
+  /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
+  probe(): Promise<void>;
+  status(): EndpointStatus;
+  /** Milliseconds until it may be asked again after a refusal. */
+  cooldownMs(): number;
+  /** Milliseconds until its budget allows a call. */
+  budgetMs(): number;
+  head(): Head | null;
+  /** Whether its head may make others look late. */
+  isTrusted(): boolean;
+  /** Milliseconds since it last reported its head; infinite before that. */
+  headAgeMs(): number;
+  state(best: Head | null): EndpointState;
+  close(): void;
+};
+
+/** The endpoint was not asked: its circuit is open, or it cools down. */
+export class EndpointSkipped extends RpcError {}
+
+export type EndpointOptions = {
+  network: Pick<RpcNetwork, 'id' | 'chain_id'>;
+  position: number;
+  node: Pick<RpcNode, 'url' | 'headers' | 'requestsPerSecond'>;
+  timeoutMs: number;
+  logger: Logger;
+  metrics: EndpointMetrics;
+};
+
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+/** Longest that a read waits for an endpoint's budget. */
+const MAX_BUDGET_WAIT_MS = 5_000;
+/** A head that was reported longer ago says nothing about the others. */
+const MAX_HEAD_AGE_MS = 60_000;
+const BREAKER = {
+  // The transport has its own deadline, which also frees the connection.
+  timeout: false,
+  errorThresholdPercentage: 50,
+  volumeThreshold: 3,
+  resetTimeout: 2_000,
+  rollingCountTimeout: 10_000,
+  rollingPercentilesEnabled: false,
+  enableSnapshots: false,
+} as const;
+
+/** Errors that do not count against the endpoint: a question that is too large, a wait, or a block that only others have. */
+const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
+
+export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions): Endpoint {
+  const label = { network: network.id, endpoint: String(position) };
+  const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
+  const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
+  const rpc = new RpcProvider({
+    ...{ endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id },
+    ...{ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget, onExchange: stats.recordExchange },
+    onHead(block) {
+      const head = parseHead(block);
+      if (head !== null) stats.recordHead(head);
+    },
+  });
+  const ensureChain = chainCheck(rpc, network.chain_id);
+  const breaker = new CircuitBreaker<[Read<unknown>]>(
+    async (read) => {
+      try {
+        await ensureChain();
+        return await read(rpc);
+      } catch (error) {
+        if (error instanceof RpcError) noteFailure(error);
+        throw error;
+      }
+    },
+    { ...BREAKER, errorFilter: (error: unknown) => !breaks(error) },
+  );
+  breaker.on('open', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit opened'));
+  breaker.on('close', () => logger.warn({ ...label, error: stats.facts().last_error }, 'endpoint circuit closed'));
+
+  /** Runs before the breaker draws its conclusion from the error. */
+  function noteFailure(error: RpcError): void {
+    stats.recordFailure(error);
+    if (!cooldown.startAfter(error)) return;
+    logger.info({ ...label, error: error.message, cooldown_ms: cooldown.leftMs() }, 'endpoint cools down');
+  }
+
+  async function fire<T>(read: Read<T>): Promise<T> {
+    try {
+      const answer = await breaker.fire(read);
+      cooldown.reset();
+      return answer as T;
+    } catch (error) {
+      if (!CircuitBreaker.isOurError(error as Error)) throw error;
+      throw new EndpointSkipped('unreachable', 'the circuit of the endpoint is open');
+    }
+  }
+
+  function status(): EndpointStatus {
+    if (breaker.opened) return 'open';
+    if (cooldown.leftMs() > 0) return 'cooling_down';
+    return breaker.halfOpen ? 'half_open' : 'closed';
+  }
+
+  return {
+    position,
+    status,
+    async run(read) {
+      const before = stats.headCount();
+      const hasReportedHead = () => stats.headCount() > before;
+      try {
+        const answer = await fire(read);
+        if (hasReportedHead()) trust.proven();
+        return answer;
+      } catch (error) {
+        if (hasReportedHead() && isBrokenPromise(error)) trust.disproven();
+        throw error;
+      }
+    },
+    async probe() {
+      if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0) return;
+      await fire(readHead).catch(() => undefined);
+    },
+    cooldownMs: cooldown.leftMs,
+    budgetMs: () => budget.waitMs(1),
+    head: stats.head,
+    isTrusted: () => trust.isTrusted() && !breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
+    headAgeMs: stats.headAgeMs,
+    state: (best) => ({
+      endpoint: position,
+      state: status() === 'closed' && lags(stats.head(), best) ? 'lagging' : status(),
+      ...stats.facts(),
+      head_lag_blocks: lagBlocks(stats.head(), best),
+      cooldown_until: cooldown.leftMs() > 0 ? rfc3339(new Date(Date.now() + cooldown.leftMs())) : null,
+    }),
+    close() {
+      breaker.shutdown();
+      budget.close();
+      rpc.destroy();
+    },
+  };
+}
+
+function breaks(error: unknown): boolean {
+  return error instanceof RpcError && !HARMLESS.includes(error.kind) && error.retryAfterMs === null;
+}
+
+/** The endpoint reported a head and could not show what leads to it. */
+function isBrokenPromise(error: unknown): boolean {
+  return error instanceof RpcError && (error.kind === 'invalid_answer' || error.kind === 'unknown_block');
+}
+
+/** A URL pasted under the wrong network would be scanned without complaint and never show a payment, so it is checked once. */
+function chainCheck(rpc: RpcProvider, expected: number): () => Promise<void> {
+  let isChecked = false;
+  return async () => {
+    if (isChecked) return;
+    const chainId = await readChainId(rpc);
+    if (chainId !== expected)
+      throw new RpcError('wrong_chain', `chain id ${String(chainId)} instead of ${String(expected)}`);
+    isChecked = true;
+  };
+}
+
+/** @returns null for what is no block; the read that asked for it reports that. */
+function parseHead(block: unknown): Head | null {
+  try {
+    const { number, timestamp } = (block ?? {}) as Record<string, unknown>;
+    return { number: quantity(number, 'head.number'), timestamp: quantity(timestamp, 'head.timestamp') };
+  } catch {
+    return null;
+  }
+}
