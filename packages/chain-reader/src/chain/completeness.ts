@@ -21,7 +21,11 @@ export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
  * Tron, the receipts of the block decide. On other chains such a block is rare: its transactions move only coins.
  * @throws RpcError `invalid_answer` when the node has left events out.
  */
-export async function requireComplete(rpc: RpcProvider, network: ChainNetwork, entry: CompleteBlock): Promise<CompleteBlock> {
+export async function requireComplete(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  entry: CompleteBlock,
+): Promise<CompleteBlock> {
   const { block, logs } = entry;
   if (logs.length > 0 || provesNoTransfer(network, block)) return entry;
   if (isBlank(block.logsBloom)) {

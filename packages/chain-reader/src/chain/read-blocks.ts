@@ -69,7 +69,10 @@ export async function matchTransfers(
   });
   const count = matched.reduce((sum, { matches }) => sum + matches.length, 0);
   if (count > MAX_MATCHES && matched.length > 1)
-    throw new RpcError('range', `${String(count)} transfers to watched wallets exceed the ${String(MAX_MATCHES)} of one transaction`);
+    throw new RpcError(
+      'range',
+      `${String(count)} transfers to watched wallets exceed the ${String(MAX_MATCHES)} of one transaction`,
+    );
   const [timestamps, receipts] = await Promise.all([
     readTimestamps(rpc, matched),
     readReceipts(rpc, matched.map(toTransactions)),

@@ -68,7 +68,10 @@ export function isConclusive(evidence: Evidence): boolean {
 }
 
 /** Whether as many nodes show this transfer at its place, and call it final, as the network asks for with its amount. */
-export function isAgreed({ agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>, answers: readonly Evidence[]): boolean {
+export function isAgreed(
+  { agreementAbove }: Pick<ChainNetwork, 'agreementAbove'>,
+  answers: readonly Evidence[],
+): boolean {
   const final = answers.filter((evidence) => evidence.kind === 'present').filter(({ isFinal }) => isFinal);
   const [first] = final;
   if (first === undefined) return false;
