@@ -93,7 +93,7 @@ test('a transfer that comes more than an hour later begins a trace that is linke
   const payment = await announce(wallet, '15');
   await untilWatched(world, wallet);
   const [created] = await spans.named('process quittance:PaymentCreated:chain-watcher.payment-created');
-  await world.pool.query(`update traced_payment set heard_at = now() - interval '2 hours'`);
+  await world.pool.query(`update traced_payment set received_at = now() - interval '2 hours'`);
   await world.chain.transfer(wallet, 15_000_000n);
   const [seen] = await spans.named('observe transfer seen');
   expect(seen).toMatchObject({ parentSpanId: null, links: [created!.spanId] });
