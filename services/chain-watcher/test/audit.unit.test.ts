@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { createBlockSources } from '../src/jobs/audit/block-sources.ts';
 import { createBackgroundReader } from '../src/second-reading/background.ts';
 import { wasWatched } from '../src/second-reading/read-span.ts';
-import type { WatchSpan } from '../src/store/audits.ts';
+import type { WatchSpan } from '../src/store/watches.ts';
 
 describe('the endpoint that a block was read from', () => {
   test('is remembered by spans, and before this term it was the best endpoint', () => {

@@ -9,7 +9,7 @@ const cursor = { final, largeFinal, state: 'scanning' as const };
 const policy = { finalizedAbove: null };
 const capped = { finalizedAbove: 1_000n };
 const window = { recipient: addressOf(1), amountUnits: 5n, from: at(0).toISOString(), to: at(300).toISOString() };
-const watch = { address: addressOf(1), isComplete: true, watchedFrom: at(0), completeThrough: null };
+const watch = { address: addressOf(1), state: 'watching' as const, watchedFrom: at(0), endedThrough: null };
 
 test('a wallet watched since before the window is known as far as the chain was scanned final', () => {
   expect(scannedThrough(policy, cursor, [window], [watch])).toBe(at(600).toISOString());
@@ -19,10 +19,11 @@ test.each([
   ['nothing is final yet', { ...cursor, final: null }, [watch]],
   ['the network is halted', { ...cursor, state: 'halted' as const }, [watch]],
   ['the wallet is not watched', cursor, []],
-  ['the wallet is new or being back-filled', cursor, [{ ...watch, isComplete: false }]],
+  ['the wallet is new', cursor, [{ ...watch, state: 'new' as const }]],
+  ['the wallet is being back-filled', cursor, [{ ...watch, state: 'backfilling' as const }]],
   ['the window begins before the watch', cursor, [{ ...watch, watchedFrom: at(16) }]],
-])('nothing is claimed while %s', (_, position, coverage) => {
-  expect(scannedThrough(policy, position, [window], coverage)).toBeNull();
+])('nothing is claimed while %s', (_, position, watches) => {
+  expect(scannedThrough(policy, position, [window], watches)).toBeNull();
 });
 
 test('the margin before a payment is covered by its watch', () => {
@@ -30,7 +31,7 @@ test('the margin before a payment is covered by its watch', () => {
 });
 
 test('a watch that has ended still answers for the time it lasted', () => {
-  expect(scannedThrough(policy, cursor, [window], [{ ...watch, completeThrough: at(400) }])).toBe(
+  expect(scannedThrough(policy, cursor, [window], [{ ...watch, state: 'ended', endedThrough: at(400) }])).toBe(
     at(400).toISOString(),
   );
 });

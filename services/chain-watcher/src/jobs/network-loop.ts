@@ -5,7 +5,6 @@ import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { startAtZero } from '../metrics.ts';
 import { takeTurns } from '../second-reading/background.ts';
-import { readAudited } from '../store/audits.ts';
 import { loadCanonicalBlocks } from '../store/blocks.ts';
 import { Fenced, readCursor, takeOver } from '../store/cursor.ts';
 import { mayAcceptFork } from '../store/resumptions.ts';
@@ -139,10 +138,7 @@ export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext)
       'leading the scan',
     );
     const term = { ...context, epoch: cursor.epoch, isLeading: () => leadership.isHeld(), watches };
-    const stored = {
-      mayAcceptFork: await mayAcceptFork(pool, network.id),
-      audited: await readAudited(pool, network.id),
-    };
+    const stored = { mayAcceptFork: await mayAcceptFork(pool, network.id), audited: cursor.audited };
     return { leadership, term, isHalted, position, jobs: null, stored };
   } catch (error) {
     await leadership.release();

@@ -4,9 +4,9 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
-import { countWatches, readAudited } from '../store/audits.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { countOpenIncidents } from '../store/incidents.ts';
+import { countWatches } from '../store/watches.ts';
 
 type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: { isLeading(): boolean } };
 
@@ -31,8 +31,7 @@ export function chainsRoute({ pool, networks }: { pool: Pool; networks: readonly
 
 async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork): Promise<object> {
   const cursor = await readCursor(pool, network.id);
-  const [audited, watches, openIncidents] = await Promise.all([
-    readAudited(pool, network.id),
+  const [watches, openIncidents] = await Promise.all([
     countWatches(pool, network.id),
     countOpenIncidents(pool, network.id),
   ]);
@@ -40,7 +39,7 @@ async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork
     network: network.id,
     ...position(cursor),
     // Below the first block when nothing of the chain has been read twice yet.
-    audited: audited !== null && audited >= 0 ? audited : null,
+    audited: cursor?.audited != null && cursor.audited >= 0 ? cursor.audited : null,
     confirmations_required: network.confirmations,
     watched_wallets: watches.watched,
     back_fills_waiting: watches.backFilling,

@@ -10,7 +10,7 @@ import { toTransferObserved } from '../transfers/message.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { readTransfersIn, type Window } from '../store/transfers.ts';
-import { readCoverage, type Coverage } from '../store/watches.ts';
+import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
 
 const MAX_WINDOWS = 100;
 const MAX_TRANSFERS = 10_000;
@@ -37,7 +37,7 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
       if (!network || !cursor) return { status: 200, body: { scanned_through: null, transfers: [] } };
       // What a cursor covers was committed with it or before it, so it is read before the transfers; and once more after them, because a
       // reorg may have taken transfers and cursor back meanwhile.
-      const coverage = await readCoverage(pool, network.id, [
+      const spans = await readWatchSpans(pool, network.id, [
         ...new Set(asked.windows.map(({ recipient }) => recipient)),
       ]);
       const windows = inTokenUnits(asked.windows, network);
@@ -46,7 +46,7 @@ export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonl
         throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
       const confirmingTip = cursor.tip?.number ?? 0;
       const after = (await readCursor(pool, network.id)) ?? cursor;
-      const claims = [cursor, after].map((position) => scannedThrough(network, position, windows, coverage));
+      const claims = [cursor, after].map((position) => scannedThrough(network, position, windows, spans));
       return {
         status: 200,
         body: {
@@ -63,7 +63,7 @@ export function scannedThrough(
   { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
   { final, largeFinal, state }: Pick<Cursor, 'final' | 'largeFinal' | 'state'>,
   windows: readonly Pick<Window, 'recipient' | 'from' | 'amountUnits'>[],
-  coverage: readonly Coverage[],
+  spans: readonly Pick<WatchSpan, 'address' | 'state' | 'watchedFrom' | 'endedThrough'>[],
 ): string | null {
   // An amount above the cap, or one that nobody names, may still come or go where smaller ones cannot.
   const isLarge = ({ amountUnits }: Pick<Window, 'amountUnits'>) =>
@@ -72,10 +72,10 @@ export function scannedThrough(
   if (known === null || state === 'halted') return null;
   let through = known.timestamp * 1000;
   for (const window of windows) {
-    const watch = coverage.find(({ address }) => address === window.recipient);
-    if (watch?.isComplete !== true) return null;
+    const watch = spans.find(({ address }) => address === window.recipient);
+    if (watch?.state !== 'watching' && watch?.state !== 'ended') return null;
     if (Date.parse(window.from) < watch.watchedFrom.getTime() - BLOCK_TIME_MARGIN_SECONDS * 1000) return null;
-    if (watch.completeThrough !== null) through = Math.min(through, watch.completeThrough.getTime());
+    if (watch.endedThrough !== null) through = Math.min(through, watch.endedThrough.getTime());
   }
   return rfc3339(new Date(through));
 }

@@ -1,7 +1,8 @@
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
-import { readStoredTransfers, readWatchSpans, type StoredTransfer, type WatchSpan } from '../store/audits.ts';
+import { readTransfersOfBlocks } from '../store/transfers.ts';
+import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
 import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
 import type { ChainView } from '../term/position.ts';
@@ -12,7 +13,7 @@ export type BlockSpan = { from: number; to: number };
 /** Final blocks read a second time. */
 export type SecondReading = BlockSpan & {
   /** What was stored of these blocks before they were read. */
-  expected: StoredTransfer[];
+  expected: Transfer[];
   transfers: Transfer[];
   /** The one that answered. */
   endpoint: number;
@@ -33,13 +34,13 @@ export async function readSpan(
   ask: Ask,
 ): Promise<SecondReading> {
   const { network, pool, watches } = term;
-  const expected = await readStoredTransfers(pool, network.id, from, to);
+  const expected = await readTransfersOfBlocks(pool, network.id, from, to);
   return ask(async (rpc) => {
     const range = await readRange(rpc, network, from, to, null);
     // A stored transfer names its block, also where the block itself is stored no more.
     const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
     requireOurBlocks(range, (number) => chain.hashAt(number) ?? named.get(number));
-    const wanted = new Set(expected.map(({ recipient }) => recipient));
+    const wanted = new Set(expected.map((transfer) => transfer.to));
     for (const wallet of await endedSince(term, range)) wanted.add(wallet);
     const isWanted = (address: string) => watches.has(address) || wanted.has(address);
     const transfers = await matchTransfers(rpc, network, range.entries, { has: isWanted });

@@ -1,8 +1,8 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { readCounted, readWatchSpans, type StoredTransfer } from '../store/audits.ts';
 import { raiseIncident, type IncidentKind } from '../store/incidents.ts';
-import type { TransferRow } from '../store/transfers.ts';
+import { readCountedTransfers, type TransferRow } from '../store/transfers.ts';
+import { readWatchSpans } from '../store/watches.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { wasWatched, type SecondReading } from './read-span.ts';
 import type { Heights } from '../term/position.ts';
@@ -15,7 +15,7 @@ type Differences = {
   lacking: Transfer[];
   /** Those of them that the scan should have seen. */
   missed: Transfer[];
-  unseen: StoredTransfer[];
+  unseen: Transfer[];
 };
 
 /**
@@ -61,7 +61,7 @@ const NOTHING_STORED = { inserted: [], published: [] };
 
 async function compare(tx: Transaction, network: string, { expected, transfers }: SecondReading): Promise<Differences> {
   // One that counts in another block is no news: a chain cannot hold it twice, and the store's word stands until somebody has looked.
-  const known = new Set((await readCounted(tx, network, transfers)).map(eventKey));
+  const known = new Set((await readCountedTransfers(tx, network, transfers)).map(eventKey));
   const lacking = transfers.filter((transfer) => !known.has(eventKey(transfer)));
   const spans = await readWatchSpans(tx, network, [...new Set(lacking.map(({ to }) => to))]);
   const byAddress = new Map(spans.map((span) => [span.address, span]));
@@ -72,7 +72,7 @@ async function compare(tx: Transaction, network: string, { expected, transfers }
   const shown = new Set(transfers.map(placeKey));
   const unshown = expected.filter((stored) => !shown.has(placeKey(stored)));
   // A back-fill or a reorg may have changed the store while the node was answering.
-  const stillThere = new Set((await readCounted(tx, network, unshown)).map(placeKey));
+  const stillThere = new Set((await readCountedTransfers(tx, network, unshown)).map(placeKey));
   return {
     lacking,
     missed,

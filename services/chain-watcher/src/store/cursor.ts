@@ -19,6 +19,8 @@ export type Cursor = {
   final: FinalBlock | null;
   /** The same for transfers above the network's cap; never above `final`. */
   largeFinal: FinalBlock | null;
+  /** The last block that was read a second time; null before the first. */
+  audited: number | null;
   /** Null unless halted; the reason is a sentence. */
   haltedAt: Date | null;
   haltReason: string | null;
@@ -42,6 +44,7 @@ type CursorRow = {
   final_timestamp: Date | null;
   large_final_number: bigint | null;
   large_final_timestamp: Date | null;
+  audited_number: bigint | null;
   halted_at: Date | null;
   halt_reason: string | null;
 };
@@ -57,7 +60,8 @@ export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
      returning *`,
     [network],
   );
-  return toCursor(only(rows));
+  if (rows[0] === undefined) throw new Error('the statement returned no row');
+  return toCursor(rows[0]);
 }
 
 /** @returns null before a leader has taken over for the first time. */
@@ -104,7 +108,7 @@ export async function moveCursor(
     finalized,
     final,
     largeFinal,
-  }: Omit<Cursor, 'state' | 'haltedAt' | 'haltReason'> & { tip: BlockHead },
+  }: Omit<Cursor, 'state' | 'audited' | 'haltedAt' | 'haltReason'> & { tip: BlockHead },
 ): Promise<void> {
   const { rowCount } = await tx.query(
     `update cursor
@@ -129,6 +133,16 @@ export async function moveCursor(
   if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
 }
 
+/** Call fence() first. */
+export async function moveAudited(tx: Transaction, network: string, number: number): Promise<void> {
+  await tx.query('update cursor set audited_number = $2 where network = $1', [network, number]);
+}
+
+/** The blocks above this height are audited again. Call fence() or moveCursor() first. */
+export async function lowerAudited(tx: Transaction, network: string, number: number): Promise<void> {
+  await tx.query('update cursor set audited_number = $2 where network = $1 and audited_number > $2', [network, number]);
+}
+
 /** Stops the network until an operator lets it go on. @param reason a sentence for that operator. @throws Fenced */
 export async function haltNetwork(tx: Transaction, network: string, epoch: bigint, reason: string): Promise<void> {
   await fence(tx, network, epoch);
@@ -151,6 +165,7 @@ function toCursor(row: CursorRow): Cursor {
     finalized: Number(row.finalized_number ?? 0),
     final: finalBlock(row.final_number, row.final_timestamp),
     largeFinal: finalBlock(row.large_final_number, row.large_final_timestamp),
+    audited: row.audited_number === null ? null : Number(row.audited_number),
     haltedAt: row.halted_at,
     haltReason: row.halt_reason,
   };
@@ -162,10 +177,4 @@ const finalBlock = (number: bigint | null, timestamp: Date | null): FinalBlock |
 /** Block timestamps are whole seconds. */
 function unixSeconds(date: Date): number {
   return Math.round(date.getTime() / 1000);
-}
-
-function only<T>(rows: T[]): T {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the statement returned no row');
-  return row;
 }

@@ -167,6 +167,49 @@ export async function readTransfersIn(
   return rows;
 }
 
+/** The transfers that count in the blocks `from` to `to`. */
+export async function readTransfersOfBlocks(
+  db: Queryable,
+  network: string,
+  from: number,
+  to: number,
+): Promise<Transfer[]> {
+  const { rows } = await db.query<TransferRow>(
+    `select ${COLUMNS} from transfer where network = $1 and block_number between $2 and $3 and phase <> 'retracted'`,
+    [network, from, to],
+  );
+  return rows.map(toTransfer);
+}
+
+/** Those of these transfers, by transaction and position, that count in any block. */
+export async function readCountedTransfers(
+  tx: Transaction,
+  network: string,
+  transfers: readonly Pick<Transfer, 'transactionId' | 'transactionEventIndex'>[],
+): Promise<Transfer[]> {
+  const { rows } = await tx.query<TransferRow>(
+    `select ${COLUMNS} from transfer
+     join unnest($2::text[], $3::integer[]) as asked(id, position) on transaction_id = id and transaction_event_index = position
+     where network = $1 and phase <> 'retracted'`,
+    [network, transfers.map((one) => one.transactionId), transfers.map((one) => one.transactionEventIndex)],
+  );
+  return rows.map(toTransfer);
+}
+
+/** A stored transfer as the chain showed it. */
+export function toTransfer(row: TransferRow): Transfer {
+  return {
+    transactionId: row.transaction_id,
+    transactionEventIndex: row.transaction_event_index,
+    from: `0x${row.sender}`,
+    to: `0x${row.recipient}`,
+    amountUnits: BigInt(row.amount_units),
+    blockNumber: Number(row.block_number),
+    blockHash: `0x${row.block_hash}`,
+    blockTimestamp: row.block_timestamp.getTime() / 1000,
+  };
+}
+
 function toRecord(transfer: Transfer) {
   return {
     transaction_id: transfer.transactionId,

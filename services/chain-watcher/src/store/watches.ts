@@ -143,20 +143,52 @@ export async function endWatches(tx: Transaction, network: string, final: Date, 
   return rows.map(({ address }) => address);
 }
 
-/** What is known of these wallets. `completeThrough` null: no limit but the scan's own. */
-export type Coverage = { address: string; isComplete: boolean; watchedFrom: Date; completeThrough: Date | null };
+/** What is known of a wallet's transfers. */
+export type WatchSpan = {
+  address: string;
+  state: 'new' | 'backfilling' | 'watching' | 'ended';
+  watchedFrom: Date;
+  backFillTo: number | null;
+  endedThrough: Date | null;
+};
 
-export async function readCoverage(db: Queryable, network: string, addresses: readonly string[]): Promise<Coverage[]> {
-  const { rows } = await db.query<{ address: string; state: string; watched_from: Date; ended_through: Date | null }>(
-    `select ${HEX}, state, watched_from, ended_through from watch where network = $1 and address = any($2)`,
+/** Those of these wallets that are or were watched. */
+export async function readWatchSpans(
+  db: Queryable,
+  network: string,
+  addresses: readonly string[],
+): Promise<WatchSpan[]> {
+  const { rows } = await db.query<Omit<WatchSpan, 'backFillTo'> & { backFillTo: bigint | null }>(
+    `select ${HEX}, state, watched_from as "watchedFrom", backfill_to as "backFillTo", ended_through as "endedThrough"
+     from watch where network = $1 and address = any($2)`,
     [network, addresses.map(toBytes)],
   );
-  return rows.map((row) => ({
-    address: row.address,
-    isComplete: row.state === 'watching' || row.state === 'ended',
-    watchedFrom: row.watched_from,
-    completeThrough: row.ended_through,
-  }));
+  return rows.map((row) => ({ ...row, backFillTo: row.backFillTo === null ? null : Number(row.backFillTo) }));
+}
+
+/** `watched`: wallets whose transfers are looked for; `backFilling`: those of them with older blocks still to read. */
+export async function countWatches(db: Queryable, network: string): Promise<{ watched: number; backFilling: number }> {
+  const { rows } = await db.query<{ watched: bigint; back_filling: bigint }>(
+    `select count(*) filter (where state <> 'ended') as watched,
+       count(*) filter (where state in ('new', 'backfilling')) as back_filling
+     from watch where network = $1`,
+    [network],
+  );
+  return { watched: Number(rows[0]?.watched ?? 0), backFilling: Number(rows[0]?.back_filling ?? 0) };
+}
+
+/**
+ * Watches wallets again whose watching ended with blocks that are gone: what replaces those has not been read for them.
+ * @returns their addresses.
+ */
+export async function reviveWatchesEndedAfter(tx: Transaction, network: string, timestamp: number): Promise<string[]> {
+  const { rows } = await tx.query<{ address: string }>(
+    `update watch set state = 'watching', ended_through = null
+     where network = $1 and state = 'ended' and ended_through > to_timestamp($2)
+     returning ${HEX}`,
+    [network, timestamp],
+  );
+  return rows.map(({ address }) => address);
 }
 
 function toBytes(address: string): Buffer {

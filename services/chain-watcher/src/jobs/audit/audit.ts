@@ -3,8 +3,7 @@ import { createRangeSize, isTooMuch, suggestedBlocks } from '../../reading/adapt
 import type { SecondReadingJob, StoreResult } from '../../second-reading/background.ts';
 import { readSpan, type BlockSpan, type SecondReading } from '../../second-reading/read-span.ts';
 import { storeDifferences } from '../../second-reading/store-differences.ts';
-import { moveAudited } from '../../store/audits.ts';
-import type { FinalBlock } from '../../store/cursor.ts';
+import { moveAudited, type FinalBlock } from '../../store/cursor.ts';
 import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
 import { createBlockSources } from './block-sources.ts';

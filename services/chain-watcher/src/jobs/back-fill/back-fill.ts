@@ -9,7 +9,7 @@ import {
   suggestedBlocks,
   type AdaptiveBatchSize,
 } from '../../reading/adaptive-batch-size.ts';
-import { lowerAudited } from '../../store/audits.ts';
+import { lowerAudited } from '../../store/cursor.ts';
 import { advanceBackFills, readBackFills, type BackFill } from '../../store/watches.ts';
 import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';

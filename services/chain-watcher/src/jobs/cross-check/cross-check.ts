@@ -9,7 +9,7 @@ import {
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { raiseIncident } from '../../store/incidents.ts';
-import { confirmTransfer, readAwaitingCrossCheck, type TransferRow } from '../../store/transfers.ts';
+import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../../store/transfers.ts';
 import type { Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
 import { publishTransfers, recordTransfers } from '../../transfers/publish.ts';
@@ -109,17 +109,4 @@ async function reportDisagreement(term: Term, row: TransferRow, evidence: readon
   if (!isNew) return;
   metrics.incidents.inc({ network: network.id, kind: 'endpoints_disagree' });
   logger.error({ network: network.id, ...detail }, 'endpoints disagree about a large transfer');
-}
-
-function toTransfer(row: TransferRow): Transfer {
-  return {
-    transactionId: row.transaction_id,
-    transactionEventIndex: row.transaction_event_index,
-    from: `0x${row.sender}`,
-    to: `0x${row.recipient}`,
-    amountUnits: BigInt(row.amount_units),
-    blockNumber: Number(row.block_number),
-    blockHash: `0x${row.block_hash}`,
-    blockTimestamp: row.block_timestamp.getTime() / 1000,
-  };
 }
