@@ -6,8 +6,8 @@ import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
-import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/app.ts';
-import { rateLimits } from '../../services/api-gateway/src/rate-limits.ts';
+import { createGatewayApp, type GatewayParts } from '../../services/api-gateway/src/routes/app.ts';
+import { rateLimits } from '../../services/api-gateway/src/admission/rate-limits.ts';
 import {
   below,
   members,

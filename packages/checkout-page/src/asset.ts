@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** A file that a page of ours loads. */
+/** A file that one of our pages loads. */
 export type Asset = { name: string; contentType: string; bytes: Buffer };
 
-/** For what is asked for by a name that holds the hash of its content. */
-export const KEPT_FOR_EVER = 'public, max-age=31536000, immutable';
+/** Cache-Control of a file whose name holds the hash of its content. */
+export const CACHE_IMMUTABLE = 'public, max-age=31536000, immutable';
 
 const contentTypes = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 
-/** Reads a .js or .css file. Its name gets the hash of its content, so that a browser may keep it for ever. */
+/** Reads a .js or .css file. Its name gets the hash of its content, so that a browser may cache it without limit. */
 export function loadAsset(file: URL | string): Asset {
   const path = file instanceof URL ? fileURLToPath(file) : file;
   const [, stem = '', extension] = /([\w-]+)\.(js|css)$/.exec(path) ?? [];

@@ -6,14 +6,14 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
-import { createGatewayApp } from './app.ts';
+import { createGatewayApp } from './routes/app.ts';
 import { readConfig } from './config.ts';
 import { sweepWindowsLoop } from './loops/sweep-windows.ts';
 import { schema } from './migrations.ts';
 
 const name = 'api-gateway';
 
-/** Below the 1.5 s after which this service's own callers, like its own calls, are told 503. */
+/** Below the 1.5 s after which callers of this service give up and answer 503. */
 const timeLimits = { lockTimeoutMs: 1_000, commitWithinMs: 1_200 };
 
 await startService({
@@ -25,7 +25,7 @@ await startService({
     const { internalToken } = config;
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
-    const owners = {
+    const upstreams = {
       payments: client('payments', config.paymentsUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     };
@@ -39,7 +39,7 @@ await startService({
       isUnavailable,
       ready: () => ping(pool),
       outbox,
-      owners,
+      upstreams,
       networks: config.networks,
       internalToken,
       internalTokenPrevious: config.internalTokenPrevious,

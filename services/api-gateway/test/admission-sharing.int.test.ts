@@ -5,9 +5,9 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { createAdmission, type Admission } from '../src/admission.ts';
+import { createAdmission, type Admission } from '../src/admission/admission.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { rateLimits } from '../src/rate-limits.ts';
+import { rateLimits } from '../src/admission/rate-limits.ts';
 import { insertMerchant } from '../src/store/merchant.ts';
 
 const merchants = Array.from({ length: 40 }, (_, n) => `mer_${String(n).padStart(32, '0')}`);

@@ -10,7 +10,7 @@ import { createLifecycle } from '@quittance/runtime/lifecycle.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
-import { createGatewayApp } from '../src/app.ts';
+import { createGatewayApp } from '../src/routes/app.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { networks } from '@quittance/testkit/sample-networks.ts';
 import { standIn, type StandIn } from './stand-in.ts';
@@ -69,18 +69,18 @@ export async function testGateway(): Promise<TestGateway> {
     lifecycle.onStop('outbox', () => outbox.close());
     const client = (name: string, baseUrl: string) =>
       createServiceClient({ name, baseUrl, internalToken: INTERNAL_TOKEN, logger, metrics });
-    const owners = {
+    const upstreams = {
       payments: client('payments', payments.url),
       webhooks: client('webhooks', webhooks.url),
     };
-    lifecycle.onStop('clients', () => Object.values(owners).forEach((owner) => owner.close()));
+    lifecycle.onStop('clients', () => Object.values(upstreams).forEach((owner) => owner.close()));
     const app = createGatewayApp({
       db: pool,
       inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000, commitWithinMs: 1_200 }),
       isUnavailable,
       ready: () => ping(pool),
       outbox,
-      owners,
+      upstreams,
       networks,
       internalToken: INTERNAL_TOKEN,
       logger,

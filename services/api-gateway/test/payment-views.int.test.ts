@@ -4,7 +4,7 @@ import type { CheckoutPayment, PublicPaymentsRequest } from '@quittance/contract
 import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { checkoutState } from '@quittance/checkout-page/state.ts';
-import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/payment-views.ts';
+import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/upstream/payment-views.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN } from './gateway.ts';
 import { standIn, type StandIn } from './stand-in.ts';

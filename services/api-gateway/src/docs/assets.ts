@@ -3,7 +3,7 @@ import { loadAsset } from '@quittance/checkout-page/asset.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What the page loads. Swagger UI comes from its package, so that no request leaves for anybody else's server. */
+/** What the page loads. Swagger UI comes from its package, so that the page loads nothing from another server. */
 export function readDocsAssets() {
   return {
     library: loadAsset(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 type Operation = { operationId: string; summary: string; tags: string[] };
 
-/** What the page needs of the OpenAPI document; the rest goes out as it is. */
+/** The parts of the OpenAPI document that the page reads; the rest is served unchanged. */
 export type OpenApiDocument = {
   info: { title: string; summary: string; version: string };
   tags: { name: string }[];

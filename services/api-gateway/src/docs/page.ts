@@ -4,8 +4,8 @@ import type { DocsAssets } from './assets.ts';
 import type { OpenApiDocument } from './document.ts';
 
 /**
- * The frame that Swagger UI fills. What stands in it until then, and stays without script, lists the operations:
- * little, but enough to find one's way in the document itself. The sections bear the ids that Swagger UI gives to its own.
+ * The page that Swagger UI fills. Before that, and without script, it lists the operations, which is enough to find them in the
+ * document itself. The sections have the ids that Swagger UI gives to its own.
  */
 export function docsPage(document: OpenApiDocument, assets: DocsAssets): string {
   const { info } = document;
@@ -47,7 +47,7 @@ const pathOf = ({ name }: Asset): string => `/docs/assets/${name}`;
 
 type Section = { id: string; name: string; entries: { name: string; summary: string }[] };
 
-/** One for each tag with its operations, and one for what is sent to merchants. */
+/** One for each tag with its operations, and one for webhook events. */
 function sectionsOf({ tags, paths, webhooks }: OpenApiDocument): Section[] {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method.toUpperCase()} ${path}` })),

@@ -8,7 +8,7 @@ const SWEEP_INTERVAL_MS = 30_000;
 /** Small enough that a sweep never holds its rows for long. */
 const SWEEP_BATCH = 1_000;
 
-/** Deletes rate-limit windows that are over, since every public token and every guessed secret leaves one behind. */
+/** Deletes rate-limit windows that are over: every public token and every guessed secret creates one. */
 export const sweepWindowsLoop = (context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop =>
   startLoop({
     name: 'sweep-windows',

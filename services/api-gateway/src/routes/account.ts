@@ -3,24 +3,25 @@ import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { inTime, type Admission } from '../admission.ts';
-import { assertBelowLimit, hasLargeBody, merchantRoute, refuseLargeBody } from '../merchant-route.ts';
-import { bodyTooLarge, invalidRotationSecret } from '../answers.ts';
-import { passOn, successBody, type Owners } from '../clients.ts';
-import { rotationSecretHash } from '../credentials.ts';
-import { rateLimits } from '../rate-limits.ts';
+import { inTime, type Admission } from '../admission/admission.ts';
+import { assertBelowLimit, merchantRoute } from '../admission/merchant-route.ts';
+import { hasLargeBody, refuseLargeBody } from '../validation/body-limit.ts';
+import { bodyTooLarge, invalidRotationSecret } from '../responses/errors.ts';
+import { forward, successBody, type Upstreams } from '../upstream/response.ts';
+import { rotationSecretHash } from '../admission/credentials.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
 import { isRotationSecret, rotateApiKey } from '../store/rotation.ts';
 
 type Dependencies = {
   db: Queryable;
-  /** Gives up before a caller does: a rotation that was answered 503 must not happen afterwards. */
+  /** Times out before the caller does: a rotation that was answered 503 must not be committed afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   admission: Admission;
-  owners: Owners;
+  upstreams: Upstreams;
 };
 
 /** A merchant's own limits, and the rotation of its API key. */
-export const accountRoutes = ({ db, inTransaction, admission, owners }: Dependencies): Route[] => [
+export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Dependencies): Route[] => [
   merchantRoute(admission, {
     method: 'GET',
     path: '/api/v1/merchant/limits',
@@ -28,9 +29,9 @@ export const accountRoutes = ({ db, inTransaction, admission, owners }: Dependen
     read: refuseLargeBody,
     handle: async ({ merchantId, previousRequestAt }) => {
       const path = `/internal/v1/merchants/${merchantId}/limits`;
-      const answer = await owners.payments.request({ method: 'GET', path });
+      const answer = await upstreams.payments.request({ method: 'GET', path });
       const limits = successBody(answer);
-      if (limits === null) return passOn(answer);
+      if (limits === null) return forward(answer);
       const lastApiRequestAt = previousRequestAt === null ? null : rfc3339(previousRequestAt);
       return { status: 200, body: { ...limits, last_api_request_at: lastApiRequestAt } };
     },
@@ -42,7 +43,7 @@ export const accountRoutes = ({ db, inTransaction, admission, owners }: Dependen
     handle: async (request) => {
       const secretHash = rotationSecretHash(request);
       if (secretHash === null) throw invalidRotationSecret();
-      // A wrong secret comes first, and counts; with a good one the large body is refused before anything is counted.
+      // A wrong secret is refused first, and counted; with a valid one a large body is refused before anything is counted.
       if ((await hasLargeBody(request)) && (await inTime(isRotationSecret(db, secretHash)))) throw bodyTooLarge();
       const newApiKey = newSecret('qk');
       const { counted, rotated } = await inTime(

@@ -1,26 +1,16 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
-import { KEPT_FOR_EVER } from '@quittance/checkout-page/asset.ts';
+import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
 import { assets } from '@quittance/checkout-page/page-assets.ts';
-import { fixedContent } from '../compression.ts';
+import { assetFiles } from '../responses/compression.ts';
 
 /**
- * GET /assets/{name}. While a release replaces another, a page of the one may ask a process of the other. It gets the file that is
- * there, not to be kept: without any script it would look for nothing new, and go on inviting to pay after its end.
+ * GET /assets/{name}. During a rolling update a page of one release may reach a process of another. It gets that release's file,
+ * uncached: without a script the page would not update, and would still ask for a payment that has expired.
  */
 export function assetRoutes(): Route[] {
-  const files = new Map(
-    Object.values(assets).map(({ name, contentType, bytes }) => [
-      name,
-      fixedContent(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
-    ]),
-  );
-  const ofOtherReleases = new Map(
-    Object.values(assets).map(({ name, contentType, bytes }) => [
-      withoutHash(name),
-      fixedContent(bytes, { 'content-type': contentType, 'cache-control': 'no-store' }),
-    ]),
-  );
+  const files = assetFiles(assets, CACHE_IMMUTABLE);
+  const ofOtherReleases = new Map([...assetFiles(assets, 'no-store')].map(([name, file]) => [withoutHash(name), file]));
   return [
     route({
       method: 'GET',

@@ -4,12 +4,12 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PageChoices } from '@quittance/checkout-page/document.ts';
 import { chooseLanguage, findLanguage } from '@quittance/checkout-page/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '@quittance/checkout-page/page.ts';
-import { compressed } from '../compression.ts';
-import type { PaymentViews } from '../payment-views.ts';
+import { compressed } from '../responses/compression.ts';
+import type { PaymentViews } from '../upstream/payment-views.ts';
 
 type Dependencies = { views: PaymentViews; networks: readonly Network[]; logger: Logger };
 
-/** Nothing runs or loads but our own two files, nobody frames the page, and no link out of it carries the token along. */
+/** Only our own two files run or load, no site frames the page, and no link out of it carries the token. */
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
@@ -50,7 +50,7 @@ export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route
   }),
 ];
 
-/** What is asked for otherwise than the links of the page do counts as not asked for. */
+/** Parameters in any other form than the page's own links are ignored. */
 function choicesOf({ query, headers }: RouteRequest): PageChoices {
   const lang = query.get('lang') ?? undefined;
   const language = chooseLanguage({ lang, acceptLanguage: headers['accept-language'] });

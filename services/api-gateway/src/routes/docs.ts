@@ -1,7 +1,7 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { route, type Route } from '@quittance/http/server/route.ts';
-import { KEPT_FOR_EVER } from '@quittance/checkout-page/asset.ts';
-import { fixedContent } from '../compression.ts';
+import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
+import { assetFiles, fixedContent } from '../responses/compression.ts';
 import { readDocsAssets } from '../docs/assets.ts';
 import { readOpenApi } from '../docs/document.ts';
 import { docsPage } from '../docs/page.ts';
@@ -38,12 +38,7 @@ export function docsRoutes(): Route[] {
     'content-security-policy': contentSecurityPolicy,
     'referrer-policy': 'no-referrer',
   });
-  const files = new Map(
-    Object.values(assets).map(({ name, contentType, bytes }) => [
-      name,
-      fixedContent(bytes, { 'content-type': contentType, 'cache-control': KEPT_FOR_EVER }),
-    ]),
-  );
+  const files = assetFiles(assets, CACHE_IMMUTABLE);
   return [
     route({ method: 'GET', path: '/openapi.json', handle: json }),
     route({ method: 'GET', path: '/docs', handle: page }),

@@ -8,7 +8,7 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { merchantNotFound } from '../answers.ts';
+import { merchantNotFound } from '../responses/errors.ts';
 import { insertAudit, readAudit, type AuditRow } from '../store/audit.ts';
 import {
   changeStatus,
@@ -29,7 +29,7 @@ type Dependencies = {
 
 const LIST_MAX = 100;
 
-/** For the operator behind the internal token. Every change is audited in its own transaction and told to the other services. */
+/** For the operator behind the internal token. Every change is audited and published in its own transaction. */
 export const operatorRoutes = (dependencies: Dependencies): Route[] => [
   route({
     method: 'POST',
@@ -71,14 +71,14 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => [
   }),
 ];
 
-/** Answers the only time these credentials are seen: afterwards there are hashes. */
+/** The response is the only place where these credentials are seen: only their hashes are stored. */
 async function register({ inTransaction, outbox }: Dependencies, request: RouteRequest): Promise<Reply> {
   const { registration, author } = await readRegistration(request);
   const merchantId = newId('mer');
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
     const registeredAt = await insertMerchant(tx, { merchantId, name: registration.name, ...hashes });
-    // What it may create is the beginning of its policy, which quota audits.
+    // Its limits are the first version of its policy, which quota audits.
     const after = { name: registration.name, status: 'active', status_version: 1 };
     await insertAudit(tx, { merchantId, action: 'register', author, change: { before: null, after } });
     const payload = { merchant_id: merchantId, ...registration, registered_at: rfc3339(registeredAt) };
@@ -87,7 +87,7 @@ async function register({ inTransaction, outbox }: Dependencies, request: RouteR
   return { status: 201, body: { merchant_id: merchantId, ...credentials } };
 }
 
-/** Blocking a blocked merchant changes nothing and says so with the same 200. */
+/** Blocking a blocked merchant changes nothing and answers the same 200. */
 async function setStatus(
   { inTransaction, outbox }: Dependencies,
   request: RouteRequest,
@@ -131,7 +131,7 @@ async function list(db: Queryable, { query }: RouteRequest): Promise<Reply> {
   return { status: 200, body: { merchants: merchants.map(toRecord) } };
 }
 
-/** The newest hundred entries; `before`, a moment, asks for older ones. */
+/** The newest hundred entries; `before`, a timestamp, pages to older ones. */
 async function audit(db: Queryable, request: RouteRequest): Promise<Reply> {
   const before = queryMoment(request.query, 'before');
   const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
@@ -147,7 +147,7 @@ function newCredentials() {
   };
 }
 
-/** @throws HttpError 404 for a text that can be no merchant's id. */
+/** @throws HttpError 404 for a malformed id. */
 function merchantIdOf({ params }: RouteRequest): string {
   const merchantId = pathParameter(params, 'merchant_id');
   if (!isId('mer', merchantId)) throw merchantNotFound();

@@ -1,14 +1,15 @@
 import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
-import type { Admission } from '../admission.ts';
-import { assertBelowLimit, refuseLargeBody } from '../merchant-route.ts';
-import { paymentNotFound } from '../answers.ts';
-import { publicTokenHash, type PaymentViews } from '../payment-views.ts';
-import { rateLimits } from '../rate-limits.ts';
+import type { Admission } from '../admission/admission.ts';
+import { assertBelowLimit } from '../admission/merchant-route.ts';
+import { refuseLargeBody } from '../validation/body-limit.ts';
+import { paymentNotFound } from '../responses/errors.ts';
+import { publicTokenHash, type PaymentViews } from '../upstream/payment-views.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
 
 type Dependencies = { admission: Admission; views: PaymentViews };
 
 /**
- * The minimal status of one payment for whoever holds its public token; every viewer of one token shares its counter.
+ * The minimal status of one payment by its public token; all viewers of one token share its counter.
  * Comes after /payments/page in the list of routes, which its pattern matches too.
  */
 export const publicStatusRoutes = ({ admission, views }: Dependencies): Route[] => [

@@ -1,14 +1,15 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
-import type { Admission } from '../admission.ts';
-import { merchantRoute, refuseLargeBody } from '../merchant-route.ts';
-import { eventNotFound } from '../answers.ts';
-import { passOn, type Owners } from '../clients.ts';
-import { rateLimits } from '../rate-limits.ts';
+import type { Admission } from '../admission/admission.ts';
+import { merchantRoute } from '../admission/merchant-route.ts';
+import { refuseLargeBody } from '../validation/body-limit.ts';
+import { eventNotFound } from '../responses/errors.ts';
+import { forward, type Upstreams } from '../upstream/response.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
 import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
 
 /** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
-export const webhookRoutes = ({ admission, owners }: { admission: Admission; owners: Owners }): Route[] => [
+export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; upstreams: Upstreams }): Route[] => [
   merchantRoute(admission, {
     method: 'PUT',
     path: '/api/v1/merchant/webhook',
@@ -16,8 +17,8 @@ export const webhookRoutes = ({ admission, owners }: { admission: Admission; own
     read: readWebhookEndpoint,
     handle: async ({ merchantId, input }) => {
       const path = endpointOf(merchantId);
-      // Never sent twice by itself: the first answer shows the signing key, and a second one would not.
-      return passOn(await owners.webhooks.request({ method: 'PUT', path, json: input, idempotent: false }));
+      // Never retried automatically: only the first response shows the signing key.
+      return forward(await upstreams.webhooks.request({ method: 'PUT', path, json: input, idempotent: false }));
     },
   }),
 
@@ -27,7 +28,7 @@ export const webhookRoutes = ({ admission, owners }: { admission: Admission; own
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchantId }) =>
-      passOn(await owners.webhooks.request({ method: 'GET', path: endpointOf(merchantId) })),
+      forward(await upstreams.webhooks.request({ method: 'GET', path: endpointOf(merchantId) })),
   }),
 
   merchantRoute(admission, {
@@ -36,7 +37,7 @@ export const webhookRoutes = ({ admission, owners }: { admission: Admission; own
     limit: rateLimits.webhookSettings,
     read: refuseLargeBody,
     handle: async ({ merchantId }) =>
-      passOn(await owners.webhooks.request({ method: 'POST', path: `${endpointOf(merchantId)}/rotate-key` })),
+      forward(await upstreams.webhooks.request({ method: 'POST', path: `${endpointOf(merchantId)}/rotate-key` })),
   }),
 
   merchantRoute(admission, {
@@ -50,10 +51,10 @@ export const webhookRoutes = ({ admission, owners }: { admission: Admission; own
     handle: async ({ merchantId, input: eventId }) => {
       if (!isId('evt', eventId)) throw eventNotFound();
       const path = `/internal/v1/merchants/${merchantId}/events/${eventId}/retry`;
-      const answer = await owners.webhooks.request({ method: 'POST', path });
-      // The same bytes as above, so that no answer tells an unknown event from another merchant's.
+      const answer = await upstreams.webhooks.request({ method: 'POST', path });
+      // The same bytes as above: an unknown event and another merchant's cannot be told apart.
       if (answer.status === 404) throw eventNotFound();
-      return passOn(answer);
+      return forward(answer);
     },
   }),
 ];

@@ -1,11 +1,11 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { takeIntoWindow, type CountRow } from './rate-limit-window.ts';
+import { addToWindow, type CountRow } from './rate-limit-window.ts';
 
-/** So many requests that came with one API key for one counter. */
-export type CallersRequests = {
+/** Requests with one API key for one counter. */
+export type CallerRequests = {
   /** SHA-256 of the API key. */
   keyHash: Buffer;
-  /** Null takes no counter. */
+  /** Null counts nothing. */
   counter: { scope: string; windowSeconds: number } | null;
   requests: number;
 };
@@ -14,17 +14,17 @@ export type CallerRow = {
   merchant_id: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
   last_request_at: Date | null;
-  /** The counter after all of these requests; null when none was asked for. */
+  /** The counter after all of these requests; null without a counter. */
   counted: CountRow | null;
 };
 
 /**
- * Resolves API keys and takes their requests into their merchants' counters, in one round trip.
- * Windows are locked before activities, and both in one order, so that no two of these statements can wait for each other.
+ * Resolves API keys and adds their requests to their merchants' counters, in one round trip.
+ * Windows are locked before activities, and both in one order, so that two of these statements cannot deadlock.
  * @param callers each (key, scope) once.
  * @returns in the order of `callers`; null where no active merchant has the key.
  */
-export async function admitCallers(db: Queryable, callers: readonly CallersRequests[]): Promise<(CallerRow | null)[]> {
+export async function admitCallers(db: Queryable, callers: readonly CallerRequests[]): Promise<(CallerRow | null)[]> {
   const { rows } = await db.query<AdmittedRow>({
     name: 'admit-callers',
     text: `
@@ -42,7 +42,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallersReque
         from caller, (select clock_timestamp() as now) t
         where scope is not null
         order by scope, merchant_id
-        ${takeIntoWindow}
+        ${addToWindow}
       ), answer as materialized (
         select caller.position, merchant_id, last_request_at, counted.count, counted.seconds_left
         from caller left join counted on counted.scope = caller.scope and counted.subject = caller.merchant_id

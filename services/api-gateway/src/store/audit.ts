@@ -2,10 +2,10 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Change } from './merchant.ts';
 
-/** `rotate_api_key` is the merchant's own doing; its row is written by the rotation's one statement. */
+/** `rotate_api_key` is done by the merchant; its row is written by the rotation's statement. */
 export type AuditedAction = 'register' | 'block' | 'unblock' | 'replace_credentials' | 'rotate_api_key';
 
-/** One row of the audit. `before` and `after` are null in rows that are older than these columns. */
+/** One row of the audit. */
 export type AuditRow = {
   at: Date;
   action: AuditedAction;
@@ -15,7 +15,7 @@ export type AuditRow = {
   after: object | null;
 };
 
-/** Belongs in the transaction of the change it tells of. */
+/** Call it in the transaction of the change. */
 export async function insertAudit(
   tx: Queryable,
   entry: { merchantId: string; action: AuditedAction; author: Author; change: Change },
@@ -34,7 +34,7 @@ export async function insertAudit(
   );
 }
 
-/** Newest first. @param before only rows that are older, to the millisecond; null for the newest of all. */
+/** Newest first. @param before only older rows, to the millisecond; null for the newest. */
 export async function readAudit(
   db: Queryable,
   merchantId: string,

@@ -20,7 +20,7 @@ const select = `
   select merchant_id, m.name, m.status, m.status_version, m.created_at, a.last_request_at
   from merchant m left join merchant_activity a using (merchant_id)`;
 
-/** @returns when the merchant began to exist. */
+/** @returns the time of registration. */
 export async function insertMerchant(
   tx: Queryable,
   merchant: { merchantId: string; name: string } & CredentialHashes,
@@ -37,7 +37,7 @@ export async function insertMerchant(
     [merchant.merchantId, merchant.name, merchant.keyHash, merchant.secretHash],
   );
   const row = rows[0];
-  if (row === undefined) throw new Error('the new merchant was not stored');
+  if (row === undefined) throw new Error(`inserting merchant ${merchant.merchantId} returned no row`);
   return row.created_at;
 }
 
@@ -47,7 +47,7 @@ export async function findMerchant(db: Queryable, merchantId: string): Promise<M
   return rows[0] ?? null;
 }
 
-/** Newest first: ids made later sort later. @param before the last id of the page before, or null for the first page. */
+/** Newest first: ids sort by time. @param before the last id of the previous page, or null for the first page. */
 export async function listMerchants(db: Queryable, before: string | null, limit: number): Promise<Merchant[]> {
   const { rows } = await db.query<Merchant>(
     `${select} where $1::text is null or merchant_id < $1 order by merchant_id desc limit $2`,
@@ -56,11 +56,11 @@ export async function listMerchants(db: Queryable, before: string | null, limit:
   return rows;
 }
 
-/** The fields of a merchant that a change found and left, as its audit row keeps them. */
+/** The changed fields of a merchant, as the audit row keeps them. */
 export type Change = { before: object | null; after: object };
 
 /**
- * Blocks or unblocks a merchant and counts its status version up.
+ * Blocks or unblocks a merchant and increments its status version.
  * @returns null when the merchant is unknown or already has this status.
  */
 export async function changeStatus(
@@ -87,8 +87,8 @@ export async function changeStatus(
 }
 
 /**
- * Puts new API credentials in the place of both old ones. The secret goes first, as in a rotation, which locks it first.
- * @returns since when the old ones were and the new ones are valid; null for an unknown merchant.
+ * Replaces both API credentials. The secret is locked first, as in a rotation, so that the two cannot deadlock.
+ * @returns when the old and the new ones were created; null for an unknown merchant.
  */
 export async function replaceCredentials(
   tx: Queryable,

@@ -1,6 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { RateLimit } from '../rate-limits.ts';
-import { takeIntoWindow, type Count, type CountRow } from './rate-limit-window.ts';
+import { addToWindow, type Count, type CountRow, type RateLimit } from './rate-limit-window.ts';
 
 /** Whether an active merchant has this rotation secret. Counts nothing. */
 export async function isRotationSecret(db: Queryable, secretHash: Buffer): Promise<boolean> {
@@ -15,8 +14,8 @@ export async function isRotationSecret(db: Queryable, secretHash: Buffer): Promi
 }
 
 /**
- * Counts the attempt and, within the limit, puts the new API key in the place of the old one, in one statement.
- * The secret's row is locked, so a rotation that races the replacement of a stolen secret finds no owner afterwards.
+ * Counts the attempt and, within the limit, replaces the API key, in one statement.
+ * The secret's row is locked, so a rotation that races the replacement of a stolen secret finds no merchant.
  * @param secretHash SHA-256 of the rotation secret; its hex is the counter's subject, known or not.
  * @param newKeyHash SHA-256 of the key that becomes valid.
  */
@@ -33,7 +32,7 @@ export async function rotateApiKey(
         insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
         select $1::text, encode($2::bytea, 'hex'), t.now, t.now + $3::integer * interval '1 second', 1
         from (select clock_timestamp() as now) t
-        ${takeIntoWindow}
+        ${addToWindow}
       ), owner as (
         select r.merchant_id
         from counted, rotation_secret r join merchant m using (merchant_id)
@@ -56,10 +55,10 @@ export async function rotateApiKey(
     values: [limit.scope, secretHash, limit.windowSeconds, limit.limit, newKeyHash],
   });
   const [row] = rows;
-  if (row === undefined) throw new Error('a counter answered with no row');
+  if (row === undefined) throw new Error('the counter of a key rotation returned no row');
   return { counted: { count: row.count, secondsLeft: row.seconds_left }, rotated: row.rotated };
 }
 
 /** As rfc3339() writes it, which cuts the microseconds off. */
-const rfc3339Sql = (moment: string): string =>
-  `to_char(date_trunc('milliseconds', ${moment}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const rfc3339Sql = (timestamp: string): string =>
+  `to_char(date_trunc('milliseconds', ${timestamp}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -2,9 +2,8 @@ import { parseAddress, type ParsedAddress } from '@quittance/contracts/address.t
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
-import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { BODY_MAX_BYTES } from '../body-limit.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
 
@@ -14,7 +13,7 @@ export type Creation = CreationRequest & { idempotency_key: string };
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 
-/** C0, C1 and delete; and the characters that reorder the text around them, with which a description could show other words than it holds. */
+/** C0, C1 and delete; and characters that reorder the text around them, which could make a description look like another. */
 const controlCharacters = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
 const shape = shapeOf({
@@ -33,7 +32,7 @@ const shape = shapeOf({
  */
 export async function readCreation(request: RouteRequest, networks: readonly Network[]): Promise<Creation> {
   const idempotencyKey = request.headers['idempotency-key'];
-  const body = await readJsonBody(request, BODY_MAX_BYTES);
+  const body = await readJsonBody(request);
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const problems = [...keyProblems(key), ...body.problems];
   const creation = body.value === null ? null : checkFields(body.value, networks, problems);
@@ -48,7 +47,7 @@ function keyProblems(key: string | undefined): ValidationItem[] {
   return [{ field: 'Idempotency-Key', reason: 'must be 1 to 255 visible ASCII characters' }];
 }
 
-/** @param problems gets what is wrong. @returns the creation, or null when a field is missing its meaning. */
+/** @param problems collects what is wrong. @returns the creation, or null when a field has no usable value. */
 function checkFields(
   value: JsonObject,
   networks: readonly Network[],
@@ -67,8 +66,8 @@ function checkFields(
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
   if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
   if (typeof amount !== 'string' || text === null || address === null) return null;
-  const decided = network ?? defaultNetwork(networks, address.family);
-  return decided && { amount, merchant_wallet: address.address, description: text, network: decided.id };
+  const chosen = network ?? defaultNetwork(networks, address.family);
+  return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id };
 }
 
 function amountProblem(amount: string): string | null {

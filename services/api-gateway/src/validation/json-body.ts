@@ -1,27 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import type { ValidationItem } from '@quittance/http/errors.ts';
-import { bodyTooLarge } from '../answers.ts';
-import { fieldName, PROBLEMS_MAX } from './problems.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import { readBody } from './body-limit.ts';
 
 export type JsonObject = Record<string, unknown>;
 
-/** A body as far as it could be read: null with the reason, or the object with the fields that are given twice. */
+/** A response lists at most this many invalid fields. */
+export const PROBLEMS_MAX = 100;
+
+const FIELD_MAX_CHARACTERS = 100;
+
+/** The name of a field that the caller made up, shortened for a response. */
+export const fieldName = (name: string): string => name.slice(0, FIELD_MAX_CHARACTERS).toWellFormed();
+
+/** A parsed body: null with the reason, or the object with the fields that are given twice. */
 export type JsonBody = { value: JsonObject | null; problems: ValidationItem[] };
 
-/** Strings and the punctuation that decides which of them are keys. Linear: every character is looked at once. */
+/** Strings and the punctuation that decides which of them are keys. Linear: reads every character once. */
 const tokens = /"(?:[^"\\]|\\.)*"|[{}[\]:]/g;
 
 /**
  * Reads a request's body as one JSON object.
  * Problems are on the field `body`: another content type, a compressed body, broken UTF-8 or JSON, a value that is no object;
  * or on a field that is given more than once, since readers disagree which one counts.
- * @param maxBytes inclusive; also holds for a body without a declared length.
- * @throws HttpError 413 for a longer body.
+ * @throws HttpError 413 for a body over the limit.
  */
-export async function readJsonBody(request: RouteRequest, maxBytes: number): Promise<JsonBody> {
-  const { bytes, tooLarge } = await request.readBody(maxBytes);
-  if (tooLarge) throw bodyTooLarge();
+export async function readJsonBody(request: RouteRequest): Promise<JsonBody> {
+  const bytes = await readBody(request);
   const refusal = refusedHeaders(request.headers);
   if (refusal !== null) return unreadable(refusal);
   const text = decode(bytes);
@@ -31,6 +36,17 @@ export async function readJsonBody(request: RouteRequest, maxBytes: number): Pro
   if (!isObject(value)) return unreadable('must be a JSON object');
   const repeated = repeatedKeys(text).slice(0, PROBLEMS_MAX);
   return { value, problems: repeated.map((key) => ({ field: fieldName(key), reason: 'is given more than once' })) };
+}
+
+/** @throws HttpError 413, or 422 with every field that `check` or the JSON itself faults. */
+export async function readValidJson(
+  request: RouteRequest,
+  check: (value: JsonObject) => ValidationItem[],
+): Promise<JsonObject> {
+  const { value, problems } = await readJsonBody(request);
+  const found = [...problems, ...(value === null ? [] : check(value))];
+  if (value === null || found.length > 0) throw invalid(...found);
+  return value;
 }
 
 const unreadable = (reason: string): JsonBody => ({ value: null, problems: [{ field: 'body', reason }] });

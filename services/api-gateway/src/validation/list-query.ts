@@ -3,10 +3,11 @@ import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 
-/** Query parameters for payments' list, each checked and in its plainest spelling. */
+/** Validated query parameters for payments' list, in canonical form. */
 export type ListQuery = Record<string, string>;
 
-const timestamp = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const timestampPattern =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 type Check = (text: string) => { value: string } | { reason: string };
 
@@ -19,8 +20,8 @@ const checks = {
     /^([1-9]\d?|100)$/.test(text) ? { value: text } : { reason: 'must be a whole number from 1 to 100' },
   cursor: (text) =>
     readCursor(text) === null ? { reason: 'must be a next_cursor of an earlier page' } : { value: text },
-  created_from: (text) => moment(text),
-  created_to: (text) => moment(text),
+  created_from: (text) => timestamp(text),
+  created_to: (text) => timestamp(text),
 } as const satisfies Record<string, Check>;
 
 type Parameter = keyof typeof checks;
@@ -50,10 +51,10 @@ function read(query: URLSearchParams, names: readonly Parameter[]): ListQuery {
   return values;
 }
 
-/** A moment in RFC 3339, given on in UTC with milliseconds. The year is bounded so that every store can hold it. */
-function moment(text: string): ReturnType<Check> {
+/** An RFC 3339 timestamp, in UTC with milliseconds. The year is bounded so that every store can hold it. */
+function timestamp(text: string): ReturnType<Check> {
   const reason = 'must be an RFC 3339 time, e.g. 2026-01-31T09:00:00Z (with + written as %2B)';
-  const day = timestamp.exec(text)?.[1];
+  const day = timestampPattern.exec(text)?.[1];
   if (day === undefined) return { reason };
   const date = new Date(text);
   const midnight = new Date(`${day}T00:00:00Z`);

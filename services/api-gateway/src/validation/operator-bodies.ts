@@ -1,8 +1,7 @@
 import { authorProperties, textSchema, type Author } from '@quittance/contracts/author.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { BODY_MAX_BYTES } from '../body-limit.ts';
-import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
-import { readJsonBody, type JsonObject } from './json-body.ts';
+import type { ValidationItem } from '@quittance/http/errors.ts';
+import { readValidJson, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
 
 /** What a new merchant may create, as quota will keep it. */
@@ -18,7 +17,7 @@ export type Registration = {
 
 /** Source: the API contract, "Creation quota". */
 const standardBeta = { total_limit: 100, daily_limit: 10, beta_duration_days: 30 };
-/** The total of a legacy account is always said; nothing else limits it. */
+/** The total of a legacy account is required; nothing else limits it. */
 const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
 
 const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
@@ -39,7 +38,7 @@ const registrationShape = shapeOf({
 
 /** @throws HttpError 413, or 422 with every invalid field. */
 export async function readAuthor(request: RouteRequest): Promise<Author> {
-  return authorOf(await readValid(request, authorShape));
+  return authorOf(await readValidJson(request, authorShape));
 }
 
 /**
@@ -47,7 +46,7 @@ export async function readAuthor(request: RouteRequest): Promise<Author> {
  * @throws HttpError 413, or 422 with every invalid field.
  */
 export async function readRegistration(request: RouteRequest): Promise<{ registration: Registration; author: Author }> {
-  const body = await readValid(request, (value) => [...registrationShape(value), ...legacyProblems(value)]);
+  const body = await readValidJson(request, (value) => [...registrationShape(value), ...legacyProblems(value)]);
   // The schema has just checked each of these fields.
   const { name, access_type, total_limit, daily_limit, beta_duration_days } = body as Partial<Registration>;
   const defaults = access_type === 'beta' ? standardBeta : legacy;
@@ -71,13 +70,6 @@ function legacyProblems(value: JsonObject): ValidationItem[] {
     problems.push({ field: 'beta_duration_days', reason: 'belongs to beta access only' });
   }
   return problems;
-}
-
-async function readValid(request: RouteRequest, check: (value: JsonObject) => ValidationItem[]): Promise<JsonObject> {
-  const { value, problems } = await readJsonBody(request, BODY_MAX_BYTES);
-  const found = [...problems, ...(value === null ? [] : check(value))];
-  if (value === null || found.length > 0) throw invalid(...found);
-  return value;
 }
 
 const authorOf = (body: JsonObject): Author => ({ actor: String(body['actor']), reason: String(body['reason']) });

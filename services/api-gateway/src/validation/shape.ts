@@ -1,12 +1,11 @@
 import { compileSchema } from '@quittance/contracts/schema.ts';
 import type { ErrorObject } from 'ajv';
 import type { ValidationItem } from '@quittance/http/errors.ts';
-import type { JsonObject } from './json-body.ts';
-import { fieldName, PROBLEMS_MAX } from './problems.ts';
+import { fieldName, PROBLEMS_MAX, type JsonObject } from './json-body.ts';
 
 /**
- * Compiles the schema of a flat object into a check that names every field at fault, in words for a person.
- * @param schema JSON Schema; fields it does not know are refused.
+ * Compiles the schema of a flat object into a check that names every invalid field, with a reason for people.
+ * @param schema JSON Schema; unknown fields are refused.
  */
 export function shapeOf(schema: {
   required: readonly string[];

@@ -1,13 +1,11 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from './admission.ts';
-import { bodyTooLarge, invalidApiKey, rateLimited } from './answers.ts';
+import { invalidApiKey, rateLimited } from '../responses/errors.ts';
 import { apiKeyHash } from './credentials.ts';
-import { BODY_MAX_BYTES } from './body-limit.ts';
-import type { RateLimit } from './rate-limits.ts';
-import type { Count } from './store/rate-limit-window.ts';
+import type { Count, RateLimit } from '../store/rate-limit-window.ts';
 
-/** A request that passed: whose it is, and what it asks for after validation. */
+/** A request that passed: its merchant and its validated input. */
 export type Admitted<Input> = {
   merchantId: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
@@ -34,8 +32,8 @@ export function merchantRoute<Input>(
 }
 
 /**
- * Reading comes first and costs nothing outside this process, so that one statement can settle both the key and the counter,
- * and a request that is refused for its content takes no count.
+ * Validation comes first and stays inside this process, so that one statement can check the key and count the request, and an
+ * invalid request is not counted.
  */
 async function admit<Input>(
   admission: Admission,
@@ -56,15 +54,6 @@ async function admit<Input>(
 /** @throws HttpError 429 when this count is over the limit. */
 export function assertBelowLimit(limit: RateLimit, counted: Count): void {
   if (counted.count > limit.limit) throw rateLimited(counted.secondsLeft);
-}
-
-/** For endpoints that take no body: one that is sent all the same is bounded too, and then ignored. */
-export async function refuseLargeBody(request: RouteRequest): Promise<void> {
-  if (await hasLargeBody(request)) throw bodyTooLarge();
-}
-
-export async function hasLargeBody(request: RouteRequest): Promise<boolean> {
-  return (await request.readBody(BODY_MAX_BYTES)).tooLarge;
 }
 
 async function refusalOf<Input>(

@@ -1,12 +1,13 @@
 import { gzipSync } from 'node:zlib';
+import type { Asset } from '@quittance/checkout-page/asset.ts';
 import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
 
-/** Text that differs from request to request; compressed for whoever takes that. */
+/** A body made for this request; compressed for clients that accept gzip. */
 export function compressed(request: RouteRequest, reply: Reply & { body: string }): Reply {
   return negotiated(request, reply, () => gzipSync(reply.body));
 }
 
-/** Content that is always the same; compressed once for all. */
+/** A body that is always the same; compressed once. */
 export function fixedContent(
   body: string | Buffer,
   headers: Record<string, string>,
@@ -17,10 +18,19 @@ export function fixedContent(
   return (request) => negotiated(request, reply, () => gzipped);
 }
 
+/** Assets by name. */
+export const assetFiles = (assets: Record<string, Asset>, cacheControl: string) =>
+  new Map(
+    Object.values(assets).map(({ name, contentType, bytes }) => [
+      name,
+      fixedContent(bytes, { 'content-type': contentType, 'cache-control': cacheControl }),
+    ]),
+  );
+
 function negotiated<R extends Reply>({ headers }: RouteRequest, reply: R, gzip: () => Buffer): R {
   const vary = [reply.headers?.['vary'], 'accept-encoding'].filter((name) => name !== undefined).join(', ');
-  if (!takesGzip(headers['accept-encoding'] ?? '')) return { ...reply, headers: { ...reply.headers, vary } };
+  if (!acceptsGzip(headers['accept-encoding'] ?? '')) return { ...reply, headers: { ...reply.headers, vary } };
   return { ...reply, body: gzip(), headers: { ...reply.headers, vary, 'content-encoding': 'gzip' } };
 }
 
-const takesGzip = (accepted: string): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
+const acceptsGzip = (accepted: string): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);

@@ -2,49 +2,49 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
-import { rateLimits, type RateLimit } from './rate-limits.ts';
-import { admitCallers, type CallerRow } from './store/admission.ts';
-import { takeCounts, type Count, type CountRow } from './store/rate-limit-window.ts';
+import { rateLimits } from './rate-limits.ts';
+import { admitCallers, type CallerRow } from '../store/admission.ts';
+import { addCounts, type Count, type CountRow, type RateLimit } from '../store/rate-limit-window.ts';
 
 type Caller = {
   merchantId: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
   previousRequestAt: Date | null;
-  /** Null when no counter was asked for. */
+  /** Null without a limit. */
   counted: Count | null;
 };
 
-/** Who asks, and how often already. Throws while the database does not answer: nobody passes unmetered. */
+/** Authenticates and counts requests. Throws while the database does not answer, so that no request passes uncounted. */
 export type Admission = {
   /**
-   * Resolves an API key and takes the request into its merchant's counter.
+   * Resolves an API key and adds the request to its merchant's counter.
    * @param keyHash SHA-256 of the API key.
-   * @param limit null takes no counter.
+   * @param limit null counts nothing.
    * @returns null when no active merchant has this key.
    */
   caller: (keyHash: Buffer, limit: RateLimit | null) => Promise<Caller | null>;
-  /** Takes a request into a counter that belongs to no merchant. @param subject never a secret in clear. */
+  /** Adds a request to a counter that belongs to no merchant. @param subject never a secret in clear text. */
   count: (subject: string, limit: RateLimit) => Promise<Count>;
 };
 
-/** A database that only swallows questions is noticed as soon as a service that does. */
+/** The same limit as for calls to other services. */
 const TIMEOUT_MS = 1_500;
 
 /**
- * Requests that wait at the same moment share one statement, and those of one counter its one row: a counter that many ask for
- * costs one write for all of them, not a queue for its lock. Each still gets the count that is its own.
+ * Waiting requests share one statement, and those of one counter its row: a busy counter costs one write for all of them, not a
+ * queue for its lock. Each request still gets its own count.
  */
-const sharing = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
+const batching = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
 
 export function createAdmission(db: Queryable, metrics: Metrics): Admission {
   const refused = countRefusals(metrics);
   const caller = createBatchedCall<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
-    ...sharing,
+    ...batching,
     keyOf: ({ keyHash, limit }) => `${keyHash.toString('latin1')} ${limit?.scope ?? ''}`,
-    run: (asked) =>
+    run: (batch) =>
       admitCallers(
         db,
-        asked.map(({ input: { keyHash, limit }, count }) => ({ keyHash, counter: limit, requests: count })),
+        batch.map(({ input: { keyHash, limit }, count }) => ({ keyHash, counter: limit, requests: count })),
       ),
     answerOf: (row, { count }, nth) =>
       row && {
@@ -54,12 +54,12 @@ export function createAdmission(db: Queryable, metrics: Metrics): Admission {
       },
   });
   const count = createBatchedCall<{ subject: string; limit: RateLimit }, CountRow, Count>({
-    ...sharing,
+    ...batching,
     keyOf: ({ subject, limit }) => `${limit.scope} ${subject}`,
-    run: (asked) =>
-      takeCounts(
+    run: (batch) =>
+      addCounts(
         db,
-        asked.map(({ input: { subject, limit }, count }) => ({ subject, ...limit, requests: count })),
+        batch.map(({ input: { subject, limit }, count }) => ({ subject, ...limit, requests: count })),
       ),
     answerOf: (row, { count }, nth) => countOf(row, count, nth),
   });
@@ -77,7 +77,7 @@ export function createAdmission(db: Queryable, metrics: Metrics): Admission {
   };
 }
 
-/** Whoever counts more than the limit is answered 429: counted here, where every count comes by. */
+/** Counts the requests that are answered 429. */
 function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => void {
   const refusals = metrics.counter('rate_limit_refusals_total', 'Requests over an application rate limit', ['limit']);
   for (const { scope } of Object.values(rateLimits)) refusals.inc({ limit: scope }, 0);
@@ -87,12 +87,12 @@ function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => 
 }
 
 /**
- * What the database says, if it comes as soon as an answer of admission would have to.
+ * The result of a database call that has to meet the same time limit as admission.
  * @throws DeadlineExceeded after 1.5 s. What was asked may still take effect.
  */
 export const inTime = <T>(work: Promise<T>): Promise<T> => withTimeout(TIMEOUT_MS, work);
 
-/** The nth of requests that were taken together came after all that were counted before them. */
+/** The count of the nth request of a batch, which added `times` to the counter. */
 const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({
   count: count - times + nth + 1,
   secondsLeft,

@@ -6,7 +6,7 @@ const CREDENTIAL_MAX_CHARACTERS = 255;
 
 /**
  * SHA-256 of the API key a request carries.
- * @returns null when there is none, when it is longer than any of ours, or when the header is given twice: a proxy and we might pick different ones.
+ * @returns null when there is none, when it is longer than any of ours, or when the header is given twice, since a proxy might pick the other one.
  */
 export function apiKeyHash(request: RouteRequest): Buffer | null {
   const key = singleHeader(request, 'x-api-key');
@@ -14,7 +14,7 @@ export function apiKeyHash(request: RouteRequest): Buffer | null {
 }
 
 /**
- * SHA-256 of the rotation secret a request carries, whatever its length: every supplied secret has its counter.
+ * SHA-256 of the rotation secret a request carries, of any length: every supplied secret has a counter.
  * @returns null when the header is missing, empty or given twice.
  */
 export function rotationSecretHash(request: RouteRequest): Buffer | null {
@@ -22,7 +22,7 @@ export function rotationSecretHash(request: RouteRequest): Buffer | null {
   return secret === null ? null : sha256(secret);
 }
 
-/** @returns the header's value, or null unless it stands there exactly once and is not empty. */
+/** @returns the header's value, or null unless it is given exactly once and not empty. */
 function singleHeader({ rawHeaders }: RouteRequest, name: string): string | null {
   const [value, ...others] = headerValues(rawHeaders, name);
   return value === undefined || value === '' || others.length > 0 ? null : value;

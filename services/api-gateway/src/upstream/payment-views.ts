@@ -14,35 +14,35 @@ import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { successBody } from './clients.ts';
+import { successBody } from './response.ts';
 
-/** Single payments as payments knows them. Throws ServiceUnavailable or HttpError 503 when it cannot say. */
+/** Reads single payments. Each throws ServiceUnavailable or HttpError 503 when payments does not answer. */
 export type PaymentViews = {
   /** @returns null when the merchant has no such payment. */
   details: (merchantId: string, paymentId: string) => Promise<PaymentDetails | null>;
-  /** What a public token reveals. @returns null when it is nobody's; for a text that can be no token nobody is asked. */
+  /** The public view. @returns null for an unknown token; a malformed one causes no request. */
   publicPayment: (token: string) => Promise<PublicPayment | null>;
-  /** The same payment with what only the checkout page shows of it; for the page alone. @returns null as `publicPayment` does. */
+  /** The public view with the fields that only the checkout page shows. @returns null as `publicPayment` does. */
   checkoutPayment: (token: string) => Promise<CheckoutPayment | null>;
 };
 
-/** Hex SHA-256 of a public token: what counters and other services get to see of it. */
+/** Hex SHA-256 of a public token: counters and other services get nothing else of it. */
 export const publicTokenHash = (token: string): string => sha256(token).toString('hex');
 
 /**
- * A call to another service costs many times what the rest of such a request does, so requests that wait at the same moment share
- * one, and the viewers of one checkout page the answer in it. The time limit covers waiting and the call, which has its own.
+ * A call to another service costs many times the rest of such a request, so waiting requests share one, and viewers of one checkout
+ * page share an answer in it. The time limit covers waiting and the call, which has its own.
  */
-const sharing = { concurrency: 4, maxWaiting: 2_000, timeoutMs: 1_900 };
+const batching = { concurrency: 4, maxWaiting: 2_000, timeoutMs: 1_900 };
 
 export function createPaymentViews(payments: ServiceClient): PaymentViews {
   const details = createBatchedCall<OwnPayment, PaymentDetails | null, PaymentDetails | null>({
-    ...sharing,
+    ...batching,
     maxBatch: DETAILS_MAX,
     keyOf: ownPaymentKey,
     answerOf: (payment) => payment,
-    run: async (asked) => {
-      const json: DetailsRequest = { payments: asked.map(({ input }) => input) };
+    run: async (batch) => {
+      const json: DetailsRequest = { payments: batch.map(({ input }) => input) };
       const found = await ask<DetailsAnswer['found'][number]>(payments, '/internal/v1/payment-details', json);
       const byKey = new Map(
         found.map(({ merchant_id, payment }) => [
@@ -50,19 +50,19 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
           payment,
         ]),
       );
-      return asked.map(({ input }) => byKey.get(ownPaymentKey(input)) ?? null);
+      return batch.map(({ input }) => byKey.get(ownPaymentKey(input)) ?? null);
     },
   });
   const byTokenHash = createBatchedCall<string, CheckoutPayment | null, CheckoutPayment | null>({
-    ...sharing,
+    ...batching,
     maxBatch: PUBLIC_PAYMENTS_MAX,
     keyOf: (tokenHash) => tokenHash,
     answerOf: (shown) => shown,
-    run: async (asked) => {
-      const json: PublicPaymentsRequest = { tokens_sha256: asked.map(({ input }) => input) };
+    run: async (batch) => {
+      const json: PublicPaymentsRequest = { tokens_sha256: batch.map(({ input }) => input) };
       const found = await ask<FoundPublicPayment>(payments, '/internal/v1/public-payments', json);
       const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, { ...unsaid(), ...shown }]));
-      return asked.map(({ input }) => byHash.get(input) ?? null);
+      return batch.map(({ input }) => byHash.get(input) ?? null);
     },
   });
   const checkoutPayment = async (token: string): Promise<CheckoutPayment | null> =>

@@ -4,11 +4,11 @@ export const invalidApiKey = (): HttpError => new HttpError(401, 'Missing or inv
 
 export const invalidRotationSecret = (): HttpError => new HttpError(401, 'Missing or invalid rotation secret');
 
-/** Also said for another merchant's payment: the bytes must not tell the two apart. */
+/** Also for another merchant's payment: the bytes must not tell the two apart. */
 export const paymentNotFound = (): HttpError => new HttpError(404, 'Payment not found');
 
-/** One and the same for a payment in another status, another merchant's, an unknown one and a text that can be no id. */
-export const cancelUnavailable = (): HttpError => new HttpError(409, 'This payment cannot be cancelled');
+/** The same for a payment in another status, another merchant's, an unknown one and a malformed id. */
+export const notCancellable = (): HttpError => new HttpError(409, 'This payment cannot be cancelled');
 
 export const eventNotFound = (): HttpError => new HttpError(404, 'Webhook event not found');
 

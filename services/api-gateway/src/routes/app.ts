@@ -8,29 +8,29 @@ import { Overloaded } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
-import { createAdmission } from './admission.ts';
-import { assetRoutes } from './routes/checkout-assets.ts';
-import type { Owners } from './clients.ts';
-import { createPaymentViews } from './payment-views.ts';
-import { checkoutRoutes } from './routes/checkout.ts';
-import { accountRoutes } from './routes/account.ts';
-import { docsRoutes } from './routes/docs.ts';
-import { operatorRoutes } from './routes/operator.ts';
-import { paymentRoutes } from './routes/payments.ts';
-import { publicStatusRoutes } from './routes/public-status.ts';
-import { webhookRoutes } from './routes/webhook.ts';
+import { createAdmission } from '../admission/admission.ts';
+import { assetRoutes } from './checkout-assets.ts';
+import type { Upstreams } from '../upstream/response.ts';
+import { createPaymentViews } from '../upstream/payment-views.ts';
+import { checkoutRoutes } from './checkout.ts';
+import { accountRoutes } from './account.ts';
+import { docsRoutes } from './docs.ts';
+import { operatorRoutes } from './operator.ts';
+import { paymentRoutes } from './payments.ts';
+import { publicStatusRoutes } from './public-status.ts';
+import { webhookRoutes } from './webhook.ts';
 
-/** Everything the gateway answers with, built in main.ts. */
+/** What the routes need, constructed in main.ts. */
 export type GatewayParts = {
   db: Queryable;
-  /** Gives up before a caller does, so that what was answered 503 does not happen afterwards. */
+  /** Times out before the caller does, so that a request answered 503 is not committed afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-  /** Whether an error of the database means "not now": then the answer is 503, and nobody passes unmetered. */
+  /** Whether the database is unavailable: then the response is 503, and no request passes uncounted. */
   isUnavailable: (error: unknown) => boolean;
-  /** Throws while the database does not answer. The other services do not count: their endpoints answer 503 by themselves. */
+  /** Throws while the database does not answer. Readiness ignores the other services: routes that need one answer 503. */
   ready: () => Promise<void>;
   outbox: Outbox;
-  owners: Owners;
+  upstreams: Upstreams;
   networks: readonly Network[];
   internalToken: string;
   internalTokenPrevious?: string | null;
@@ -41,7 +41,7 @@ export type GatewayParts = {
 /** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
-  const views = createPaymentViews(parts.owners.payments);
+  const views = createPaymentViews(parts.upstreams.payments);
   const isUnavailable = (error: unknown) =>
     error instanceof DeadlineExceeded || error instanceof Overloaded || parts.isUnavailable(error);
   return createApp({

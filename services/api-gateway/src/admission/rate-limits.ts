@@ -1,9 +1,8 @@
-/** How many requests a counter admits in a window that begins with its first request. */
-export type RateLimit = { readonly scope: string; readonly limit: number; readonly windowSeconds: number };
+import type { RateLimit } from '../store/rate-limit-window.ts';
 
 /**
  * Every application rate limit. Endpoints that name the same row share its counter.
- * Counted per merchant, save `keyRotation` (per supplied rotation secret) and `publicStatus` (per public token).
+ * Counted per merchant, except `keyRotation` (per supplied rotation secret) and `publicStatus` (per public token).
  * Source: the API contract, "Application rate limits".
  */
 export const rateLimits = {

@@ -1,0 +1,45 @@
+import type { ServiceClient, ServiceResponse } from '@quittance/http/client/client.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import type { Reply } from '@quittance/http/server/route.ts';
+
+/** The services behind the gateway. Each client bounds its calls; one that cannot be reached throws ServiceUnavailable. */
+export type Upstreams = {
+  payments: ServiceClient;
+  webhooks: ServiceClient;
+};
+
+/** Statuses that a merchant may see. Any other is a fault between our services. */
+const forwardedStatuses: ReadonlySet<number> = new Set([200, 201, 202, 204, 403, 404, 409, 422]);
+
+/**
+ * An upstream's response as ours: its status and exact bytes.
+ * @throws HttpError 503 for a status that no merchant may see, e.g. the 401 of a wrong internal token.
+ */
+export function forward(response: ServiceResponse): Reply {
+  if (!forwardedStatuses.has(response.status)) throw unavailable(new Error(`upstream answered ${response.status}`));
+  const replayed = response.headers['idempotency-replayed'];
+  return {
+    status: response.status,
+    body: response.body,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      ...(typeof replayed === 'string' && { 'idempotency-replayed': replayed }),
+    },
+  };
+}
+
+/**
+ * The object in a successful response, where the gateway adds or removes a field.
+ * @returns null when the upstream refused; that response is forwarded.
+ * @throws HttpError 503 when a successful response holds no JSON object.
+ */
+export function successBody(response: ServiceResponse): Record<string, unknown> | null {
+  if (response.status < 200 || response.status > 299) return null;
+  try {
+    const value: unknown = JSON.parse(response.body.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Broken JSON is the same fault as none.
+  }
+  throw unavailable(new Error('upstream answered without a JSON object'));
+}
