@@ -3,22 +3,22 @@ import { assets } from './page-assets.ts';
 import { fill, formatNumber } from './format.ts';
 import { languages, type Language } from './languages.ts';
 
-/** What a viewer asked for beside the payment: kept in the links of the page, so that nothing need be remembered. */
+/** A viewer's choices. The links of the page carry them, so that the server stores nothing. */
 export type PageChoices = {
   language: Language;
-  /** The code of a language, if the viewer chose one by the switch. */
+  /** Code of the language that the viewer chose by the switch, if any. */
   chosenLanguage: string | null;
   /** What the QR code holds. */
   qr: 'recipient' | 'link';
 };
 
-/** How often a page without script reloads itself while something may still change. */
+/** Reload interval of a page without script while its payment may still change. */
 const RELOAD_SECONDS = 10;
 
-/** The frame of every checkout page. @param isKeptCurrent whether script, or a reload, looks for what is new. */
-export function checkoutDocument(choices: PageChoices, title: string, isKeptCurrent: boolean, main: Html): string {
+/** The frame of every checkout page. @param isLive whether script, or a reload, keeps the page up to date. */
+export function checkoutDocument(choices: PageChoices, title: string, isLive: boolean, main: Html): string {
   const { locale, direction, texts } = choices.language;
-  // With the script of Chinese, by which browsers choose letter shapes, and without what only Intl understands.
+  // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
   const script = html`<script src="/assets/${assets.script.name}" defer></script>
     <noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
@@ -31,7 +31,7 @@ export function checkoutDocument(choices: PageChoices, title: string, isKeptCurr
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
-        ${isKeptCurrent ? script : []}
+        ${isLive ? script : []}
       </head>
       <body
         data-copied="${texts.copied}"
@@ -47,7 +47,7 @@ export function checkoutDocument(choices: PageChoices, title: string, isKeptCurr
     </html> `.html;
 }
 
-/** For a page that has only a heading and some words. */
+/** For a page of a heading and a text. */
 export function messageMain(state: string, { title, text }: { title: string; text: string }, more: Html | []): Html {
   return html`<main data-state="${state}">
     <h1 tabindex="-1">${title}</h1>
@@ -56,7 +56,7 @@ export function messageMain(state: string, { title, text }: { title: string; tex
   </main>`;
 }
 
-/** For who has no script, and for browsers in which ours does not run; the script takes it away. */
+/** For browsers in which the script does not run; the script removes it. */
 export function reloadNotice(choices: PageChoices): Html {
   const { texts } = choices.language;
   const seconds = formatNumber(choices.language, RELOAD_SECONDS);
@@ -66,7 +66,7 @@ export function reloadNotice(choices: PageChoices): Html {
   </p>`;
 }
 
-/** The same page with something chosen otherwise. */
+/** Link to the same page with another choice. */
 export function pageLink(choices: PageChoices, changes: Partial<Pick<PageChoices, 'chosenLanguage' | 'qr'>>): string {
   const { chosenLanguage, qr } = { ...choices, ...changes };
   const query = new URLSearchParams();

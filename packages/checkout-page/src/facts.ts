@@ -4,7 +4,7 @@ import { html, type Html } from './html.ts';
 import { fill, formatAmount } from './format.ts';
 import type { Language } from './languages.ts';
 
-/** What the payment is about, for somebody who is not to pay it (any more). */
+/** The facts of a payment that cannot be paid, or not any more. */
 export function facts(payment: PublicPayment, network: Network | null, language: Language): Html[] {
   const { texts } = language;
   return [
@@ -41,10 +41,10 @@ export function networkText(payment: PublicPayment, network: Network | null, lan
   return fill(language.texts.networkName, { currency: payment.currency, network: shown });
 }
 
-/** Of an address, "0x" and four characters or six; then groups of four, which both families' lengths are multiples of. */
+/** The first six characters of an address; groups of four follow, which fit the lengths of both families. */
 const FIRST_GROUP = 6;
 
-/** In groups that an eye can compare, without blanks that somebody could copy along. The first and the last one stand out. */
+/** In groups that are easy to compare, without blanks that would be copied along. The first and the last one stand out. */
 export function recipientText(recipient: string): Html {
   const rest = recipient.slice(FIRST_GROUP).match(/.{1,4}/g) ?? [];
   const groups = [recipient.slice(0, FIRST_GROUP), ...rest];

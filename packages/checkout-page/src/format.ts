@@ -11,14 +11,14 @@ const amountPattern = new RegExp(AMOUNT_PATTERN);
  * @throws RangeError for what is no amount of the contract.
  */
 export function formatAmount(language: Language, amount: string): string {
-  if (!amountPattern.test(amount)) throw new RangeError('not an amount');
+  if (!amountPattern.test(amount)) throw new RangeError(`not an amount: ${amount}`);
   const decimals = amount.split('.')[1]?.length ?? 0;
   const format = new Intl.NumberFormat(language.locale, {
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
     useGrouping: false,
   });
-  // Intl reads decimal text exactly; its type wants to be told that this is such text.
+  // Intl reads decimal text exactly; its type accepts only literals.
   return format.format(amount as Intl.StringNumericLiteral);
 }
 
@@ -26,8 +26,8 @@ export function formatAmount(language: Language, amount: string): string {
 export const formatNumber = (language: Language, count: number): string =>
   new Intl.NumberFormat(language.locale).format(count);
 
-/** Date and time of day in UTC, which it says: "Jan 31, 2026, 09:05 UTC". @param moment RFC 3339. */
-export function formatUtcTime(language: Language, moment: string): string {
+/** Date and time of day in UTC, which it says: "Jan 31, 2026, 09:05 UTC". @param time RFC 3339. */
+export function formatUtcTime(language: Language, time: string): string {
   return new Intl.DateTimeFormat(language.locale, {
     year: 'numeric',
     month: 'short',
@@ -37,7 +37,7 @@ export function formatUtcTime(language: Language, moment: string): string {
     hourCycle: 'h23',
     timeZone: 'UTC',
     timeZoneName: 'short',
-  }).format(new Date(moment));
+  }).format(new Date(time));
 }
 
 /**
@@ -56,15 +56,15 @@ export function formatCountdown(language: Language, seconds: number): string {
 
 /**
  * Puts values where a text has their `{name}`. Values are escaped unless they are HTML already; the text is escaped as well.
- * @throws Error when the text names a value that is not given, or a value is given that the text does not name: both are mistakes
- * in a translation or in the page, and would hide from the payer what the text is there to say.
+ * @throws Error when the text names a value that is not given, or does not name one that is: both are mistakes in a translation
+ * or in the page, and would hide something from the payer.
  */
 export function fill(text: string, values: Record<string, string | Html>): Html {
   const unused = new Set(Object.keys(values));
   const pieces = text.split(/\{(\w+)\}/).map((piece, position) => {
     if (position % 2 === 0) return html`${piece}`;
     const value = Object.hasOwn(values, piece) ? values[piece] : undefined;
-    if (value === undefined) throw new Error(`the text "${text}" wants {${piece}}`);
+    if (value === undefined) throw new Error(`the text "${text}" has {${piece}}, for which no value is given`);
     unused.delete(piece);
     return html`${value}`;
   });

@@ -1,7 +1,7 @@
 import { html, type Html } from './html.ts';
 import type { CheckoutState } from './state.ts';
 
-/** Of each state, drawn on 24 × 24 in the colour of the text; the heading beside it says the same. */
+/** One per state, drawn on 24 × 24 in the colour of the text; the heading beside it says the same. */
 export const icons: Record<CheckoutState, Html> = {
   waiting: icon('M12 7v5l3 2'),
   over: icon('M12 7v5l3 2'),

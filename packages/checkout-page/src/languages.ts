@@ -15,11 +15,11 @@ import { vi } from './languages/vi.ts';
 import { zh } from './languages/zh.ts';
 
 export type Language = {
-  /** What `?lang=` takes: the language's two letters. */
+  /** Value of `?lang=`: the language's two letters. */
   code: string;
   /** For Intl, on the server and in the browser alike; names the digits wherever their defaults have differed or may come to. */
   locale: string;
-  /** In the language itself, for whoever cannot read the present one. */
+  /** In the language itself, for readers who do not understand the current one. */
   name: string;
   direction: 'ltr' | 'rtl';
   texts: Texts;
@@ -27,7 +27,7 @@ export type Language = {
 
 const english: Language = { code: 'en', locale: 'en', name: 'English', direction: 'ltr', texts: en };
 
-/** English first, then script by script and in alphabetical order: a reader finds an own name by its looks. */
+/** English first, then script by script and in alphabetical order: readers find their own by its looks. */
 export const languages: readonly Language[] = [
   english,
   { code: 'id', locale: 'id', name: 'Bahasa Indonesia', direction: 'ltr', texts: id },
@@ -46,7 +46,7 @@ export const languages: readonly Language[] = [
   { code: 'zh', locale: 'zh-Hans', name: '中文', direction: 'ltr', texts: zh },
 ];
 
-/** Browsers send a handful of languages. What a header holds beyond so many is not looked at, so that no header costs much. */
+/** Browsers send a handful of languages. Entries beyond this number are ignored, so that no header costs much. */
 const MAX_ENTRIES = 50;
 
 /**
@@ -85,7 +85,7 @@ function readRanges(header: string): { tag: string; quality: number }[] {
 
 const rangePattern = /^([a-z0-9-]{1,100}|\*)(?:[ \t]*;[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?))?$/i;
 
-/** The language of ours that a tag names, whatever region or script it adds. */
+/** Our language for a tag, ignoring its region and script. */
 export function findLanguage(tag: string): Language | undefined {
   try {
     const { language } = new Intl.Locale(tag);

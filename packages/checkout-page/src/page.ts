@@ -10,15 +10,15 @@ import { payingFacts, qrChoice } from './paying.ts';
 import { checkoutState, isOpen, type CheckoutState } from './state.ts';
 
 /**
- * The page of one payment. Beside what the public status shows it tells how far a transfer that was seen has come, and nothing more.
- * @param network null when it is not in the networks file any more. @throws Error when one must not pay on it therefore.
+ * The page of one payment: the fields of the public status, and the confirmations of a transfer that was seen.
+ * @param network null when the networks file no longer has it. @throws Error when the payment waits for a transfer on it.
  */
 export function paymentPage(view: CheckoutPayment, network: Network | null, choices: PageChoices): string {
   const { payment } = view;
   const { language } = choices;
   const state = checkoutState(view);
   if (state === 'waiting' && network === null)
-    throw new Error(`nobody can pay on ${payment.network}, which is not configured`);
+    throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
   const main = paymentMain(view, state, network, choices);
   return checkoutDocument(choices, titleOf(view, state, language), isOpen(state), main);
 }
@@ -53,7 +53,7 @@ function paymentMain(view: CheckoutPayment, state: CheckoutState, network: Netwo
   </main>`;
 }
 
-/** What the script shows when the time ends while nobody can be asked. Browsers show nothing of it before. */
+/** Shown by the script when the time ends while the server cannot be reached. Browsers do not render it before. */
 function endOfTime(view: CheckoutPayment, network: Network | null, choices: PageChoices): Html {
   return html`<template data-title="${titleOf(view, 'over', choices.language)}"
     >${paymentMain(view, 'over', network, choices)}</template
@@ -65,13 +65,13 @@ export function notFoundPage(choices: PageChoices): string {
   return checkoutDocument(choices, message.title, false, messageMain('not-found', message, []));
 }
 
-/** Kept current: what was in the way may be gone in a moment. */
+/** Live: the cause may be gone soon. */
 export function unavailablePage(choices: PageChoices): string {
   const message = choices.language.texts.unavailable;
   return checkoutDocument(choices, message.title, true, messageMain('unavailable', message, reloadNotice(choices)));
 }
 
-/** Without script it shows the time that was left when the page was made. */
+/** Without script it shows the time that was left when the page was rendered. */
 function countdown({ payment, server_time: now }: CheckoutPayment, language: Language): Html {
   const { texts } = language;
   const seconds = Math.ceil((Date.parse(payment.expires_at) - Date.parse(now)) / 1000);
@@ -86,7 +86,7 @@ function countdown({ payment, server_time: now }: CheckoutPayment, language: Lan
 }
 
 function progress(confirmations: CheckoutPayment['confirmations'], language: Language): Html {
-  // Empty until something is known, so that the script has a place to put it.
+  // Empty until confirmations are known; the script fills it.
   if (confirmations === null) return html`<div class="progress" data-live></div>`;
   const { seen, required } = confirmations;
   const counted = fill(language.texts.confirmations, {

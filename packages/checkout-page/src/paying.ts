@@ -8,7 +8,7 @@ import type { Language } from './languages.ts';
 import { paymentLink } from './payment-link.ts';
 import { qrCode } from './qr.ts';
 
-/** What the payment is about, for somebody who is about to pay it: with buttons, and with what must not go wrong. */
+/** The facts of a payment that waits for a transfer: with copy buttons and with the warnings. */
 export function payingFacts(payment: PublicPayment, network: Network, language: Language): Html[] {
   const { texts } = language;
   const { amount, currency, merchant_wallet: recipient } = payment;
@@ -31,7 +31,7 @@ export function payingFacts(payment: PublicPayment, network: Network, language: 
   ];
 }
 
-/** The code with the bare address, which every wallet understands, or the one that also says token, network and amount. */
+/** A QR code of the bare address, which every wallet understands, or of a link with token, network and amount. */
 export function qrChoice(payment: PublicPayment, network: Network, choices: PageChoices): Html {
   const { texts } = choices.language;
   const link = paymentLink(payment, network);
@@ -47,7 +47,7 @@ export function qrChoice(payment: PublicPayment, network: Network, choices: Page
   </section>`;
 }
 
-/** As wallets take it: the language may write it with other digits, or with a comma. */
+/** The amount as wallets accept it, where the language writes it with other digits or a comma. */
 function exactAmount(amount: string, language: Language): Html | [] {
   if (formatAmount(language, amount) === amount) return [];
   return html`<p class="exact">
@@ -59,7 +59,7 @@ function shownIn(language: Language, amount: string, currency: string): Html {
   return html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
 }
 
-/** Needs script, and stays away without it: then what it copies can be selected. @param label contains `text`. */
+/** Hidden without script; the text can be selected then. @param label contains `text`. */
 function copyButton(copied: string, label: string, text: string): Html {
   return html`<button type="button" class="copy" data-copy="${copied}" aria-label="${label}" hidden>${text}</button>`;
 }

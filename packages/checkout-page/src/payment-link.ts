@@ -24,7 +24,7 @@ import type { PublicPayment } from '@quittance/contracts/payment.ts';
 export function paymentLink(payment: Pick<PublicPayment, 'amount' | 'merchant_wallet'>, network: Network): string {
   if (network.family === 'tron') return `tron:${payment.merchant_wallet}`;
   const amountUnits = parseAmount(payment.amount);
-  if (amountUnits === null) throw new RangeError('no amount');
+  if (amountUnits === null) throw new RangeError(`not an amount: ${payment.amount}`);
   const tokenUnits = toTokenUnits(amountUnits, network.decimals);
   return `ethereum:${network.usdt_contract}@${network.chain_id}/transfer?address=${payment.merchant_wallet}&uint256=${tokenUnits}`;
 }

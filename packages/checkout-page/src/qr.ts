@@ -8,7 +8,7 @@ const QUIET_ZONE = 4;
  * Draws a text as a QR code: error correction M, the smallest version that holds it, the quiet zone inside the picture.
  * Bytes as they are, because addresses mix upper and lower case and the denser modes know capitals only.
  * Dark on white whatever the page's colours are: many scanners read no inverted code.
- * @param label What a screen reader says instead of the picture.
+ * @param label text for screen readers.
  * @throws Error for a text of more than 2331 bytes.
  */
 export function qrCode(text: string, label: string): Html {

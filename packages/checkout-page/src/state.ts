@@ -1,11 +1,11 @@
 import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
 
-/** What a customer is told. It follows from the payment's status, and for PENDING from the time. */
+/** What the page shows. It follows from the payment's status, and for PENDING from the time. */
 export type CheckoutState = 'waiting' | 'over' | 'seen' | 'paid' | 'expired' | 'cancelled';
 
 /**
- * A payment that is PENDING after its end has not been given its verdict yet: the chain is still read up to that moment. Nobody is
- * invited to pay it any more. The time is the database's, which also decides over the payment.
+ * A payment that is PENDING after its end is not decided yet: the chain is still read up to that time. The page no longer asks for a
+ * transfer. The time is the database's, which also decides the payment.
  */
 export function checkoutState({ payment, server_time: now }: CheckoutPayment): CheckoutState {
   switch (payment.status) {
@@ -22,5 +22,5 @@ export function checkoutState({ payment, server_time: now }: CheckoutPayment): C
   }
 }
 
-/** Whether the state may still change by itself, so that the page is kept current. */
+/** Whether the state may still change by itself, so that the page is live. */
 export const isOpen = (state: CheckoutState): boolean => state === 'waiting' || state === 'over' || state === 'seen';

@@ -1,6 +1,6 @@
 /**
- * True when the database could not be asked or could not answer now, so that the same request may succeed later: the caller
- * answers 503, or tries again. True for network errors, time limits (ours and the server's), a server that is starting,
+ * True when the database is unreachable or cannot answer now, so that the same request may succeed later: the caller answers
+ * 503, or retries. True for network errors, time limits (ours and the server's), a server that is starting,
  * stopping, full or read-only, and for deadlocks and serialization failures that were retried in vain.
  * False for everything that would fail again: constraint violations, wrong SQL, missing rights.
  * Looks through `cause`, AggregateErrors and what Prisma wraps around a driver's error.
@@ -23,21 +23,21 @@ export function isUniqueViolation(error: unknown, constraint?: string): boolean 
   );
 }
 
-/** The server will not let this role in however often it is asked: a wrong password, no such role, or no way in for it. */
+/** The server refuses this role's login, which a retry does not change: a wrong password, no such role, or no access. */
 export function isLoginRefused(error: unknown): boolean {
   return chain(error).some((link) => codeOf(link)?.startsWith('28') === true);
 }
 
-/** The server gave up this transaction for another one's sake: the same transaction may well succeed when run again. */
+/** The server aborted this transaction in favour of another one: it may succeed when run again. */
 export function isRetryable(error: unknown): boolean {
   const code = codeOf(error);
   return code === '40001' || code === '40P01';
 }
 
 /**
- * Whether a connection can be used again, after a rollback, once this error came out of a transaction. Yes for errors the
- * server reported and survived, and for errors that have nothing to do with the database. No when the connection is gone,
- * silent, or talks to a server that has become read-only.
+ * Whether the connection of a transaction that failed with this error can be used again after a rollback. Yes for errors that
+ * the server reported and survived, and for errors unrelated to the database. No when the connection is lost, silent, or leads
+ * to a server that has become read-only.
  */
 export function leavesConnectionUsable(error: unknown): boolean {
   const survives = ['55P03', '57014', '40001', '40P01', '53100', '53200'];
@@ -86,9 +86,9 @@ const networkCodes = new Set([
 ]);
 /** Prisma's own codes for the same conditions, https://www.prisma.io/docs/orm/reference/error-reference */
 const prismaCodes = new Set(['P1000', 'P1001', 'P1002', 'P1003', 'P1008', 'P1017', 'P2024', 'P2028', 'P2034', 'P2037']);
-/** What Prisma's driver adapter makes of a network error; a raw query carries nothing else. */
+/** Prisma's driver adapter turns a network error into one of these; a raw query carries nothing else. */
 const adapterKinds = new Set(['DatabaseNotReachable', 'ConnectionClosed', 'SocketTimeout']);
-/** What pg and pg-pool say without any code. */
+/** Messages of pg and pg-pool that come without a code. */
 const driverMessages = new Set([
   'Connection terminated',
   'Connection terminated unexpectedly',
@@ -107,7 +107,7 @@ function isUnavailableCode(code: string): boolean {
   return code.length === 5 && unavailableClasses.includes(code.slice(0, 2));
 }
 
-/** The error and what it was made from, outermost first; bounded, because an error may refer to itself. */
+/** The error and its causes, outermost first; bounded, because an error may refer to itself. */
 function chain(error: unknown): object[] {
   const links: object[] = [];
   const queue = [error];

@@ -13,15 +13,15 @@ export type TransactionOptions = {
   /** Whole milliseconds that one lock may be waited for, where the pool's limit is too long. */
   lockTimeoutMs?: number;
   /**
-   * Milliseconds from the call after which nothing is committed any more, for changes whose caller will have given up by then
-   * and would take them for not made.
+   * Milliseconds from the call after which nothing is committed, for changes whose caller has timed out by then and assumes
+   * that they were not made.
    */
   commitWithinMs?: number;
 };
 
-/** It took longer than `commitWithinMs`, and was rolled back. */
+/** The transaction took longer than `commitWithinMs` and was rolled back. */
 class CommitTooLate extends Error {
-  /** PostgreSQL's for work that a time limit ended, which this is too. */
+  /** PostgreSQL's code for a statement that a time limit ended. */
   readonly code = '57014';
   constructor(commitWithinMs: number) {
     super(`not committed, because it took longer than ${commitWithinMs} ms`);
@@ -29,7 +29,7 @@ class CommitTooLate extends Error {
   }
 }
 
-/** A deadlock's victim or a serialization failure is tried this often in all. */
+/** Total attempts after deadlocks and serialization failures. */
 const MAX_ATTEMPTS = 3;
 
 /**
@@ -37,7 +37,7 @@ const MAX_ATTEMPTS = 3;
  * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
  * three times in all: keep everything but statements out of it.
  * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
- * the commit, of which nobody knows whether it took effect: the caller answers 503 and a retry must be idempotent.
+ * the commit, whose outcome is unknown: the caller answers 503 and a retry must be idempotent.
  */
 export async function transaction<T>(
   pool: Pool,
@@ -65,7 +65,7 @@ async function runOnce<T>(
   let ended = false;
   const tx: Transaction = {
     query(text, values) {
-      // A statement that somebody forgot to await would otherwise run inside the connection's next transaction.
+      // A statement that was not awaited would otherwise run inside the connection's next transaction.
       if (ended) return Promise.reject(new Error('this transaction has ended'));
       return client.query(text, values);
     },
@@ -97,7 +97,7 @@ async function commit(client: PoolClient): Promise<void> {
   if (command !== 'COMMIT') throw new Error('the transaction was rolled back because one of its statements had failed');
 }
 
-/** Gives the connection back clean, or closes it when its state is in doubt. */
+/** Returns the connection after a rollback, or closes it when its state is in doubt. */
 async function rollBack(client: PoolClient, cause: unknown): Promise<void> {
   if (!leavesConnectionUsable(cause)) {
     client.release(true);
@@ -111,7 +111,7 @@ async function rollBack(client: PoolClient, cause: unknown): Promise<void> {
   }
 }
 
-/** The data is committed: a hook that throws must not make it look otherwise. */
+/** The data is committed: a failing hook must not make the call look failed. */
 function runHook(hook: () => void): void {
   try {
     hook();

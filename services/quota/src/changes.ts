@@ -5,10 +5,15 @@ import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { register } from './policy.ts';
-import type { Rule } from './policy.ts';
-import { insertPolicy, insertPolicyChange, lockMerchantStatus, lockPolicy, updatePolicy } from './store.ts';
-import type { PolicyChange } from './store.ts';
+import { register, type Rule } from './policy.ts';
+import {
+  insertPolicy,
+  insertPolicyChange,
+  lockMerchantStatus,
+  lockPolicy,
+  updatePolicy,
+  type PolicyChange,
+} from './store.ts';
 
 export type ChangeOutcome =
   /** `policy` is the one in force when the transaction commits, changed or not. */
@@ -16,12 +21,12 @@ export type ChangeOutcome =
   | { outcome: 'refused'; detail: string }
   | { outcome: 'unknown_merchant' };
 
-/** For changes that no operator made here: they follow from what api-gateway said. */
+/** For changes that follow from a message of api-gateway, not from an operator's request. */
 export const gatewayAuthor = (reason: string): Author => ({ actor: 'api-gateway', reason });
 
 /**
  * Applies a rule to a merchant's policy. The new version, its audit row and AccessChanged are written together or not at all,
- * and the row lock puts concurrent changes one after the other, so each version is audited once.
+ * and the row lock serialises concurrent changes, so each version is audited once.
  */
 export async function changePolicy(
   tx: Transaction,
@@ -39,7 +44,7 @@ export async function changePolicy(
       return { outcome: 'unchanged', policy: before };
     case 'changed':
       await updatePolicy(tx, decision.policy, now);
-      await announce(tx, outbox, {
+      await publish(tx, outbox, {
         ...change.author,
         action: change.action,
         before,
@@ -50,13 +55,13 @@ export async function changePolicy(
   }
 }
 
-/** Opens the policy of a new merchant. A status that was heard before the registration counts from the start. */
+/** Creates the policy of a new merchant, with an account status that arrived before the registration. */
 export async function openPolicy(tx: Transaction, outbox: Outbox, merchant: MerchantRegistered): Promise<void> {
   const status = await lockMerchantStatus(tx, merchant.merchant_id);
   const policy = register(merchant, status === 'active');
   const changedAt = await insertPolicy(tx, policy);
   if (changedAt === null) return;
-  await announce(tx, outbox, {
+  await publish(tx, outbox, {
     ...gatewayAuthor('registration'),
     action: 'register',
     before: null,
@@ -65,7 +70,7 @@ export async function openPolicy(tx: Transaction, outbox: Outbox, merchant: Merc
   });
 }
 
-async function announce(tx: Transaction, outbox: Outbox, change: PolicyChange): Promise<void> {
+async function publish(tx: Transaction, outbox: Outbox, change: PolicyChange): Promise<void> {
   await insertPolicyChange(tx, change);
   await outbox.send(tx, AccessChanged, { ...change.after, changed_at: rfc3339(change.changedAt) });
 }

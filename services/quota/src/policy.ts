@@ -2,11 +2,11 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
-/** What a rule makes of a policy: a new version, nothing to do, or a refusal to tell the operator. */
+/** The result of a rule: a new version, no change, or a refusal with the reason for the operator. */
 export type Decision =
   { outcome: 'changed'; policy: AccessPolicy } | { outcome: 'unchanged' } | { outcome: 'refused'; detail: string };
 
-/** A rule sees the locked policy and the database's time, and touches nothing. */
+/** A pure rule over the locked policy and the database's time. */
 export type Rule = (policy: AccessPolicy, now: Date) => Decision;
 
 /** Absent limits stay as they are; a daily limit of null means no daily cap. */
@@ -39,7 +39,7 @@ export function register(merchant: MerchantRegistered, accountActive: boolean): 
   };
 }
 
-/** Starts the beta window now. Done by a person once the merchant has confirmed that the credentials arrived. */
+/** Starts the beta now. An operator does it once the merchant has confirmed that the credentials arrived. */
 export const activate = (): Rule => (policy, now) => {
   const days = policy.beta_duration_days;
   if (days === null) return refused('A legacy account has no beta to activate');
@@ -47,7 +47,7 @@ export const activate = (): Rule => (policy, now) => {
   return changed(policy, { beta_started_at: rfc3339(now), beta_expires_at: daysAfter(now, days) });
 };
 
-/** Moves the end of an activated beta. Usage and limits stay as they are. An expired beta lives again if the new end lies ahead. */
+/** Moves the end of an activated beta. Usage and limits stay as they are. An expired beta is active again if the new end is in the future. */
 export const extend =
   (days: number): Rule =>
   (policy) => {
@@ -78,8 +78,8 @@ export const setAccountActive =
     changed(policy, { account_active: active });
 
 /**
- * Turns a legacy account into a beta that waits for its activation. A new package begins: payments counts total usage from
- * there, while lifetime usage and the day's count go on.
+ * Turns a legacy account into a beta that waits for its activation. A new package starts: payments counts total usage from
+ * there, while lifetime usage and the day's count continue.
  */
 export const moveToBeta =
   (conditions: BetaConditions): Rule =>
@@ -93,7 +93,7 @@ export const moveToBeta =
     });
   };
 
-/** A change that changes nothing makes no version, so repeating a pause after a lost answer is harmless. */
+/** A change without effect makes no version, so repeating a pause after a lost response is harmless. */
 function changed(policy: AccessPolicy, changes: Partial<AccessPolicy>): Decision {
   const next: AccessPolicy = { ...policy, ...changes };
   const same = (Object.keys(next) as (keyof AccessPolicy)[]).every((field) => next[field] === policy[field]);

@@ -21,15 +21,15 @@ type AuditEntry = {
 
 type AccountStatus = { status: string; status_version: number; policy_version: number };
 
-/** Typed reads, for the operator and for payments when it asks the owner. */
+/** Typed reads, for the operator and for payments. */
 export type Queries = {
   /** Null for an unknown merchant. */
   policy(merchantId: string): Promise<AccessPolicy | null>;
-  /** Newest first, those made before a moment if one is given. */
+  /** Newest first, before a timestamp if one is given. */
   audit(merchantId: string, before: Date | null): Promise<AuditEntry[]>;
-  /** Days are UTC, `2026-01-31`, newest first, those before a day if one is given; days without a payment are left out. */
+  /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
   usage(merchantId: string, before: Date | null): Promise<{ day: string; payments_created: number }[]>;
-  /** The newest account status heard, and a policy version that has taken it in. Null while none was heard. */
+  /** The newest account status received, and a policy version that includes it. Null before the first. */
   accountStatus(merchantId: string): Promise<AccountStatus | null>;
 };
 
@@ -65,13 +65,13 @@ export function createQueries(pool: Pool, schema: string): Queries {
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
     },
     async accountStatus(merchantId) {
-      // The status first: a policy that is read after it has taken it in, because both were committed together.
+      // The status first: a policy read after it includes it, because both were committed together.
       const account = await prisma.merchantStatus.findUnique({ where: { merchant_id: merchantId } });
       const policy = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
       if (account === null || policy === null) return null;
       return {
         status: account.status,
-        // Every account begins with version 1, which no message says.
+        // Every account starts with version 1, which no message carries.
         status_version: Math.max(1, account.status_version),
         policy_version: policy.policy_version,
       };

@@ -3,14 +3,14 @@ import type { MerchantStatusChanged } from '@quittance/contracts/messages/mercha
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
-/** A row of `policy` as PostgreSQL and Prisma both hand it out. */
+/** A row of `policy` as PostgreSQL and Prisma both return it. */
 export type PolicyRow = Omit<AccessPolicy, 'access_type' | 'beta_started_at' | 'beta_expires_at'> & {
   access_type: string;
   beta_started_at: Date | null;
   beta_expires_at: Date | null;
 };
 
-/** The policy as it goes over the wire. The table's check allows only the two access types. */
+/** The policy as on the wire. The table's check allows only the two access types. */
 export const toPolicy = (row: PolicyRow): AccessPolicy => ({
   merchant_id: row.merchant_id,
   policy_version: row.policy_version,
@@ -42,7 +42,7 @@ export async function lockPolicy(
   return row === undefined ? null : { policy: toPolicy(row), now: row.now };
 }
 
-/** @returns the moment of registration on the database's clock, or null when the merchant is registered already. */
+/** @returns the time of registration on the database's clock, or null when the merchant is registered already. */
 export async function insertPolicy(tx: Transaction, policy: AccessPolicy): Promise<Date | null> {
   const { rows } = await tx.query<{ changed_at: Date }>(
     `insert into policy (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days,
@@ -83,7 +83,7 @@ const policyValues = (policy: AccessPolicy): unknown[] => [
 
 /** One row of the audit. `before` is null for a registration. */
 export type PolicyChange = {
-  /** What was asked for: `activate`, `limits`, `move-to-beta`, … */
+  /** The operator's request: `activate`, `limits`, `move-to-beta`, … */
   action: string;
   actor: string;
   reason: string;
@@ -111,7 +111,7 @@ export async function insertPolicyChange(tx: Transaction, change: PolicyChange):
 
 /**
  * Keeps the newest account status of a merchant, registered yet or not.
- * @returns false when this version, or a newer one, was heard before.
+ * @returns false when this version, or a newer one, is stored already.
  */
 export async function saveMerchantStatus(tx: Transaction, change: MerchantStatusChanged): Promise<boolean> {
   const { rowCount } = await tx.query(
@@ -124,8 +124,8 @@ export async function saveMerchantStatus(tx: Transaction, change: MerchantStatus
 }
 
 /**
- * Locks a merchant's account status, so that a status change running at the same moment waits for the registration.
- * @returns 'active' when none was heard yet.
+ * Locks a merchant's account status, so that a concurrent status change waits for the registration.
+ * @returns 'active' when none is stored yet.
  */
 export async function lockMerchantStatus(tx: Transaction, merchantId: string): Promise<string> {
   const { rows } = await tx.query<{ status: string }>(

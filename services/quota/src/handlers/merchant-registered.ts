@@ -1,9 +1,8 @@
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
-import { on } from '@quittance/messaging/consumer/handler.ts';
-import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { openPolicy } from '../changes.ts';
 
-/** A merchant got its credentials: open its policy. */
+/** A merchant was registered: creates its policy. */
 export const merchantRegistered = (outbox: Outbox): Handler =>
   on(MerchantRegistered, 'merchant-registered', (merchant, { tx }) => openPolicy(tx, outbox, merchant));

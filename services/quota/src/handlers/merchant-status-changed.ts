@@ -1,14 +1,13 @@
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { on } from '@quittance/messaging/consumer/handler.ts';
-import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { changePolicy, gatewayAuthor } from '../changes.ts';
 import { setAccountActive } from '../policy.ts';
 import { saveMerchantStatus } from '../store.ts';
 
 /**
- * An account was blocked or unblocked. Messages may overtake each other, so only a higher status_version counts.
- * For a merchant that is not registered yet the status waits in the table until the registration reads it.
+ * An account was blocked or unblocked. Messages may arrive out of order, so only a higher status_version counts.
+ * The status of a merchant that is not registered yet stays in its table until the registration reads it.
  */
 export const merchantStatusChanged = (outbox: Outbox): Handler =>
   on(MerchantStatusChanged, 'merchant-status-changed', async (change, { tx }) => {
