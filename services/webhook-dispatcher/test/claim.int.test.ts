@@ -25,7 +25,7 @@ const stateOf = (eventId: string) => world.stateOf(eventId);
 const lapse = () => world.lapse();
 const settle = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
 
-describe('claiming', () => {
+describe('a claim', () => {
   test('leases what is due to one claimer only, for 45 seconds', async () => {
     const eventId = await addEvent(await addMerchant());
     const [claimed] = await claim();
@@ -40,7 +40,7 @@ describe('claiming', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: 45 });
   });
 
-  test('takes no more of a lane than may be in flight, and goes round all lanes', async () => {
+  test('leases no more of a lane than may be in flight, and visits all lanes in turn', async () => {
     const merchants = await Promise.all([addMerchant(), addMerchant(), addMerchant()]);
     for (const merchantId of merchants) await Promise.all([1, 2, 3, 4].map(() => addEvent(merchantId)));
     const first = await claim({ perLane: 2, room: 4 });
@@ -53,7 +53,7 @@ describe('claiming', () => {
 
   const count = (claimed: Claimed[], merchantId: string) => claimed.filter((c) => c.merchant_id === merchantId).length;
 
-  test('a lane with a long backlog does not keep the others waiting', async () => {
+  test('reaches the other lanes while one has a long backlog', async () => {
     const [busy, quiet] = [await addMerchant(), await addMerchant()];
     for (let n = 0; n < 20; n += 1) await addEvent(busy);
     await claim({ room: 1 });
@@ -62,7 +62,7 @@ describe('claiming', () => {
     expect(next.map((c) => c.event_id)).toContain(eventId);
   });
 
-  test('many lanes without anything to send do not hide one that has', async () => {
+  test('finds the one lane that has something to send among many that have nothing', async () => {
     // A new endpoint's lane is due once, to see whether an event came before it.
     for (let n = 0; n < 17; n += 1) await addMerchant();
     const eventId = await addEvent(await addMerchant());
@@ -72,14 +72,14 @@ describe('claiming', () => {
     expect(second.claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('leaves lanes that lead to a host at its bound', async () => {
+  test('skips lanes that lead to a host at its limit', async () => {
     await addEvent(await addMerchant('busy.io'));
     const eventId = await addEvent(await addMerchant('free.io'));
     const claimed = await claim({ hosts: { 'busy.io': { room: 0, pause_seconds: 0 } } });
     expect(claimed.map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('no event is forgotten or claimed twice while events come in and several claim', async () => {
+  test('beside other claims and new events forgets no event and leases none twice', async () => {
     const merchants = await Promise.all(Array.from({ length: 5 }, () => addMerchant()));
     const added: string[] = [];
     const claimed: string[] = [];
@@ -101,7 +101,7 @@ describe('claiming', () => {
     expect(claimed.toSorted()).toEqual(added.toSorted());
   }, 60_000);
 
-  test('a lease that lapsed is an interruption, not an attempt', async () => {
+  test('counts a lease that lapsed as an interruption, not as an attempt', async () => {
     const eventId = await addEvent(await addMerchant());
     await claim();
     await lapse();
@@ -110,7 +110,7 @@ describe('claiming', () => {
     expect(await stateOf(eventId)).toMatchObject({ interruptions: 1, attempts: 0, error_category: 'interrupted' });
   });
 
-  test('what is given back is due again, without attempt or interruption', async () => {
+  test('can be released: its deliveries are due again, without attempt or interruption', async () => {
     const eventId = await addEvent(await addMerchant());
     await releaseDeliveries(pool, await claim(), 0);
     const [again] = await claim();
@@ -119,8 +119,8 @@ describe('claiming', () => {
   });
 });
 
-describe('settling', () => {
-  test('a failure is tried again after its delay, the last one is final', async () => {
+describe('a settlement', () => {
+  test('makes a failure due again after its delay, and the last one final', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
     await settle([outcome(first!, { ...failure, retry_delay_seconds: 30 })]);
@@ -139,14 +139,14 @@ describe('settling', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'failed', attempts: 2, due_in: null });
   });
 
-  test('a retry due before its lease would have lapsed is noticed in time', async () => {
+  test('makes a retry due in time that is due before its lease would have lapsed', async () => {
     const eventId = await addEvent(await addMerchant());
     const [first] = await claim();
     await settle([outcome(first!, { ...failure, retry_delay_seconds: 0 })]);
     expect((await claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('a success is a fact, whoever holds the lease by now', async () => {
+  test('counts a success, whoever holds the lease by now', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();
@@ -157,7 +157,7 @@ describe('settling', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
   });
 
-  test('a failure counts only under its own lease', async () => {
+  test('counts a failure only under its own lease', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();
@@ -166,7 +166,7 @@ describe('settling', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'pending', attempts: 0, leased: true });
   });
 
-  test('of a success and a failure of one event in one batch, the success stands', async () => {
+  test('of a success and a failure of one event in one batch counts the success', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();
@@ -177,7 +177,7 @@ describe('settling', () => {
     expect(rowCount).toBe(2);
   });
 
-  test('a late success counts even after the event was given up', async () => {
+  test('counts a late success even after the event was given up', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();
@@ -188,7 +188,7 @@ describe('settling', () => {
     expect(await stateOf(eventId)).toMatchObject({ status: 'delivered', error_category: null });
   });
 
-  test('written down again, because nobody knows whether the commit took effect, an outcome is there once', async () => {
+  test('that is repeated, because its commit may have succeeded, stores each outcome once', async () => {
     const [delivered, failed] = [await addEvent(await addMerchant()), await addEvent(await addMerchant())];
     const outcomes = (await claim()).map((c) => outcome(c, c.event_id === failed ? failure : {}));
     await settle(outcomes);
@@ -199,7 +199,7 @@ describe('settling', () => {
     expect(rowCount).toBe(2);
   });
 
-  test('batches that share events and lanes in opposite order do not block each other', async () => {
+  test('does not deadlock with one of the same events and lanes in opposite order', async () => {
     const merchants = await Promise.all(Array.from({ length: 10 }, () => addMerchant()));
     await Promise.all(merchants.map(addEvent));
     const early = await claim();

@@ -70,7 +70,7 @@ describe('a paid payment', () => {
     });
   });
 
-  test('that is said twice becomes one event', async () => {
+  test('whose message comes twice becomes one event', async () => {
     const merchant = await world.merchant();
     const payment = await world.pay(merchant);
     await world.pay(merchant, payment);
@@ -91,7 +91,7 @@ describe('a paid payment', () => {
     await ends(payment, { status: 'delivered', attempts: 1 });
   });
 
-  test('reuses the connection of the one before', async () => {
+  test('is sent on the connection of the previous one', async () => {
     const merchant = await world.merchant();
     for (let n = 0; n < 3; n += 1) await ends(await world.pay(merchant), { status: 'delivered' });
     expect(world.receiver.received(merchant.host)).toHaveLength(3);
@@ -100,7 +100,7 @@ describe('a paid payment', () => {
 });
 
 describe('a failing receiver', () => {
-  test('that recovers gets the same bytes again, freshly signed', async () => {
+  test('that recovers gets the same bytes again, with a new signature', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500), status(200));
     const payment = await world.pay(merchant);
@@ -111,7 +111,7 @@ describe('a failing receiver', () => {
     expect(second.body.equals(first.body)).toBe(true);
   });
 
-  test('uses up its retries, and the merchant has the same event delivered anew', async () => {
+  test("uses up its retries, and the merchant's retry delivers the same event", async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(503));
     const payment = await world.pay(merchant);
@@ -139,7 +139,7 @@ describe('a failing receiver', () => {
     expect(rows).toEqual([{ action: 'event_retried', actor: 'merchant' }]);
   });
 
-  test('of twenty retries at once exactly one starts a cycle, with one audit row', async () => {
+  test('starts one cycle, with one audit row, for twenty concurrent retries', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
@@ -159,7 +159,7 @@ describe('a failing receiver', () => {
     expect(audit.rowCount).toBe(1);
   });
 
-  test("an unknown event, and another merchant's, are 404 alike", async () => {
+  test("cannot be told by a retry of an unknown event from one of another merchant's: both are 404", async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
@@ -169,14 +169,14 @@ describe('a failing receiver', () => {
     expect(foreign).toEqual(unknown);
   });
 
-  test('that redirects has failed, and nobody goes where it points', async () => {
+  test('that redirects has failed, and the redirect is not followed', async () => {
     const [merchant, elsewhere] = [await world.merchant(), await world.merchant()];
     world.receiver.answer(merchant.host, status(302, { location: `https://${elsewhere.host}/` }));
     await ends(await world.pay(merchant), { status: 'failed', error_category: 'redirect' });
     expect(world.receiver.connections(elsewhere.host)).toBe(0);
   });
 
-  test('every attempt is on record with what a merchant needs to find the fault', async () => {
+  test('leaves a record of every attempt with what a merchant needs to find the fault', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(404), status(200));
     const { event_id } = await ends(await world.pay(merchant), { status: 'delivered' });
@@ -196,7 +196,7 @@ describe('a failing receiver', () => {
 });
 
 describe('a change of the endpoint', () => {
-  test('a new signing key and a new URL hold for the very next attempt', async () => {
+  test('applies a new signing key and a new URL to the next attempt', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });
@@ -213,7 +213,7 @@ describe('a change of the endpoint', () => {
     expect(request.path).toBe('/v2');
   });
 
-  test('a URL that the policy forbids is not dialled, even when it is already stored', async () => {
+  test('does not make a stored URL that the policy forbids be dialled', async () => {
     const merchant = await world.merchant();
     await world.pool.query(
       `update endpoint set url = 'https://127.0.0.1/', host = '127.0.0.1' where merchant_id = $1`,
@@ -224,7 +224,7 @@ describe('a change of the endpoint', () => {
     expect(world.receiver.connections(merchant.host) + world.receiver.connections('') - before).toBe(0);
   });
 
-  test('a name that does not exist any more is a DNS error', async () => {
+  test('to a name that no longer exists causes a DNS error', async () => {
     const merchant = await world.merchant();
     await world.pool.query(`update endpoint set url = 'https://gone.invalid/' where merchant_id = $1`, [
       merchant.merchantId,
@@ -233,7 +233,7 @@ describe('a change of the endpoint', () => {
   });
 });
 
-test('a signing key that cannot be opened costs no attempt, and keeps nobody else waiting', async () => {
+test('a signing key that cannot be opened uses no attempt, and delays no other merchant', async () => {
   const [merchant, other] = [await world.merchant(), await world.merchant()];
   await world.pool.query(`update signing_key set secret_encrypted = '\\x00' where key_id = $1`, [merchant.keyId]);
   const payment = await world.pay(merchant);
@@ -250,7 +250,7 @@ test('a signing key that cannot be opened costs no attempt, and keeps nobody els
 });
 
 describe('a blocked account', () => {
-  test('its events are held without using an attempt, and go out after unblocking', async () => {
+  test('holds its events without using an attempt, and sends them after unblocking', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     await world.setStatus(merchant.merchantId, 'blocked', 5);
     await eventually(async () => {
@@ -298,7 +298,7 @@ describe('operators', () => {
     expect(await world.call('GET', '/events?status=pending')).toMatchObject({ status: 422 });
   });
 
-  test('page through all that failed, of one merchant or of all, and are told how many there are', async () => {
+  test('page through failed events, of one merchant or of all, with their number', async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     const ids = Array.from({ length: 103 }, () => newId('evt')).sort();
     // As if they had used up their attempts, all in one moment; to have them do so would take a thousand deliveries.

@@ -32,7 +32,7 @@ async function endedEvent(merchant: Merchant) {
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 describe('an event', () => {
-  test('is shown with all its attempts, newest first, to whoever has its id or its payment', async () => {
+  test('is found by its id or its payment, with all its attempts, newest first', async () => {
     const merchant = await world.merchant();
     world.receiver.answer(merchant.host, status(404), status(503), status(200));
     const { eventId, paymentId } = await endedEvent(merchant);
@@ -69,7 +69,7 @@ describe('an event', () => {
       expect(text).not.toContain(secret);
   });
 
-  test('under way is said to be, with its lease', async () => {
+  test('in flight is shown with its lease', async () => {
     const merchant = await world.merchant();
     const held: (() => void)[] = [];
     world.receiver.answer(merchant.host, (response) => void held.push(() => response.writeHead(200).end()));
@@ -99,7 +99,7 @@ describe('an event', () => {
     expect(numbers).toEqual(Array.from({ length: 130 }, (_item, at) => at + 1));
   });
 
-  test('that nobody has is 404, and a page from no moment 422', async () => {
+  test('that does not exist is 404, and a page before an invalid time 422', async () => {
     const [event, payment] = [newId('evt'), newId('pay')];
     expect(await ask(`/events/${event}`)).toMatchObject({ status: 404, body: { detail: 'Webhook event not found' } });
     expect(await ask(`/payments/${payment}/event`)).toMatchObject({ status: 404 });
@@ -108,7 +108,7 @@ describe('an event', () => {
   });
 });
 
-test('lanes that wait are listed, of blocked accounts on demand, and one by name', async () => {
+test("waiting lanes are listed: all, those of blocked accounts, or one merchant's", async () => {
   const merchant = await world.merchant();
   await world.setStatus(merchant.merchantId, 'blocked', 1);
   await eventually(async () => {

@@ -18,7 +18,7 @@ const signingKey = expect.stringMatching(/^whsec_[A-Za-z0-9_-]{43}$/);
 const path = (merchantId: string) => `/merchants/${merchantId}/webhook`;
 
 describe('PUT webhook', () => {
-  test('200 with the signing key the first time, and without it from then on', async () => {
+  test('answers 200 with the signing key the first time, and without it afterwards', async () => {
     const merchantId = newId('mer');
     const first = await world.call('PUT', path(merchantId), { url });
     expect(first).toEqual({ status: 200, body: { url, key_id: keyId, signing_key: signingKey } });
@@ -26,7 +26,7 @@ describe('PUT webhook', () => {
     expect(second).toEqual({ status: 200, body: { url: 'https://other.merchant.io/', key_id: first.body.key_id } });
   });
 
-  test('of twenty first calls at once exactly one sees the key, and all name the same one', async () => {
+  test('answers exactly one of twenty concurrent first calls with the key, and all with the same key id', async () => {
     const merchantId = newId('mer');
     const answers = await Promise.all(Array.from({ length: 20 }, () => world.call('PUT', path(merchantId), { url })));
     expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 200));
@@ -37,7 +37,7 @@ describe('PUT webhook', () => {
     await eventually(() => expect(world.configured(merchantId)).toHaveLength(1));
   });
 
-  test('says WebhookConfigured once a merchant, however often the URL changes', async () => {
+  test('publishes WebhookConfigured once per merchant, however often the URL changes', async () => {
     const merchants = [newId('mer'), newId('mer')] as const;
     for (const merchantId of [merchants[0], merchants[0], merchants[1]]) {
       await world.call('PUT', path(merchantId), { url });
@@ -55,7 +55,7 @@ describe('PUT webhook', () => {
     ['unknown fields', { url, secret: 'x', events: [] }, ['secret', 'events']],
     ['malformed JSON', '{"url":', ['body']],
     ['a list', '[]', ['body']],
-  ])('422 naming the field for %s', async (_case, body, fields) => {
+  ])('answers 422 naming the field for %s', async (_case, body, fields) => {
     const merchantId = newId('mer');
     const answer = await world.call('PUT', path(merchantId), body);
     expect(answer).toEqual({
@@ -65,7 +65,7 @@ describe('PUT webhook', () => {
     expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
   });
 
-  test('422 with a reason for every URL that the policy refuses, and 200 for every one it accepts', async () => {
+  test('answers 422 with a reason for every URL that the policy refuses, and 200 for every one it accepts', async () => {
     const merchantId = newId('mer');
     for (const url of [...urlTable('reject'), ...hostileUrls]) {
       const { status, body } = await world.call('PUT', path(merchantId), { url });
@@ -90,7 +90,7 @@ describe('PUT webhook', () => {
     ['a compressed body', { 'content-encoding': 'gzip' }, JSON.stringify({ url })],
     ['a text', {}, JSON.stringify(url)],
     ['nothing', {}, ''],
-  ])('422 on the body for %s', async (_case, headers, body) => {
+  ])('answers 422 on the body for %s', async (_case, headers, body) => {
     const answer = await world.call('PUT', path(newId('mer')), body, headers);
     expect(answer).toEqual({ status: 422, body: { detail: [{ field: 'body', reason: expect.any(String) }] } });
   });
@@ -100,7 +100,7 @@ describe('PUT webhook', () => {
     ['a null', '{"url":null}', ['url']],
     ['a list of URLs', JSON.stringify({ url: [url] }), ['url']],
     ['other spellings of the field', JSON.stringify({ URL: url, 'url ': url }), ['URL', 'url ', 'url']],
-  ])('422 naming the field for %s in place of the URL', async (_case, body, fields) => {
+  ])('answers 422 naming the field for %s in place of the URL', async (_case, body, fields) => {
     const answer = await world.call('PUT', path(newId('mer')), body);
     expect(answer).toEqual({
       status: 422,
@@ -108,7 +108,7 @@ describe('PUT webhook', () => {
     });
   });
 
-  test('each change is in the audit, with the request that made it and without the URL or the key', async () => {
+  test('writes each change to the audit, with the request that made it and without the URL or the key', async () => {
     const merchantId = newId('mer');
     const { body: first } = await world.call('PUT', path(merchantId), { url }, { 'x-request-id': 'first-put' });
     await world.call('PUT', path(merchantId), { url: `${url}/moved` }, { 'x-request-id': 'second-put' });
@@ -125,7 +125,7 @@ describe('PUT webhook', () => {
     expect(JSON.stringify(rows)).not.toContain(first.signing_key);
   });
 
-  test('413 for a body over 64 KiB, 401 without the internal token', async () => {
+  test('answers 413 for a body over 64 KiB, 401 without the internal token', async () => {
     const long = { url: `https://hooks.merchant.io/${'a'.repeat(65_536)}` };
     expect(await world.call('PUT', path(newId('mer')), long)).toMatchObject({ status: 413 });
     const stranger = { 'x-internal-token': 'x'.repeat(32) };
@@ -134,7 +134,7 @@ describe('PUT webhook', () => {
 });
 
 describe('GET webhook', () => {
-  test('404 before the first PUT, then 200 without the signing key', async () => {
+  test('answers 404 before the first PUT, then 200 without the signing key', async () => {
     const merchantId = newId('mer');
     expect(await world.call('GET', path(merchantId))).toEqual({
       status: 404,
@@ -150,7 +150,7 @@ describe('GET webhook', () => {
 });
 
 describe('POST webhook/rotate-key', () => {
-  test('409 before the first PUT, then 200 with another key', async () => {
+  test('answers 409 before the first PUT, then 200 with another key', async () => {
     const merchantId = newId('mer');
     const rotate = () => world.call('POST', `${path(merchantId)}/rotate-key`);
     expect(await rotate()).toEqual({ status: 409, body: { detail: 'Webhook is not configured' } });
@@ -161,7 +161,7 @@ describe('POST webhook/rotate-key', () => {
     expect(await world.call('GET', path(merchantId))).toMatchObject({ body: { key_id: rotated.body.key_id } });
   });
 
-  test('rotations at once leave one key in use, and erase the secrets of the others', async () => {
+  test('called concurrently leaves one key in use, and erases the secrets of the others', async () => {
     const merchantId = newId('mer');
     await world.call('PUT', path(merchantId), { url });
     const answers = await Promise.all(
@@ -177,7 +177,7 @@ describe('POST webhook/rotate-key', () => {
   });
 });
 
-test('deliveries of a payment that nobody knows are an empty list', async () => {
+test('GET deliveries of an unknown payment answers an empty list', async () => {
   const answer = await world.call('GET', `/merchants/${newId('mer')}/payments/${newId('pay')}/deliveries`);
   expect(answer).toEqual({ status: 200, body: { deliveries: [] } });
 });

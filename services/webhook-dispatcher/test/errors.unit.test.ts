@@ -57,20 +57,20 @@ const statuses: [status: number, category: ErrorCategory | null][] = [
   [600, 'protocol_error'],
 ];
 
-describe('why an attempt failed', () => {
-  test.each(connectErrors)('%s while connecting (TCP stands: %p) is %s', (code, connected, category) => {
+describe('the category of a failed attempt', () => {
+  test.each(connectErrors)('for %s while connecting (TCP established: %p) is %s', (code, connected, category) => {
     expect(categoryOfConnectError(errorWith(code), connected)).toBe(category);
   });
 
-  test.each(sendErrors)('%p is %s', (error, category) => {
+  test.each(sendErrors)('for %p is %s', (error, category) => {
     expect(categoryOfSendError(error)).toBe(category);
   });
 
-  test.each(statuses)('status %p is %p', (status, category) => {
+  test.each(statuses)('for status %p is %p', (status, category) => {
     expect(categoryOfStatus(status)).toBe(category);
   });
 
-  test('every category of the contract can come about', () => {
+  test('can be each one of the contract', () => {
     const reached = [
       ...connectErrors.map(([, , c]) => c),
       ...sendErrors.map(([, c]) => c),

@@ -58,7 +58,7 @@ describe('a batch of events', () => {
 
   const byPayment = (a: { payment_id: string }, b: { payment_id: string }) => (a.payment_id < b.payment_id ? -1 : 1);
 
-  test('holds one event for each payment: the first one, or the one that was there before', async () => {
+  test('stores one event for each payment: the first one, or the one that was there before', async () => {
     const old = newEvent();
     await insert([old]);
     const first = newEvent();
@@ -113,7 +113,7 @@ describe('a batch of events', () => {
     for (const [merchantId, offMs] of seen) expect([merchantId, offMs <= 1]).toEqual([merchantId, true]);
   });
 
-  test('and another one with the same payments in opposite order do not wait for each other', async () => {
+  test('does not deadlock with a batch of the same payments in opposite order', async () => {
     for (let round = 0; round < 10; round += 1) {
       const events = Array.from({ length: 1_000 }, () => newEvent());
       const copies = events.map(({ paymentId, merchantId }) => newEvent({ paymentId, merchantId }));
@@ -121,7 +121,7 @@ describe('a batch of events', () => {
     }
   }, 60_000);
 
-  test('and another one with the same merchants in opposite order do not wait for each other', async () => {
+  test('does not deadlock with a batch of the same merchants in opposite order', async () => {
     const merchantIds = Array.from({ length: 2_000 }, () => newId('mer'));
     for (let round = 0; round < 10; round += 1) {
       const orders = [merchantIds, merchantIds.toReversed()];

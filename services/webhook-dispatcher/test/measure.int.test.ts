@@ -15,7 +15,7 @@ beforeAll(async () => {
 beforeEach(() => world.empty());
 afterAll(() => world.stop(), 60_000);
 
-test('merchants whose events wait longest are named, twenty at most, and no more once they have theirs', async () => {
+test('the metrics name the twenty merchants whose events wait longest, and drop them once they are served', async () => {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const merchants: string[] = [];
   for (let n = 0; n < 22; n += 1) {

@@ -80,7 +80,7 @@ const endTcpOnly = (socket: TLSSocket): void => {
   (socket as unknown as { _parent: { end(): void } })._parent.end();
 };
 
-describe('an answer counts by its status line', () => {
+describe('the status line of an answer decides', () => {
   const head = ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', ''];
   test.each<[string, Behaviour]>([
     ['in HTTP/1.0, whose body ends with the connection', then(say('HTTP/1.0 200 OK', '', 'fine'), (s) => s.end())],
@@ -128,7 +128,7 @@ describe('an answer counts by its status line', () => {
     expect(await send({ by: hasty })).toMatchObject({ httpStatus: 201, posts: 1 });
   });
 
-  test('even before the request was read', async () => {
+  test('even when it comes before the request was read', async () => {
     receiver.behave(
       () => undefined,
       (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
@@ -136,7 +136,7 @@ describe('an answer counts by its status line', () => {
     expect(await send()).toMatchObject({ errorCategory: null, httpStatus: 200 });
   });
 
-  test('while its body trickles on, and holds the place of its attempt no longer than bodies may', async () => {
+  test('while its body trickles, and the attempt ends with the time limit for bodies', async () => {
     receiver.behave(flood('HTTP/1.1 200 OK\r\n\r\n', 'x', 20));
     const patient = senderTo({ bodyTimeoutMs: 300 });
     const result = await send({ by: patient });
@@ -146,18 +146,18 @@ describe('an answer counts by its status line', () => {
     expect(result.durationMs).toBeLessThan(14_000);
   });
 
-  test('and a failure with a body that trickles on is the failure it says', async () => {
+  test('and a failure whose body trickles keeps its category and Retry-After', async () => {
     receiver.behave(flood('HTTP/1.1 503 No\r\nretry-after: 7\r\n\r\n', 'x', 20));
     expect(await send({ by: hasty })).toMatchObject({ errorCategory: 'http_5xx', retryAfterSeconds: 7, posts: 1 });
   });
 });
 
-test('a status beyond all statuses is no success', async () => {
+test('the status 999 is a protocol error', async () => {
   receiver.behave(say('HTTP/1.1 999 OK', 'content-length: 0', '', ''));
   expect(await send()).toMatchObject({ errorCategory: 'protocol_error', httpStatus: 999, posts: 1 });
 });
 
-describe('no answer', () => {
+describe('an attempt gets no answer', () => {
   test.each<[string, Behaviour, string]>([
     ['a byte of its head now and then', flood('HTTP/1.1 200 OK\r\nx-slow: ', 'x', 50), 'response_timeout'],
     ['interim answers now and then', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 200), 'response_timeout'],
@@ -178,18 +178,18 @@ describe('no answer', () => {
     ['the end of TCP, without a word of TLS', endTcpOnly, 'connection_reset'],
     ['a reset', reset, 'connection_reset'],
     ['half a head and the end', then(say('HTTP/1.1 200 OK', 'x-half'), (s) => s.end()), 'connection_reset'],
-  ])('but %s', async (_case, behaviour, errorCategory) => {
+  ])('when the receiver sends %s', async (_case, behaviour, errorCategory) => {
     receiver.behave(behaviour);
     expect(await send({ by: hasty })).toMatchObject({ errorCategory, httpStatus: null, posts: 1 });
   });
 
-  test('to a connection that closes right after the handshake', async () => {
+  test('when the receiver closes right after the handshake', async () => {
     receiver.behave(ok, (socket) => void socket.destroy());
     const { errorCategory, posts } = await send({ by: hasty });
     expect({ errorCategory, posts: posts <= 1 }).toEqual({ errorCategory: 'connection_reset', posts: true });
   });
 
-  test('because our process stood still: what came meanwhile is read first', async () => {
+  test('unless it arrived while our process was frozen', async () => {
     const flags = new Int32Array(new SharedArrayBuffer(8));
     const worker = new Worker(answersWhenTold, {
       eval: true,
@@ -225,7 +225,7 @@ const answersWhenTold = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
 
-describe('one POST an attempt', () => {
+describe('an attempt makes one POST', () => {
   /** What may happen to a connection, at the moments that are worst for a client which keeps it. */
   const endings: Record<string, Behaviour> = {
     ok,
@@ -245,7 +245,7 @@ describe('one POST an attempt', () => {
     'body without end': say('HTTP/1.1 200 OK', 'content-length: 9', '', 'x'),
   };
 
-  test('whenever the receiver closes connections that were kept, no event comes twice', async () => {
+  test('whenever the receiver closes idle connections, so that no event comes twice', async () => {
     const names = Object.keys(endings);
     const plan = fc.array(
       fc.record({
@@ -288,7 +288,7 @@ describe('one POST an attempt', () => {
     expect(receiver.connections()).toBeLessThan(all.length);
   }, 60_000);
 
-  test('an attempt whose time is over before it has a connection goes out neither then nor later', async () => {
+  test('or none, then or later, when it times out before it has a connection', async () => {
     let connect = (): void => undefined;
     let closed = false;
     const gate = new Promise<void>((resolve) => (connect = resolve));

@@ -4,8 +4,8 @@ import { createOutcomeWriter } from '../src/delivery/outcome-writer.ts';
 
 const databaseIsAway = Object.assign(new Error('gone'), { code: 'ECONNREFUSED' });
 
-describe('settling in batches', () => {
-  test('outcomes that come while one is being written go together in the next', async () => {
+describe('the outcome writer', () => {
+  test('writes outcomes that come during a write together in the next one', async () => {
     const batches: number[][] = [];
     const writer = createOutcomeWriter<number>({
       write: async (outcomes) => void batches.push([...outcomes]),
@@ -15,7 +15,7 @@ describe('settling in batches', () => {
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
-  test('a batch is never larger than 256', async () => {
+  test('writes at most 256 outcomes in a batch', async () => {
     const sizes: number[] = [];
     const writer = createOutcomeWriter<number>({
       write: async (outcomes) => void sizes.push(outcomes.length),
@@ -25,7 +25,7 @@ describe('settling in batches', () => {
     expect(sizes).toEqual([1, 256, 256, 87]);
   });
 
-  test('a database that is away is waited for, and nothing is lost', async () => {
+  test('waits for a database that is away, and loses no outcome', async () => {
     const written: number[] = [];
     let failures = 2;
     const writer = createOutcomeWriter<number>({
@@ -42,7 +42,7 @@ describe('settling in batches', () => {
     expect(written.toSorted()).toEqual([1, 2, 3]);
   });
 
-  test('one outcome that cannot be written does not keep the others from it', async () => {
+  test('writes the others when one outcome cannot be written', async () => {
     const written: number[] = [];
     const writer = createOutcomeWriter<number>({
       write: async (outcomes) => {
@@ -55,7 +55,7 @@ describe('settling in batches', () => {
     expect(written).toEqual([1, 2, 4]);
   });
 
-  test('one outcome that waits for a lock is tried again behind the others', async () => {
+  test('retries an outcome that waits for a lock after the others', async () => {
     const written: number[] = [];
     let isLocked = true;
     const writer = createOutcomeWriter<number>({

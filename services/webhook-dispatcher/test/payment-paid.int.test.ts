@@ -47,7 +47,7 @@ async function delivered(payments: readonly PaymentPaid[], merchants: readonly M
   expect(sent.toSorted()).toEqual(idsOf(payments));
 }
 
-test('payments that wait in the queue become events together, one each', async () => {
+test('paid payments that wait in the queue become events in one batch, one each', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
   for (const again of payments.slice(0, 20)) await world.pay({ merchantId: again.merchant_id }, again);
@@ -63,7 +63,7 @@ test('payments that wait in the queue become events together, one each', async (
   });
 }, 60_000);
 
-test('a power cut between the commit and the acknowledgements of a batch repeats nothing', async () => {
+test('a crash between the commit and the acknowledgements of a batch repeats no event', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
   // It may well be over before it listens.
@@ -81,7 +81,7 @@ test('a power cut between the commit and the acknowledgements of a batch repeats
   });
 }, 60_000);
 
-test('a payment whose event cannot be stored holds up no other one of its batch, and gets its event once it can be', async () => {
+test('a payment whose event cannot be stored delays no other of its batch, and gets its event once it can be stored', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 40);
   const poison = payments[20]!;

@@ -46,7 +46,7 @@ async function openAll(vault: KeyVault): Promise<string[]> {
 }
 
 describe('replacing the encryption key', () => {
-  test('signing keys are sealed anew in bounded batches until the new key alone opens all of them', async () => {
+  test('signing keys are sealed again in bounded batches until the new key alone opens all of them', async () => {
     await addMerchants(RESEAL_BATCH + 30);
     expect(() => openAll(during)).not.toThrow();
     expect((await reseal()).resealed).toBe(RESEAL_BATCH);
@@ -90,7 +90,7 @@ describe('replacing the encryption key', () => {
     expect(await openAll(after)).toEqual([keyId]);
   });
 
-  test('a key that does not open holds up no other, and is told', async () => {
+  test('a key that does not open delays no other, and is reported', async () => {
     const [damaged] = await addMerchants(3);
     await world.pool.query(`update signing_key set secret_encrypted = secret_encrypted || '\\x00' where key_id = $1`, [
       damaged!.keyId,
@@ -99,7 +99,7 @@ describe('replacing the encryption key', () => {
     expect(await countForeignKeys(world.pool, [during.encryptionKeyId])).toBe(1);
   });
 
-  test('the loop comes to its end by itself, and its gauge says so', async () => {
+  test('the loop finishes by itself, and its gauge drops to 0', async () => {
     await addMerchants(RESEAL_BATCH + 1);
     const metrics = createMetrics({ service: 'test', processMetrics: false });
     const loop = startResealLoop({ pool: world.pool, vault: during, logger: testLogger, metrics });

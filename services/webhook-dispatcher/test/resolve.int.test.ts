@@ -30,7 +30,7 @@ test.each([
   ['four.io', ['8.8.8.8']],
   ['six.io', ['2001:4860:4860::8888']],
   ['alias-outside.io', ['8.8.8.8']],
-])('%s leads to all its addresses', async (name, addresses) => {
+])('%s resolves to all its addresses', async (name, addresses) => {
   expect((await publicAddresses(name, resolve)).toSorted()).toEqual(addresses.toSorted());
 });
 
@@ -38,12 +38,12 @@ test.each(['mixed.io', 'private-six.io', 'mapped.io', 'alias.io'])('%s is blocke
   await expect(publicAddresses(name, resolve)).rejects.toMatchObject({ category: 'blocked_address' });
 });
 
-test.each(['nobody.io', 'empty.io'])('%s does not exist, as far as sending goes', async (name) => {
+test.each(['nobody.io', 'empty.io'])('%s is reported as a name that does not exist', async (name) => {
   await expect(publicAddresses(name, resolve)).rejects.toBeInstanceOf(NameNotFound);
 });
 
 test.each(['failing.io', 'refused.io', 'silent.io'])(
-  'of %s nothing is known, after a bounded wait',
+  '%s is a resolver failure, after a bounded wait',
   async (name) => {
     const failure = await publicAddresses(name, resolve).catch((error: unknown) => error);
     expect(failure).toMatchObject({ category: 'dns_error' });

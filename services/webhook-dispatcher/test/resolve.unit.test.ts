@@ -9,7 +9,7 @@ const answering =
 const neverAsked = () => Promise.reject(new Error('nobody should have asked'));
 
 describe('resolving a receiver', () => {
-  test('all answers are handed on when all are public', async () => {
+  test('returns all addresses when all are public', async () => {
     const addresses = ['8.8.8.8', '2001:4860:4860::8888'];
     await expect(publicAddresses('hooks.io', answering(...addresses))).resolves.toEqual(addresses);
   });
@@ -20,19 +20,19 @@ describe('resolving a receiver', () => {
     ['an IPv4-mapped answer', ['::ffff:8.8.8.8']],
     ['an IPv6 answer beside a public IPv4 one', ['8.8.8.8', 'fd00::1']],
     ['an answer that is no address', ['8.8.8.8', 'localhost']],
-  ])('one that is not public refuses the host: %s', async (_case, addresses) => {
+  ])('refuses the host for one address that is not public: %s', async (_case, addresses) => {
     await expect(publicAddresses('hooks.io', answering(...addresses))).rejects.toMatchObject({
       category: 'blocked_address',
     });
   });
 
-  test('an address is judged without asking anybody', async () => {
+  test('checks an address without a query', async () => {
     await expect(publicAddresses('8.8.8.8', neverAsked)).resolves.toEqual(['8.8.8.8']);
     await expect(publicAddresses('127.0.0.1', neverAsked)).rejects.toMatchObject({ category: 'blocked_address' });
     await expect(publicAddresses('::1', neverAsked)).rejects.toMatchObject({ category: 'blocked_address' });
   });
 
-  test('a name that does not exist, or has no address, is told from a resolver that does not answer', async () => {
+  test('distinguishes a name that does not exist, or has no address, from a resolver that does not answer', async () => {
     const missing = () => Promise.reject(new NameNotFound('gone.io'));
     await expect(publicAddresses('gone.io', missing)).rejects.toBeInstanceOf(NameNotFound);
     await expect(publicAddresses('empty.io', answering())).rejects.toBeInstanceOf(NameNotFound);

@@ -84,8 +84,8 @@ async function tcpServer(onConnection: (socket: Socket) => void) {
   return { port: (server.address() as AddressInfo).port, close };
 }
 
-describe('what the receiver answers', () => {
-  test('any 2xx is a success, with the bytes sent exactly as stored', async () => {
+describe('the answer of a receiver', () => {
+  test('is a success with any 2xx, and the bytes were sent exactly as stored', async () => {
     for (const code of [200, 201, 204, 299]) {
       const { host, result } = await attempt({ answers: [status(code)] });
       expect(result).toMatchObject({ errorCategory: null, httpStatus: code, remoteAddress: '127.0.0.1' });
@@ -105,19 +105,19 @@ describe('what the receiver answers', () => {
     [308, 'redirect'],
     [410, 'http_4xx'],
     [502, 'http_5xx'],
-  ])('status %p is %s, after one POST', async (code, errorCategory) => {
+  ])('with status %p is %s, after one POST', async (code, errorCategory) => {
     const { host, result } = await attempt({ answers: [status(code, { location: 'https://elsewhere.io/' })] });
     expect(result).toMatchObject({ errorCategory, httpStatus: code });
     expect(receiver.received(host)).toHaveLength(1);
     expect(receiver.connections('elsewhere.io')).toBe(0);
   });
 
-  test('Retry-After is read', async () => {
+  test('may have a Retry-After, which is read', async () => {
     const { result } = await attempt({ answers: [status(503, { 'retry-after': '120' })] });
     expect(result.retryAfterSeconds).toBe(120);
   });
 
-  test('a body beyond 64 KiB is not read to its end', async () => {
+  test('is not read to its end when the body is longer than 64 KiB', async () => {
     let closedEarly = false;
     const endless: Answer = (response) => {
       response.writeHead(200);
@@ -149,12 +149,12 @@ describe('what the receiver answers', () => {
 });
 
 describe('a receiver that does not answer', () => {
-  test('in time is a response timeout', async () => {
+  test('in time causes a response timeout', async () => {
     const { result } = await attempt({ by: hasty, answers: [() => undefined] });
     expect(result).toMatchObject({ errorCategory: 'response_timeout', httpStatus: null });
   });
 
-  test('but closes the connection, is a reset after exactly one POST, even on a connection that was kept', async () => {
+  test('but closes the connection causes a reset after exactly one POST, even on a reused connection', async () => {
     const host = 'closing.io';
     receiver.answer(host, status(200), (response) => void response.socket?.destroy());
     const connector = createConnector({ resolve: async () => addresses, dial });
@@ -167,12 +167,12 @@ describe('a receiver that does not answer', () => {
     expect(receiver.connections(host)).toBe(1);
   });
 
-  test('in HTTP is a protocol error', async () => {
+  test('in HTTP causes a protocol error', async () => {
     const { result } = await attempt({ answers: [(response) => void response.socket?.end('SMTP 220 ready\r\n\r\n')] });
     expect(result.errorCategory).toBe('protocol_error');
   });
 
-  test('with an acceptable header block is a protocol error', async () => {
+  test('with an acceptable header block causes a protocol error', async () => {
     const { result } = await attempt({ answers: [status(200, { 'x-long': 'x'.repeat(100_000) })] });
     expect(result.errorCategory).toBe('protocol_error');
   });
@@ -180,7 +180,7 @@ describe('a receiver that does not answer', () => {
 
 describe('TLS', () => {
   test.each(['expired.host.io', 'wrong.host.io', 'self-signed.host.io'])(
-    'a certificate that is not good for %s is a TLS error',
+    'a certificate that is not valid for %s is a TLS error',
     async (host) => {
       const { result } = await attempt({ host });
       expect(result.errorCategory).toBe('tls_error');
@@ -200,7 +200,7 @@ describe('TLS', () => {
     }
   });
 
-  test('a server that knows nothing newer than TLS 1.1 is a TLS error', async () => {
+  test('a server that supports nothing newer than TLS 1.1 is a TLS error', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'ALL:@SECLEVEL=0' } as const;
     const server = createHttpsServer({ ...(await authority.certify(`host${hosts + 1}.io`)), ...old }, (_, response) => {
       response.end();
@@ -210,13 +210,13 @@ describe('TLS', () => {
     expect((await against({ port: tlsPort, close: () => void server.close() })).errorCategory).toBe('tls_error');
   });
 
-  test('a server that speaks something else is a TLS error', async () => {
+  test('a server that speaks another protocol is a TLS error', async () => {
     const server = await tcpServer((socket) => socket.end('220 smtp ready\r\n'));
     expect((await against(server)).errorCategory).toBe('tls_error');
   });
 
   test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-    'a server that wants a certificate of ours, in %s, is a TLS error',
+    'a server that requires a client certificate, in %s, is a TLS error',
     async (version) => {
       const keyPair = await authority.certify('*.io');
       const server = tls.createServer({
@@ -264,7 +264,7 @@ describe('TLS', () => {
     expect(Math.max(...given)).toBeLessThanOrEqual(5_000);
   });
 
-  test('an address to which no way leads is unreachable', async () => {
+  test('an address without a route is unreachable', async () => {
     // The broadcast address takes no TCP connection on any machine.
     const connector = createConnector({
       resolve: async () => ['8.8.8.8'],
@@ -275,7 +275,7 @@ describe('TLS', () => {
     await lost.close();
   });
 
-  test('a sender that is closed has interrupted the attempt itself', async () => {
+  test('a closed sender interrupts the attempt, which is not charged', async () => {
     const closed = createSender({
       connector: createConnector({ resolve: async () => addresses, dial }),
       clock: () => new Date(),
@@ -285,16 +285,16 @@ describe('TLS', () => {
     expect((await attempt({ by: closed })).result.errorCategory).toBe('interrupted');
   });
 
-  test('nobody listening is a refusal', async () => {
+  test('a port without a listener refuses the connection', async () => {
     const server = await tcpServer(() => undefined);
     server.close();
     expect((await against(server)).errorCategory).toBe('connect_refused');
   });
 });
 
-describe('where connections may lead', () => {
+describe('a connection', () => {
   test.each([[['127.0.0.1']], [['8.8.8.8', '10.0.0.1']], [['::ffff:8.8.8.8']], [['fd00::1']]])(
-    'a name that leads to %j is not dialled at all',
+    'is not attempted to a name that resolves to %j',
     async (answer) => {
       const before = dials;
       addresses = answer;
@@ -314,14 +314,14 @@ describe('where connections may lead', () => {
     'https://169.254.169.254/latest',
     'http://host.io/',
     'https://host.io:8443/',
-  ])('the stored URL %s is not dialled at all', async (url) => {
+  ])('is not attempted to the stored URL %s', async (url) => {
     const before = dials;
     const { result } = await attempt({ url });
     expect(result.errorCategory).toBe('blocked_address');
     expect(dials - before).toBe(0);
   });
 
-  test('a name that turns private between two attempts is not dialled the second time', async () => {
+  test('is not attempted to a name that has become private since the last one', async () => {
     const host = 'rebinding.io';
     const { result } = await attempt({ host, answers: [status(200, { connection: 'close' })] });
     expect(result.errorCategory).toBeNull();
@@ -334,7 +334,7 @@ describe('where connections may lead', () => {
     expect(receiver.connections(host)).toBe(1);
   });
 
-  test('each of several public addresses gets its chance', async () => {
+  test('is attempted to each of several public addresses', async () => {
     const tried: string[] = [];
     const connector = createConnector({
       resolve: async () => ['8.8.8.8', '8.8.4.4'],
@@ -351,7 +351,7 @@ describe('where connections may lead', () => {
     await other.close();
   });
 
-  test('a proxy named in the environment is not used', async () => {
+  test('ignores a proxy that the environment names', async () => {
     const proxy = await tcpServer(() => {
       throw new Error('the proxy was used');
     });

@@ -2,15 +2,15 @@ import { describe, expect, test } from '@jest/globals';
 import { statusesBefore } from '../src/state.ts';
 
 describe('the state machine of a delivery', () => {
-  test('what is delivered stays delivered, and a success counts whatever was said before', () => {
+  test('keeps a delivered event delivered, and lets a success follow a failure', () => {
     expect(statusesBefore('delivered')).toEqual(['pending', 'failed']);
   });
 
-  test('only a pending delivery can fail', () => {
+  test('lets only a pending delivery fail', () => {
     expect(statusesBefore('failed')).toEqual(['pending']);
   });
 
-  test('only a failed delivery can be retried', () => {
+  test('lets only a failed delivery be retried', () => {
     expect(statusesBefore('pending')).toEqual(['failed']);
   });
 });

@@ -47,21 +47,21 @@ async function put(resolve: Resolve): Promise<unknown> {
   );
 }
 
-test('503 while the resolver does not answer: nobody knows yet whether the URL is good', async () => {
+test('a PUT of the endpoint answers 503 while the resolver fails, because the URL may be good', async () => {
   expect(await put(() => Promise.reject(new Error('SERVFAIL')))).toMatchObject({ status: 503 });
 });
 
-test('503 while the resolver stays silent, in the time a merchant waits', async () => {
+test('a PUT of the endpoint answers 503 within the time a merchant waits while the resolver does not answer', async () => {
   expect(await put(() => new Promise<string[]>(() => undefined))).toMatchObject({ status: 503 });
 });
 
-test('422 when one of several addresses is private, without telling which', async () => {
+test('a PUT of the endpoint answers 422 when one of several addresses is private, without naming it', async () => {
   const error = await put(async () => ['8.8.8.8', '192.168.7.7']);
   expect(error).toMatchObject({ status: 422, detail: [{ field: 'url', reason: expect.any(String) }] });
   expect(JSON.stringify(error)).not.toContain('192.168');
 });
 
-test('nothing of either was stored', async () => {
+test('none of these PUTs stored an endpoint or a key', async () => {
   const { rowCount } = await pool.query('select 1 from endpoint union all select 1 from signing_key');
   expect(rowCount).toBe(0);
 });

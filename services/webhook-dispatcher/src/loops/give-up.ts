@@ -25,16 +25,11 @@ export function startGiveUpLoop({
     'Events failed because their receiver stayed dead while their attempts were spared',
   );
   const afterSeconds = giveUpAfterSeconds(retryDelaysSeconds);
-  return startLoop({
-    name: 'give-up',
-    intervalMs: INTERVAL_MS,
-    logger,
-    metrics,
-    run: async () => {
-      const count = await giveUpDeliveries(pool, afterSeconds);
-      givenUp.inc(count);
-      if (count > 0) logger.warn({ events: count, after_seconds: afterSeconds }, 'events of dead receivers given up');
-      return { more: count === GIVE_UP_BATCH };
-    },
-  });
+  const run = async () => {
+    const count = await giveUpDeliveries(pool, afterSeconds);
+    givenUp.inc(count);
+    if (count > 0) logger.warn({ events: count, after_seconds: afterSeconds }, 'events of dead receivers given up');
+    return { more: count === GIVE_UP_BATCH };
+  };
+  return startLoop({ name: 'give-up', intervalMs: INTERVAL_MS, logger, metrics, run });
 }

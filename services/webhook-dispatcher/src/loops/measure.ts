@@ -13,62 +13,54 @@ const LONGEST_LANES = 20;
 
 /** Keeps the gauges of what waits to be sent. Every replica shows the same numbers: use their maximum, not their sum. */
 export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
-  const show = createGauges(metrics);
+  const show = createBacklogGauges(metrics);
   const misplaced = metrics.gauge('webhook_misplaced_attempts', 'Attempts in the default partition, up to 1,000');
   const failing = metrics.gauge(
     'webhook_failing_lanes',
     'Merchants with events waiting whose receiver failed since its last success, by how it failed last',
     ['error_category'],
   );
-  return startLoop({
-    name: 'measure',
-    intervalMs: INTERVAL_MS,
-    logger,
-    metrics,
-    run: async () => {
-      show(await readBacklog(pool, { longest: LONGEST_LANES }));
-      const lanes = await countFailingLanes(pool);
-      for (const category of errorCategories) failing.set({ error_category: category }, lanes.get(category) ?? 0);
-      misplaced.set(await countMisplacedAttempts(pool));
-      return { more: false };
-    },
-  });
+  const run = async () => {
+    show(await readBacklog(pool, { longest: LONGEST_LANES }));
+    const lanes = await countFailingLanes(pool);
+    for (const category of errorCategories) failing.set({ error_category: category }, lanes.get(category) ?? 0);
+    misplaced.set(await countMisplacedAttempts(pool));
+    return { more: false };
+  };
+  return startLoop({ name: 'measure', intervalMs: INTERVAL_MS, logger, metrics, run });
 }
 
-function createGauges(metrics: Metrics): (backlog: Backlog) => void {
-  const due = metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and may be sent, up to 20,000');
-  const oldest = metrics.gauge(
-    'webhook_oldest_due_seconds',
-    'How long the oldest delivery that may be sent has been due',
-  );
-  const overdue = metrics.gauge('webhook_overdue_lanes', 'Merchants with a delivery due for more than a minute');
-  const held = metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting');
-  const open = metrics.gauge(
-    'webhook_open_lane_circuits',
-    'Merchants whose receiver gets no attempts, or one probe, because it keeps failing',
-  );
-  const ofLane = ['merchant_id'] as const;
+function createBacklogGauges(metrics: Metrics): (backlog: Backlog) => void {
+  const gauges = {
+    due: metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and may be sent, up to 20,000'),
+    oldestSeconds: metrics.gauge(
+      'webhook_oldest_due_seconds',
+      'How long the oldest delivery that may be sent has been due',
+    ),
+    overdueLanes: metrics.gauge('webhook_overdue_lanes', 'Merchants with a delivery due for more than a minute'),
+    heldLanes: metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting'),
+    openLanes: metrics.gauge(
+      'webhook_open_lane_circuits',
+      'Merchants whose receiver gets no attempts, or one probe, because it keeps failing',
+    ),
+  };
   const laneDue = metrics.gauge(
     'webhook_lane_backlog_deliveries',
     'Deliveries due, up to 1,000, of the 20 merchants whose oldest one waits longest',
-    ofLane,
+    ['merchant_id'],
   );
   const laneOldest = metrics.gauge(
     'webhook_lane_oldest_due_seconds',
     'How long the oldest delivery of one of these 20 merchants has been due',
-    ofLane,
+    ['merchant_id'],
   );
-  return (backlog) => {
-    due.set(backlog.due);
-    oldest.set(backlog.oldestSeconds);
-    overdue.set(backlog.overdueLanes);
-    held.set(backlog.heldLanes);
-    open.set(backlog.openLanes);
+  return ({ longest, ...counts }) => {
+    for (const name of Object.keys(gauges) as (keyof typeof gauges)[]) gauges[name].set(counts[name]);
     // Removes merchants that no longer wait. Nothing is awaited between reset and set, so no scrape sees the gap.
     laneDue.reset();
     laneOldest.reset();
-    for (const { merchantId, due: waiting, oldestSeconds } of backlog.longest) {
-      laneDue.set({ merchant_id: merchantId }, waiting);
+    for (const { merchantId, due, oldestSeconds } of longest) {
+      laneDue.set({ merchant_id: merchantId }, due);
       laneOldest.set({ merchant_id: merchantId }, oldestSeconds);
     }
   };

@@ -7,16 +7,11 @@ import { ensureAttemptPartitions } from '../store/backlog.ts';
 
 const INTERVAL_MS = 6 * 3_600_000;
 
-/** Makes the coming months' partitions of the attempts table, two months ahead of need. */
+/** Creates the coming months' partitions of the attempts table, two months ahead. */
 export function startPartitionsLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
-  return startLoop({
-    name: 'partitions',
-    intervalMs: INTERVAL_MS,
-    logger,
-    metrics,
-    run: async () => {
-      await ensureAttemptPartitions(pool);
-      return { more: false };
-    },
-  });
+  const run = async () => {
+    await ensureAttemptPartitions(pool);
+    return { more: false };
+  };
+  return startLoop({ name: 'partitions', intervalMs: INTERVAL_MS, logger, metrics, run });
 }

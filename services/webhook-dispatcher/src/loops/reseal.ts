@@ -11,8 +11,8 @@ import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/signing-key
 const INTERVAL_MS = 10_000;
 
 /**
- * Seals anew what the previous encryption key sealed, while there is one, until nothing is left. Every replica does it; they share
- * the rows. A key that does not open is damaged: it holds up no other, and the count shows it.
+ * Seals signing keys of the previous encryption key with the new one, while there is a previous one. The replicas share the rows. A key
+ * that does not open is damaged: it delays no other, and the gauge shows it.
  */
 export function startResealLoop({
   pool,
@@ -32,20 +32,14 @@ export function startResealLoop({
   const isReplacing = vault.openedKeyIds.length > 1;
   // Without a previous key the process has only started because there are none.
   left.set(0);
-  return startLoop({
-    name: 'reseal',
-    intervalMs: INTERVAL_MS,
-    logger,
-    metrics,
-    run: async () => {
-      if (!isReplacing) return { more: false };
-      const { resealed, unopened } = await transaction(pool, (tx) => resealKeys(tx, vault));
-      const count = await countForeignKeys(pool, [vault.encryptionKeyId]);
-      left.set(count);
-      if (resealed > 0) logger.info({ resealed, left: count }, 'signing keys were sealed with the new encryption key');
-      if (unopened.length > 0)
-        logger.error({ key_ids: unopened }, 'signing keys cannot be opened with the previous one');
-      return { more: resealed === RESEAL_BATCH };
-    },
-  });
+  const run = async () => {
+    if (!isReplacing) return { more: false };
+    const { resealed, unopened } = await transaction(pool, (tx) => resealKeys(tx, vault));
+    const count = await countForeignKeys(pool, [vault.encryptionKeyId]);
+    left.set(count);
+    if (resealed > 0) logger.info({ resealed, left: count }, 'signing keys were sealed with the new encryption key');
+    if (unopened.length > 0) logger.error({ key_ids: unopened }, 'signing keys cannot be opened with the previous one');
+    return { more: resealed === RESEAL_BATCH };
+  };
+  return startLoop({ name: 'reseal', intervalMs: INTERVAL_MS, logger, metrics, run });
 }

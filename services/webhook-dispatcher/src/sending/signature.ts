@@ -1,38 +1,18 @@
 import { createHmac } from 'node:crypto';
 
-/** The headers by which a receiver knows an event, its age and its sender. Source: the API contract, "Delivery headers". */
-export type DeliveryHeaders = {
-  'X-Service-Timestamp': string;
-  'X-Service-Signature': string;
-  'X-Service-Event-ID': string;
-  'X-Service-Key-ID': string;
-};
-
 /**
- * Signs one attempt.
- * @param now the moment of sending; receivers refuse a timestamp more than 300 s away from their clock.
- * @param secret the whole signing key, `whsec_` included.
- * @param body the exact bytes that go out.
+ * The headers by which a receiver knows an event, its age and its sender. Source: the API contract, "Delivery headers".
+ * @param attempt.secret the whole signing key, `whsec_` included.
+ * @param attempt.body the exact bytes that are sent.
+ * @param attempt.now the time of sending; receivers refuse a timestamp more than 300 s away from their clock.
  */
-export function deliveryHeaders({
-  eventId,
-  keyId,
-  secret,
-  body,
-  now,
-}: {
-  eventId: string;
-  keyId: string;
-  secret: string;
-  body: Buffer;
-  now: Date;
-}): DeliveryHeaders {
-  const timestamp = String(Math.floor(now.getTime() / 1000));
+export function deliveryHeaders(attempt: { eventId: string; keyId: string; secret: string; body: Buffer; now: Date }) {
+  const timestamp = String(Math.floor(attempt.now.getTime() / 1000));
   return {
     'X-Service-Timestamp': timestamp,
-    'X-Service-Signature': `v1=${sign(secret, timestamp, body)}`,
-    'X-Service-Event-ID': eventId,
-    'X-Service-Key-ID': keyId,
+    'X-Service-Signature': `v1=${sign(attempt.secret, timestamp, attempt.body)}`,
+    'X-Service-Event-ID': attempt.eventId,
+    'X-Service-Key-ID': attempt.keyId,
   };
 }
 

@@ -43,20 +43,15 @@ export async function withTraces<D extends { event_id: string }>(
   deliveries: D[],
 ): Promise<(D & { trace?: EventTrace })[]> {
   if (tracer() === null || deliveries.length === 0) return deliveries;
-  const traces = await readTraces(
-    db,
-    deliveries.map((delivery) => delivery.event_id),
-  ).catch(() => new Map<string, EventTrace>());
+  const { rows } = await db
+    .query<{ event_id: string; traceparent: string; since: Date }>(
+      'select event_id, traceparent, written_at as since from event_trace where event_id = any($1)',
+      [deliveries.map((delivery) => delivery.event_id)],
+    )
+    .catch(() => ({ rows: [] }));
+  const traces = new Map(rows.map(({ event_id, ...trace }) => [event_id, trace]));
   return deliveries.map((delivery) => {
     const trace = traces.get(delivery.event_id);
     return trace === undefined ? delivery : { ...delivery, trace };
   });
-}
-
-async function readTraces(db: Queryable, eventIds: readonly string[]): Promise<Map<string, EventTrace>> {
-  const { rows } = await db.query<{ event_id: string; traceparent: string; written_at: Date }>(
-    'select event_id, traceparent, written_at from event_trace where event_id = any($1)',
-    [eventIds],
-  );
-  return new Map(rows.map((row) => [row.event_id, { traceparent: row.traceparent, since: row.written_at }]));
 }

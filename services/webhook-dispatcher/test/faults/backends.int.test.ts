@@ -69,7 +69,7 @@ async function endSessions(): Promise<number> {
   return rows.filter(({ ended }) => ended).length;
 }
 
-test('what receivers answered while database sessions end, all the time, is written down once, and nothing is sent again', async () => {
+test('answers of receivers are stored once, and no event is sent again, while database sessions keep ending', async () => {
   const merchants = await site.merchants(20, ({ event, nth }) =>
     status(nth < 4 && shareOf(event.description, nth) < 0.2 ? 500 : 200),
   );
@@ -100,7 +100,7 @@ test('what receivers answered while database sessions end, all the time, is writ
   expect([...site.book.acceptances().values()].filter((times) => times > 1)).toEqual([]);
 }, 120_000);
 
-test('what receivers answered while the database is away is written down once it is back', async () => {
+test('answers of receivers that come while the database is away are stored once it is back', async () => {
   const gate = createGate();
   const merchants = await site.merchants(10, () => gate.hold);
   await site.pay(merchants, 60);
@@ -120,7 +120,7 @@ test('what receivers answered while the database is away is written down once it
   expect(gate.held()).toBe(0);
 }, 60_000);
 
-test('deliveries and manual retries go on without the broker, and what it lost and payments says again arrives', async () => {
+test('deliveries and manual retries go on without the broker, and what the broker lost arrives once payments replays it', async () => {
   const gate = createGate();
   const merchants = await site.merchants(5, () => gate.hold);
   const [failing] = await site.merchants(1, ({ nth }) => status(nth <= 9 ? 500 : 200));

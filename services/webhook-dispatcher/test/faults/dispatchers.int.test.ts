@@ -33,7 +33,7 @@ const attemptsOf = async (merchants: readonly Merchant[]): Promise<number> => {
   return rows[0]!.made;
 };
 
-test('of a dispatcher that was frozen in mid-attempt, failures are ignored and successes are facts', async () => {
+test('late failures of a dispatcher that was frozen are ignored, and its late successes count', async () => {
   const [first, second] = [createGate(), createGate()];
   const byAnother = await site.merchants(4, ({ nth }) => (nth === 1 ? first.hold : status(200)));
   const givenUp = await site.merchants(2, ({ nth }) => (nth === 1 ? first.hold : status(500)));
@@ -71,7 +71,7 @@ test('of a dispatcher that was frozen in mid-attempt, failures are ignored and s
   expect(await site.count(underWay, 'attempts = 1')).toBe(12);
 }, 120_000);
 
-test('whatever is claimed after the answer to a rotation or a new URL carries the new key and goes to the new URL', async () => {
+test('every event that is claimed after the answer to a rotation or a PUT has the new key and the new URL', async () => {
   await startSecond();
   const merchants = await site.merchants(6);
   const changes: Change[] = [];
@@ -116,7 +116,7 @@ async function changeEndpoint(merchant: Merchant, path: string): Promise<Change>
   return { merchant, keyId, path, leased: new Set(rows.map((row) => row.event_id)), from: site.book.all.length };
 }
 
-test('dispatchers that are stopped one after the other under load lose nothing and send nothing twice', async () => {
+test('dispatchers that are stopped one after the other under load lose no event and send none twice', async () => {
   await startSecond();
   // Long enough that something is always under way.
   const merchants = await site.merchants(

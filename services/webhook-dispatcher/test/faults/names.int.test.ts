@@ -51,7 +51,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stop(), 60_000);
 
-test('events wait for a name server that fails, and for a name that is gone, and arrive once the name is there', async () => {
+test('events wait while a name server fails or a name does not exist, and arrive once the name resolves', async () => {
   const hosts = { SERVFAIL: 'hooks.unanswered.io', NXDOMAIN: 'hooks.gone.io' } as const;
   const events = await Promise.all(
     Object.entries(hosts).map(async ([error, host]) => {

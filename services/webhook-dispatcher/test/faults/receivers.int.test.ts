@@ -44,7 +44,7 @@ const categoriesOf = async (merchants: readonly Merchant[]): Promise<Record<stri
   return Object.fromEntries(rows.map(({ category, count }) => [category, count]));
 };
 
-test('a receiver that breaks off after it has taken an event gets it exactly once more, with the same bytes', async () => {
+test('a receiver that resets the connection after it has read an event gets it exactly once more, with the same bytes', async () => {
   const merchants = await site.merchants(10, ({ nth }) => (nth === 1 ? reset : status(200)));
   await site.pay(merchants, 100);
   await site.delivered(merchants, 100);
@@ -93,7 +93,7 @@ test('an event for a receiver whose certificate has ended waits, and arrives onc
   expect(site.book.of(host)).toHaveLength(1);
 }, 60_000);
 
-test('a status line of 200 decides, even when the body after it never ends', async () => {
+test('a status line of 200 is a success, even when the body after it never ends', async () => {
   await site.delivered(endless, 4);
   expect(await site.count(endless, 'attempts = 1 and interruptions = 0')).toBe(4);
   expect(visitsOf(endless)).toHaveLength(4);
