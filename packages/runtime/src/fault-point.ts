@@ -1,6 +1,6 @@
 let armed: string | null = null;
 
-/** Called once by the frame of a process with the FAULT_POINT setting, which production refuses. */
+/** Called once by `startService` with the FAULT_POINT setting, which production refuses. */
 export function armFaultPoint(name: string): void {
   armed = name;
 }

@@ -1,9 +1,10 @@
+import { withTimeout } from './concurrency/deadline.ts';
 import type { Logger } from './logger.ts';
 
 /** Longest a process may take to close; orchestrators usually kill after 30 s. */
 const STOP_TIMEOUT_MS = 25_000;
 
-/** What a service has opened and must close, newest first. */
+/** Closes what a service has opened, newest first. */
 export type Lifecycle = {
   /** Registers something to close on stop. Registered while stopping, it is closed at once. */
   onStop(name: string, close: () => Promise<void> | void): void;
@@ -24,7 +25,7 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
   let stop: Promise<void> | null = null;
   let clean = true;
   let closing = '';
-  /** Milliseconds that each took, in the order in which they were closed. */
+  /** Milliseconds that each close took, in order. */
   const closed: Record<string, number> = {};
 
   async function closeAll(): Promise<void> {
@@ -44,15 +45,12 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
   async function stopWithin(reason: string): Promise<void> {
     logger.info({ reason }, 'stopping');
     controller.abort(new Error(`stopping: ${reason}`));
-    const deadline = Promise.withResolvers<'late'>();
-    const timer = setTimeout(() => deadline.resolve('late'), timeoutMs);
-    const outcome = await Promise.race([closeAll(), deadline.promise]);
-    clearTimeout(timer);
-    if (outcome === 'late') {
+    try {
+      await withTimeout(timeoutMs, closeAll());
+      logger.info({ closed }, 'stopped');
+    } catch {
       clean = false;
       logger.error({ closing, closed, left: closers.map(({ name }) => name) }, 'stopped before everything was closed');
-    } else {
-      logger.info({ closed }, 'stopped');
     }
     reportStopped({ clean });
   }
@@ -63,7 +61,7 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
       stopping: controller.signal,
       onStop(name, close) {
         closers.push({ name, close });
-        // During a stop the running closeAll() picks it up; after one, somebody has to.
+        // During a stop the running closeAll() picks it up; after one, this call does.
         if (stop !== null) void stop.then(closeAll);
       },
       stop: (reason) => (stop ??= stopWithin(reason)),

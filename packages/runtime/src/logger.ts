@@ -12,7 +12,7 @@ export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 's
  * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), `trace_id`, `span_id` and `trace_flags`
  * (inside a span), the caller's fields, `msg`.
  * Writing is synchronous, so that the last line before a crash is not lost.
- * @param destination where the lines go instead, for tests.
+ * @param destination instead of stdout, for tests.
  */
 export function createLogger(
   { service, level }: { service: string; level: LogLevel },
@@ -40,7 +40,7 @@ export function withRequestId<T>(id: string, fn: () => T): T {
   return requests.run(id, fn);
 }
 
-/** The id of the request or message being worked on, wherever in its call tree this is asked. */
+/** The id of the current request or message, from anywhere in its call tree. */
 export function currentRequestId(): string | undefined {
   return requests.getStore();
 }
@@ -52,7 +52,7 @@ const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
 const ourCredential = /\b(qk|qr|whsec)_[A-Za-z0-9_-]{43}/g;
 
 /**
- * Takes secrets out of a finished log line, so that no field, error text or child logger can bring one in some other way:
+ * Removes secrets from a finished log line, so that no field, error text or child logger can leak one:
  * members named like a secret, passwords inside URLs, and anything shaped like one of our credentials.
  * Every expression is linear in the line's length.
  */

@@ -1,20 +1,21 @@
+import { backoffMs } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Longest pause after repeated failures, unless the loop's own interval is longer. */
+/** Longest pause after repeated failures, unless the loop's interval is longer. */
 const MAX_BACKOFF_MS = 5_000;
 
 export type Loop = {
-  /** Runs at once, or once more right after the run under way. While backing off after an error it changes nothing. */
+  /** Runs at once, or once more right after the current run. Does nothing while the loop backs off after an error. */
   wake(): void;
-  /** Aborts the signal and waits for the run under way to end. */
+  /** Aborts the signal and waits for the current run to end. */
   close(): Promise<void>;
 };
 
 /**
- * Calls `run` for ever: at once, then every `intervalMs`, or immediately while it answers `more: true`.
- * It never overlaps itself. An error is logged and doubles the pause, so that a broken backend is not hammered.
- * `run` must bound its own work and give up when the signal aborts.
+ * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`.
+ * Runs never overlap. An error is logged and doubles the pause, so that a broken backend is not hammered.
+ * `run` must bound its own work and end when the signal aborts.
  */
 export function startLoop({
   name,
@@ -32,6 +33,7 @@ export function startLoop({
   const observe = observeRuns(name, metrics);
   const controller = new AbortController();
   const isClosed = () => controller.signal.aborted;
+  const backoff = { firstMs: 2 * Math.max(intervalMs, 50), maxMs: Math.max(intervalMs, MAX_BACKOFF_MS) };
   const rest = createRest();
   let failures = 0;
   let woken = false;
@@ -48,8 +50,8 @@ export function startLoop({
     } catch (error) {
       if (controller.signal.aborted) return 0;
       end('error');
+      const pauseMs = Math.round(backoffMs(failures, backoff));
       failures += 1;
-      const pauseMs = backoff(failures, intervalMs);
       logger.error({ error, loop: name, failures, pause_ms: pauseMs }, 'loop run failed');
       return pauseMs;
     }
@@ -58,12 +60,12 @@ export function startLoop({
   async function repeat(): Promise<void> {
     while (!isClosed()) {
       const pauseMs = await runOnce();
-      // Asked in the same breath as the rest begins, so that no wake falls between the two.
+      // Checked in the same tick in which the rest begins, so that no wake is lost between the two.
       if (!isClosed()) await rest.pause(woken && failures === 0 ? 0 : pauseMs);
     }
   }
 
-  // Not before the caller has the loop in hand: `run` may want to wake it.
+  // In a later tick, when the caller has the loop: `run` may wake it.
   const ended = Promise.resolve().then(repeat);
   return {
     wake() {
@@ -78,17 +80,13 @@ export function startLoop({
   };
 }
 
-function backoff(failures: number, intervalMs: number): number {
-  return Math.min(Math.max(intervalMs, 50) * 2 ** Math.min(failures, 10), Math.max(intervalMs, MAX_BACKOFF_MS));
-}
-
-/** A pause that can be ended early; ending one that is not under way does nothing. */
+/** A pause that can be ended early, without the cost of an AbortSignal per wake. */
 function createRest(): { pause(milliseconds: number): Promise<void>; end(): void } {
   let end = (): void => undefined;
   return {
     pause(milliseconds) {
       const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
-      // Even without a pause, timers and I/O get their turn between two runs.
+      // Even without a pause, timers and I/O run between two runs.
       if (milliseconds === 0) setImmediate(resolve);
       else {
         const timer = setTimeout(resolve, milliseconds);
@@ -111,7 +109,7 @@ function observeRuns(loop: string, metrics: Metrics): () => (outcome: 'ok' | 'er
   const lastSuccess = metrics.gauge('loop_last_success_timestamp_seconds', 'When a background loop last succeeded', [
     'loop',
   ]);
-  // Shown from the start: an error that makes its series appear would be no increase to an alert.
+  // Both series exist from the start: one that appears with its first error shows an alert no increase.
   for (const outcome of ['ok', 'error']) runs.zero({ loop, outcome });
   return () => {
     const end = runs.startTimer({ loop });

@@ -1,11 +1,12 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { exposeProcess } from './process-metrics.ts';
+import { totalmem } from 'node:os';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { version } from './version.ts';
 
 /** Seconds; fine below 100 ms, where our own latencies lie, and wide enough for a webhook attempt of 15 s. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
 /**
- * A service's metrics. Asking twice for one name gives the same metric, so modules need not share instances.
+ * A service's metrics. A second call with the same name returns the same metric, so modules need not share instances.
  * Names follow Prometheus conventions: base units, `_total` for counters, `_seconds` for durations.
  */
 export type Metrics = {
@@ -37,7 +38,7 @@ export function createMetrics({
   if (processMetrics) exposeProcess(registry);
   const readers: (() => void)[] = [];
 
-  /** The caller of one name always means one kind of metric; a clash is a mistake that the first use shows. */
+  /** One name has one kind of metric; a clash is a bug that its first use shows. */
   function once<M>(name: string, create: () => M): M {
     return (registry.getSingleMetric(name) as M | undefined) ?? create();
   }
@@ -59,4 +60,27 @@ export function createMetrics({
       return { contentType: registry.contentType, text: await registry.metrics() };
     },
   };
+}
+
+function exposeProcess(registry: Registry): void {
+  collectDefaultMetrics({ register: registry });
+  const build = new Gauge({
+    name: 'quittance_build_info',
+    help: 'Always 1; the labels say which release runs, and on which Node',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  });
+  build.set({ version, node: process.version }, 1);
+  const limit = new Gauge({
+    name: 'process_memory_limit_bytes',
+    help: 'Memory beyond which the process is killed: the limit of its container, else what the machine has',
+    registers: [registry],
+  });
+  limit.set(memoryLimit());
+}
+
+/** Without a limit the kernel names none, or a number that no machine has. */
+function memoryLimit(): number {
+  const container = process.constrainedMemory();
+  return container > 0 ? Math.min(container, totalmem()) : totalmem();
 }

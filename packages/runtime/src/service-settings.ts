@@ -1,7 +1,7 @@
 import { logLevels } from './logger.ts';
 import { ConfigurationError, settings, type SettingsReader } from './settings.ts';
 
-/** What every service is told, to be spread into its own configuration. `databasePoolMin` is the smallest pool it can work with. */
+/** The settings of every service, to be spread into its own configuration. @param databasePoolMin the smallest pool it works with. */
 export const commonSettings = (read: SettingsReader, { databasePoolMin = 1 }: { databasePoolMin?: number } = {}) => ({
   host: read.text('HOST', { default: '0.0.0.0' }),
   port: read.integer('PORT', { min: 0, max: 65_535 }),
@@ -9,22 +9,22 @@ export const commonSettings = (read: SettingsReader, { databasePoolMin = 1 }: { 
   databasePoolSize: read.integer('DATABASE_POOL_SIZE', { default: 10, min: databasePoolMin, max: 200 }),
   amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'] }),
   internalToken: read.secret('INTERNAL_TOKEN', { minLength: 32 }),
-  /** Accepted as well: the token that comes next, or the one before, while it is being replaced. */
+  /** Accepted as well: the next or the previous token, while it is being replaced. */
   internalTokenPrevious: read.optionalSecret('INTERNAL_TOKEN_PREVIOUS', { minLength: 32 }),
 });
 
-/** Where another service is called. */
+/** The base URL of another service. */
 export const serviceUrl = (read: SettingsReader, name: string): string =>
   read.url(name, { protocols: ['http:', 'https:'] });
 
-/** The migrations of any service need its database only. */
+/** Migrations need the database only. */
 export const readMigrationConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({ databaseUrl: databaseUrl(read) }));
 
 const databaseUrl = (read: SettingsReader): string =>
   read.url('DATABASE_URL', { protocols: ['postgres:', 'postgresql:'] });
 
-/** What the frame of every process is told, beside what its own configuration reads. */
+/** The settings that `startService` and `runTask` read for every process, beside its own configuration. */
 export const readFrameConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => {
     const faultPoint = read.optionalText('FAULT_POINT');
@@ -38,10 +38,10 @@ export const readFrameConfig = (env: NodeJS.ProcessEnv) =>
     };
   });
 
-/** Where traces go, and how many: `ratio` of those that begin in this process, from 0 to 1. */
+/** `ratio` is the share of the traces started in this process that is exported, from 0 to 1. */
 export type TracingSettings = { endpoint: string; headers: Record<string, string>; ratio: number };
 
-/** By the names that OpenTelemetry gives them everywhere. @returns null where nothing is traced. */
+/** Named as OpenTelemetry does. @returns null where nothing is traced. */
 function tracingSettings(read: SettingsReader): TracingSettings | null {
   const endpoint = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', { protocols: ['http:', 'https:'], default: '' });
   const headers = read.text('OTEL_EXPORTER_OTLP_HEADERS', { default: '', pattern: HEADER_LIST });

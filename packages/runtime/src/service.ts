@@ -78,7 +78,7 @@ function configure<C>(
     process.exit(EXIT_CONFIGURATION);
   }
   const logger = createLogger({ service: name, level: frame.value.logLevel });
-  // A lost rejection or exception leaves state nobody has thought about: end, and let the supervisor start afresh.
+  // An uncaught error leaves unknown state: exit, and let the supervisor restart the process.
   for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
     process.on(event, (error: unknown) => {
       logger.fatal({ error }, event);

@@ -12,7 +12,7 @@ export function settings<T>(env: NodeJS.ProcessEnv, read: (read: SettingsReader)
   try {
     config = read(createReader(env, (name, reason) => void problems.push(`${name}: ${reason}`)));
   } catch (error) {
-    // After a problem the reader answers placeholders, on which the callback's own code may stumble.
+    // After a problem the reader returns placeholders, which may break the callback's own code.
     if (problems.length === 0) throw error;
     throw new ConfigurationError(problems);
   }
@@ -38,24 +38,24 @@ export type SettingsReader = {
   oneOf<const V extends string>(name: string, values: readonly V[], rule?: { default?: V }): V;
   text(name: string, rule?: { default?: string; pattern?: RegExp }): string;
   optionalText(name: string): string | null;
-  /** Has no default on purpose: a secret that somebody could forget to set is not one. */
+  /** Has no default on purpose: a forgotten secret must stop the start. */
   secret(name: string, rule?: { minLength?: number }): string;
-  /** For a secret that is there only while it is being replaced; null when absent. */
+  /** For a secret that is set only while it is being replaced; null when absent. */
   optionalSecret(name: string, rule?: { minLength?: number }): string | null;
   /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
   url(name: string, rule?: { protocols?: readonly string[]; default?: string }): string;
-  /** The setting names a JSON file; `parse` checks what it holds and throws what is wrong with it. */
+  /** The setting names a JSON file; `parse` checks its content and throws what is wrong with it. */
   jsonFile<T>(name: string, parse: (json: unknown) => T): T;
 };
 
 type Report = (name: string, reason: string) => void;
 
 function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
-  const given = (name: string) => env[name]?.trim() || null;
+  const textOf = (name: string) => env[name]?.trim() || null;
 
-  /** Turns a setting's text into its value; an absent one takes the default, a wrong one is reported and replaced by `placeholder`. */
+  /** Parses a setting; an absent one has its default, a wrong one is reported and replaced by `placeholder`. */
   function read<T>(name: string, fallback: T | undefined, placeholder: T, parse: (text: string) => T): T {
-    const text = given(name);
+    const text = textOf(name);
     if (text === null) {
       if (fallback !== undefined) return fallback;
       report(name, 'is required');
@@ -89,7 +89,7 @@ function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
         if (rule.pattern && !rule.pattern.test(text)) throw new Error(`must match ${rule.pattern.source}`);
         return text;
       }),
-    optionalText: (name) => given(name),
+    optionalText: textOf,
     secret: (name, rule = {}) => read(name, undefined, '', longEnough(rule.minLength)),
     optionalSecret: (name, rule = {}) => read<string | null>(name, null, null, longEnough(rule.minLength)),
     url: (name, rule = {}) => read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),

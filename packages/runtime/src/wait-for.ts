@@ -1,17 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
+import { backoffMs, pause } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 
-/** Often at first, since a process and its backends are mostly started together; then seldom enough to be no burden. */
-const FIRST_RETRY_MS = 250;
-const LONGEST_RETRY_MS = 2_000;
-/** Between two lines that say what is still waited for. */
-const TELL_EVERY_MS = 10_000;
+/** Often at first, since a process and its backends are mostly started together. */
+const RETRY = { firstMs: 250, maxMs: 2_000 };
+const LOG_EVERY_MS = 10_000;
 
 /**
- * Waits at start-up until a backend answers, since a process and its backends may be started together.
- * @param check throws, or does not answer, while the backend is not there.
- * @param isRefusal whether an error of `check` will be the same next time, such as a wrong password: then the wait is over.
+ * Waits at start-up until a backend answers.
+ * @param check throws, or does not answer, while the backend is unavailable.
+ * @param isRefusal whether an error of `check` will be the same next time, such as a wrong password: then the wait ends.
  * @throws Error naming the backend, the time waited and the last failure, after `timeoutMs`, when `signal` aborts, or at a refusal.
  */
 export async function waitFor({
@@ -31,40 +28,29 @@ export async function waitFor({
 }): Promise<void> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const deadline = signal ? AbortSignal.any([signal, timeout]) : timeout;
-  const tell = createTeller(name, logger);
+  const startedAt = performance.now();
+  let loggedAt = -Infinity;
   let lastError: unknown = new Error('no answer');
-  for (let retryMs = FIRST_RETRY_MS; !deadline.aborted; retryMs = Math.min(2 * retryMs, LONGEST_RETRY_MS)) {
+  for (let failures = 0; !deadline.aborted; failures += 1) {
     try {
       await Promise.race([check(), aborted(deadline)]);
-      tell.there();
+      if (loggedAt > -Infinity) logger.info({ backend: name }, 'backend is available');
       return;
     } catch (error) {
       if (isRefusal(error)) throw new Error(`${name} refuses this process: ${messageOf(error)}`, { cause: error });
       if (error !== deadline.reason) lastError = error;
-      tell.missing(lastError);
     }
-    await sleep(retryMs, null, { signal: deadline }).catch(() => undefined);
+    const now = performance.now();
+    if (now - loggedAt >= LOG_EVERY_MS) {
+      loggedAt = now;
+      const waitedSeconds = Math.round((now - startedAt) / 1_000);
+      const fields = { backend: name, error: messageOf(lastError), waited_seconds: waitedSeconds };
+      logger.warn(fields, 'waiting for a backend');
+    }
+    await pause(backoffMs(failures, RETRY), deadline);
   }
   const why = signal?.aborted ? 'the process is stopping' : `waited ${timeoutMs} ms`;
   throw new Error(`${name} is not available (${why}): ${messageOf(lastError)}`, { cause: lastError });
-}
-
-/** Once in a while is worth a line; once a try is not. */
-function createTeller(backend: string, logger: Logger): { missing(error: unknown): void; there(): void } {
-  const startedAt = performance.now();
-  let toldAt = -Infinity;
-  return {
-    missing(error) {
-      const now = performance.now();
-      if (now - toldAt < TELL_EVERY_MS) return;
-      toldAt = now;
-      const waited = Math.round((now - startedAt) / 1_000);
-      logger.warn({ backend, error: messageOf(error), waited_seconds: waited }, 'waiting for a backend');
-    },
-    there() {
-      if (toldAt > -Infinity) logger.info({ backend }, 'backend is there');
-    },
-  };
 }
 
 function aborted(signal: AbortSignal): Promise<never> {

@@ -97,8 +97,8 @@ describe('a collector', () => {
     });
     await close();
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-      'the collector takes no traces',
-      'the collector takes traces again',
+      'trace export failed',
+      'trace export works again',
     ]);
   });
 });

@@ -5,7 +5,7 @@ import { createLogger } from '../src/logger.ts';
 import {
   currentOrigin,
   currentSpan,
-  forSeveral,
+  withLinks,
   spanOrigin,
   inSpan,
   readTraceparent,
@@ -31,7 +31,7 @@ describe('without a tracer', () => {
   test('there is no span, and nothing is linked', () => {
     expect(tracer()).toBeNull();
     expect(inSpan(undefined, () => currentSpan())).toBeUndefined();
-    expect(forSeveral([sampled], () => currentOrigin())).toEqual({ parent: null });
+    expect(withLinks([sampled], () => currentOrigin())).toEqual({ parent: null });
   });
 });
 
@@ -93,7 +93,7 @@ describe('a span', () => {
 describe('work on behalf of several', () => {
   test('is in the trace of none of them, and linked to those that are sampled', () => {
     const { ended } = record({ ratio: 0 });
-    forSeveral([unsampled, sampled, null, undefined], () => {
+    withLinks([unsampled, sampled, null, undefined], () => {
       expect(currentSpan()).toBeUndefined();
       start('for them').end();
     });
@@ -102,7 +102,7 @@ describe('work on behalf of several', () => {
 
   test('is not sampled when none of them is', () => {
     const { ended } = record();
-    forSeveral([null, unsampled], () => start('for them').end());
+    withLinks([null, unsampled], () => start('for them').end());
     expect(ended()).toEqual([]);
   });
 

@@ -35,7 +35,7 @@ describe('waiting for a backend', () => {
     expect(checks).toBe(1);
   });
 
-  test('what is waited for is told once, not at each try', async () => {
+  test('the wait is logged once, not at each attempt', async () => {
     const lines: string[] = [];
     const logger = createLogger({ service: 'test', level: 'info' }, { write: (line: string) => void lines.push(line) });
     let checks = 0;
@@ -46,7 +46,7 @@ describe('waiting for a backend', () => {
     await waitFor({ ...common, logger, check, timeoutMs: 30_000 });
     expect(lines.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
       'waiting for a backend',
-      'backend is there',
+      'backend is available',
     ]);
   });
 

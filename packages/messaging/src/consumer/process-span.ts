@@ -1,4 +1,4 @@
-import { forSeveral, inSpan, type Span, spanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { withLinks, inSpan, type Span, spanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { messagingAttributes } from '../broker/span-attributes.ts';
 import { EXCHANGE } from '../broker/topology.ts';
 import { type Delivered, publishedAt, type Result } from './delivery.ts';
@@ -39,7 +39,7 @@ export function startProcessSpan<T extends Traced & Delivered & { message: Decod
 export function inProcessSpan<T>(batch: readonly Traced[], fn: () => T): T {
   const [first, ...others] = batch;
   if (others.length === 0) return inSpan(first?.span, fn);
-  return forSeveral(
+  return withLinks(
     batch.map(({ span }) => span?.traceparent),
     fn,
   );

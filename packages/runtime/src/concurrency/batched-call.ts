@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import DataLoader from 'dataloader';
 import { currentRequestId, withRequestId } from '../logger.ts';
-import { currentSpan, forSeveral, inSpan, type Span } from '../tracing/tracing.ts';
+import { currentSpan, withLinks, inSpan, type Span } from '../tracing/tracing.ts';
 import { DeadlineExceeded, withTimeout } from './deadline.ts';
 import { createSemaphore } from './semaphore.ts';
 
@@ -120,5 +120,5 @@ function onBehalfOf<T>(batch: readonly Waiting<unknown>[], run: () => T): T {
     return withRequestId(first.requestId ?? randomUUID(), () => inSpan(first.span, run));
   }
   const traceparents = batch.map(({ span }) => span?.traceparent);
-  return withRequestId(randomUUID(), () => forSeveral(traceparents, run));
+  return withRequestId(randomUUID(), () => withLinks(traceparents, run));
 }

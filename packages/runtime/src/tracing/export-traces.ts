@@ -7,14 +7,14 @@ import type { TracingSettings } from '../service-settings.ts';
 import type { Tracer } from './tracing.ts';
 import { withTimeout } from '../concurrency/deadline.ts';
 
-/** Of one export with its repetitions. What the collector does not take in time is given up: nothing waits for it. */
+/** Of one export with its retries. Spans that the collector does not accept in time are dropped. */
 const EXPORT_TIMEOUT_MS = 5_000;
-/** What a kill may lose. */
+/** A kill loses the spans of this time. */
 const EXPORT_EVERY_MS = 2_000;
 const BATCH_SIZE = 512;
-/** About 2 MB. While the collector is away, further spans are dropped. */
+/** About 2 MB. While the collector is unavailable, further spans are dropped. */
 const QUEUE_SIZE = 2_048;
-/** A process that stops has other things to wait for. */
+/** Part of the 25 s in which a process stops. */
 const FLUSH_LIMIT_MS = 2_000;
 
 /** Sends spans to a collector by OTLP over HTTP, in JSON, in the background. */
@@ -52,7 +52,7 @@ export function exportTraces({
   };
 }
 
-/** Spans that ended and were neither exported nor refused are waiting, or were dropped because too many were. */
+/** Ended spans that were neither exported nor failed are waiting, or were dropped because the queue was full. */
 function counting(processor: SpanProcessor, metrics: Metrics): SpanProcessor {
   const ended = metrics.counter('trace_spans_ended_total', 'Sampled spans that ended');
   return {
@@ -66,7 +66,7 @@ function counting(processor: SpanProcessor, metrics: Metrics): SpanProcessor {
   };
 }
 
-/** A collector that is away for hours is worth two lines. */
+/** Logs only the changes: an outage of hours is two lines. */
 function reporting(exporter: SpanExporter, logger: Logger, metrics: Metrics): SpanExporter {
   const exported = metrics.counter('trace_spans_exported_total', 'Spans that were sent to the collector, by outcome', [
     'outcome',
@@ -78,8 +78,8 @@ function reporting(exporter: SpanExporter, logger: Logger, metrics: Metrics): Sp
         const { error } = result;
         const fails = error !== undefined;
         exported.inc({ outcome: fails ? 'failed' : 'ok' }, spans.length);
-        if (fails && !isFailing) logger.warn({ reason: messageOf(error) }, 'the collector takes no traces');
-        if (!fails && isFailing) logger.info('the collector takes traces again');
+        if (fails && !isFailing) logger.warn({ reason: messageOf(error) }, 'trace export failed');
+        if (!fails && isFailing) logger.info('trace export works again');
         isFailing = fails;
         done(result);
       });

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { type Link, ROOT_CONTEXT, type SpanContext, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -10,13 +9,14 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
+import { version } from '../version.ts';
 import { currentOrigin, isSampled, type Span, type SpanOrigin, type Tracer } from './tracing.ts';
 
 /**
- * The tracer that is made of OpenTelemetry's SDK. Nothing of it is registered globally, so no library in the process finds it:
- * what is traced is what this project's own seams say.
- * @param ratio of the traces that begin here, from 0 to 1; whoever continues a trace does as its beginning did.
- * @param processor gets the spans that ended.
+ * A tracer on OpenTelemetry's SDK. It is not registered globally, so no library in the process finds it: only this project's own
+ * code makes spans.
+ * @param ratio of the traces that start here, from 0 to 1; a continued trace keeps the decision of its start.
+ * @param processor receives the ended spans.
  */
 export function createTracer({
   service,
@@ -31,7 +31,7 @@ export function createTracer({
     resource: resourceFromAttributes({
       'service.name': service,
       'service.namespace': 'quittance',
-      'service.version': version(),
+      'service.version': version,
       'service.instance.id': randomUUID(),
     }),
     sampler: new ParentBasedSampler({ root: asLinked(new TraceIdRatioBasedSampler(ratio)) }),
@@ -43,7 +43,7 @@ export function createTracer({
     tracer: {
       start(name, kind, { origin = currentOrigin(), attributes } = {}) {
         const { parent } = origin;
-        // What is not exported needs no ids of its own: its callers' will do to tell the next one so.
+        // A span that is not exported needs no ids of its own: its parent's carry the decision on.
         if (parent !== null && !isSampled(parent)) return unrecorded(parent);
         const links = toLinks(origin);
         const options = { kind: kinds[kind], ...(attributes && { attributes }), ...(links && { links }) };
@@ -63,13 +63,7 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** All packages have one version. */
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-}
-
-/** What goes on from a sampled trace in a trace of its own is sampled too: the link would otherwise lead nowhere. */
+/** A trace that is linked to a sampled one is sampled too, or the link would lead nowhere. */
 function asLinked(root: Sampler): Sampler {
   return {
     shouldSample: (context, traceId, name, kind, attributes, links) =>
@@ -106,13 +100,13 @@ function recorded(span: ReturnType<ReturnType<TracerProvider['getTracer']>['star
   };
 }
 
-const nothing = (): void => undefined;
+const noop = (): void => undefined;
 
 const unrecorded = (traceparent: string): Span => ({
   traceparent,
   isSampled: false,
-  set: nothing,
-  rename: nothing,
-  fail: nothing,
-  end: nothing,
+  set: noop,
+  rename: noop,
+  fail: noop,
+  end: noop,
 });

@@ -5,8 +5,8 @@ import type { TracingSettings } from '../service-settings.ts';
 import { installTracer } from './tracing.ts';
 
 /**
- * Has this process traced, if it is told where traces go. Otherwise nothing of OpenTelemetry is loaded.
- * Call it before anything is registered to be closed, so that it is closed last and what happens while stopping is exported too.
+ * Exports this process's traces, if its settings name a collector. Otherwise OpenTelemetry is not loaded.
+ * Call it before anything else registers with the lifecycle: it closes last, and exports what happens while stopping.
  */
 export async function startTracing({
   settings,
@@ -22,7 +22,7 @@ export async function startTracing({
   lifecycle: Lifecycle;
 }): Promise<void> {
   if (settings === null) return;
-  // eslint-disable-next-line no-restricted-syntax -- It is our own room, and loading it costs every process that is not traced 100 ms.
+  // eslint-disable-next-line no-restricted-syntax -- Our own file; loading it costs every process without tracing 100 ms.
   const { exportTraces } = await import('./export-traces.ts');
   const { tracer, close } = exportTraces({ service, settings, logger, metrics });
   installTracer(tracer);
