@@ -7,9 +7,9 @@ export type RpcEndpoint = {
   url: string;
   /** HTTP headers of every request, where a provider wants its key in one, such as TRON-PRO-API-KEY. */
   headers?: Record<string, string>;
-  /** WebSocket of the same provider (ws or wss): tells of new blocks at once, and nothing that it says is believed. */
+  /** WebSocket of the same provider (ws or wss): announces new blocks at once; nothing else is taken from it. */
   ws_url?: string;
-  /** Questions a second that the plan allows; one batch counts as many as it holds. Without it, only the provider's refusals limit. */
+  /** Calls a second that the plan allows; a batch counts all it holds. Without it, only the provider's refusals limit. */
   requests_per_second?: number;
 };
 
@@ -41,7 +41,7 @@ export type Network = {
   confirmations_without_finalized?: number;
   /** Most blocks that one eth_getLogs may ask for. Default 2000. */
   max_block_range?: number;
-  /** Milliseconds between two looks at the head. */
+  /** Milliseconds between two polls of the head. */
   poll_interval_ms: number;
   /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
   explorer_transaction_url: string | null;

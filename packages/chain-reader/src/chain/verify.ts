@@ -115,7 +115,7 @@ function transferAt(network: ChainNetwork, receipt: Receipt, position: number, b
 
 /**
  * A block that the chain itself calls final needs no proof of what lies above it. For any other one the head that a node claims proves
- * nothing, so the blocks above are read, as many as the policy asks for, and the last one linked to it is the tip.
+ * nothing, so the blocks above are read, up to the number of confirmations, and the last one linked to it is the tip.
  */
 async function heightsAbove(
   rpc: RpcProvider,

@@ -1,15 +1,4 @@
-/**
- * The wallets of one network whose transfers matter, held so compactly that a million of them fit in memory and every
- * transfer of a busy chain can be asked about. Addresses are 0x and 40 lowercase hex characters.
- */
-export type WatchSet = {
-  has(address: string): boolean;
-  add(address: string): void;
-  delete(address: string): void;
-  size(): number;
-  /** Every wallet, in no order. */
-  addresses(): Iterable<string>;
-};
+export type WatchSet = ReturnType<typeof createWatchSet>;
 
 const WORDS_PER_KEY = 5;
 const DIGITS_PER_WORD = 8;
@@ -25,25 +14,29 @@ const DELETED = 2;
 /** An open-addressing hash table of 20-byte keys, five 32-bit words each; the number of slots is a power of two. */
 type Table = { slots: number; keys: Uint32Array; marks: Uint8Array; occupied: number };
 
-export function createWatchSet(): WatchSet {
+/**
+ * The wallets of one network whose transfers matter, held so compactly that a million of them fit in memory and every
+ * transfer of a busy chain can be tested. Addresses are 0x and 40 lowercase hex characters.
+ */
+export function createWatchSet() {
   let table = createTable(INITIAL_SLOTS);
   let size = 0;
   // One key is read at a time, so one buffer serves all.
   const key = new Uint32Array(WORDS_PER_KEY);
 
   return {
-    has(address) {
+    has(address: string): boolean {
       readKey(address, key);
       return find(table, key) >= 0;
     },
-    add(address) {
+    add(address: string): void {
       readKey(address, key);
       if (find(table, key) >= 0) return;
       if (table.occupied + 1 > table.slots * MAX_LOAD) table = rebuild(table, size + 1);
       insert(table, key);
       size += 1;
     },
-    delete(address) {
+    delete(address: string): void {
       readKey(address, key);
       const slot = find(table, key);
       if (slot < 0) return;
@@ -51,7 +44,8 @@ export function createWatchSet(): WatchSet {
       size -= 1;
     },
     size: () => size,
-    addresses: () => readAddresses(table),
+    /** Every wallet, in no order. */
+    addresses: (): Iterable<string> => readAddresses(table),
   };
 }
 

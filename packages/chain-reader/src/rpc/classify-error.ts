@@ -5,7 +5,7 @@ import { RpcError, type RpcErrorKind } from './errors.ts';
 // missing here is `unknown`: another endpoint is asked, and nothing advances.
 
 /**
- * Sorts the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
+ * Classifies the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
  * where the text says nothing.
  * @param retryAfterMs what the HTTP header said; null to look for it in the text.
  */
@@ -22,13 +22,13 @@ export function classifyRpcError(
   });
 }
 
-/** Sorts an answer whose HTTP status is not 200. @param text what its body said, when that alone is no answer. */
+/** Classifies an answer whose HTTP status is not 200. @param text what its body said, when that alone is no answer. */
 export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
   const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
   return new RpcError(kindOfStatus(status), message, { retryAfterMs });
 }
 
-/** Sorts what the HTTP client throws. Only its code is kept: its text may name the host. */
+/** Classifies what the HTTP client throws. Only its code is kept: its text may name the host. */
 export function classifyTransportError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const { name, code } = error as { name?: string; code?: unknown };
@@ -163,7 +163,7 @@ const unsupportedTexts = [
   /method.{0,60}(not (found|exist|supported|available|allowed|whitelisted)|does not exist|disabled)/i,
   /(not supported|unsupported|not included in your)/i,
   /invalid block (number|tag)/i,
-  // What nodes that have never heard of a tag say: they take it for a number.
+  // From nodes that do not know a tag and take it for a number.
   /without 0x prefix|cannot unmarshal|invalid argument 0/i,
   /(finalized|safe|pending).{0,40}(not|invalid)/i,
 ];

@@ -24,27 +24,7 @@ export type EndpointState = EndpointFacts & {
 /** `closed`, `open` and `half_open` are the circuit's: closed is healthy. `cooling_down`: it refused us for asking too often. */
 type EndpointStatus = 'closed' | 'open' | 'half_open' | 'cooling_down';
 
-/** One node of a network, and how it does. Whether it lags depends on the others. */
-export type Endpoint = {
-  /** In the networks file, from 0. */
-  readonly position: number;
-  /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
-  run<T>(read: Read<T>): Promise<T>;
-  /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
-  probe(): Promise<void>;
-  status(): EndpointStatus;
-  /** Milliseconds until it may be asked again after a refusal. */
-  cooldownMs(): number;
-  /** Milliseconds until its budget allows a call. */
-  budgetMs(): number;
-  head(): Head | null;
-  /** Whether its head may make others look late. */
-  isTrusted(): boolean;
-  /** Milliseconds since it last reported its head; infinite before that. */
-  headAgeMs(): number;
-  state(best: Head | null): EndpointState;
-  close(): void;
-};
+export type Endpoint = ReturnType<typeof createEndpoint>;
 
 /** The endpoint was not asked: its circuit is open, or it cools down. */
 export class EndpointSkipped extends RpcError {}
@@ -77,7 +57,8 @@ const BREAKER = {
 /** Errors that do not count against the endpoint: a question that is too large, a wait, or a block that only others have. */
 const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', 'unknown_block'];
 
-export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions): Endpoint {
+/** One node of a network, and how it does. Whether it lags depends on the others. */
+export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions) {
   const label = { network: network.id, endpoint: String(position) };
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
   const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
@@ -130,9 +111,11 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
   }
 
   return {
+    /** In the networks file, from 0. */
     position,
     status,
-    async run(read) {
+    /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
+    async run<T>(read: Read<T>): Promise<T> {
       const before = stats.headCount();
       const hasReportedHead = () => stats.headCount() > before;
       try {
@@ -144,23 +127,28 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
         throw error;
       }
     },
-    async probe() {
+    /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
+    async probe(): Promise<void> {
       if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0) return;
       await fire(readHead).catch(() => undefined);
     },
+    /** Milliseconds until it may be asked again after a refusal. */
     cooldownMs: cooldown.leftMs,
+    /** Milliseconds until its budget allows a call. */
     budgetMs: () => budget.waitMs(1),
     head: stats.head,
+    /** Whether its head may make others look late. */
     isTrusted: () => trust.isTrusted() && !breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
+    /** Milliseconds since it last reported its head; infinite before that. */
     headAgeMs: stats.headAgeMs,
-    state: (best) => ({
+    state: (best: Head | null): EndpointState => ({
       endpoint: position,
       state: status() === 'closed' && lags(stats.head(), best) ? 'lagging' : status(),
       ...stats.facts(),
       head_lag_blocks: lagBlocks(stats.head(), best),
       cooldown_until: cooldown.leftMs() > 0 ? rfc3339(new Date(Date.now() + cooldown.leftMs())) : null,
     }),
-    close() {
+    close(): void {
       breaker.shutdown();
       budget.close();
       rpc.destroy();

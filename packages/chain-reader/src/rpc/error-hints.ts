@@ -2,7 +2,7 @@ import type { SuggestedRange } from './errors.ts';
 
 /**
  * The range that an error's text suggests.
- * @returns null when it names none. What is named may be nonsense: whoever follows it checks that it is less than was asked.
+ * @returns null when it names none.
  */
 export function suggestedRange(text: string): SuggestedRange | null {
   const pair = hexPair.exec(text) ?? decimalPair.exec(text);

@@ -1,8 +1,8 @@
-/** What went wrong with a request to a node, as far as it decides what to do next. */
+/** Why a request to a node failed, as far as it decides what to do next. */
 export type RpcErrorKind =
   /** Too much was asked at once: ask the same endpoint for less. */
   | 'range'
-  /** Too many calls in one batch. The provider sends smaller ones from then on, so that nobody else sees it. */
+  /** Too many calls in one batch. The provider sends smaller ones from then on, so that no caller sees it. */
   | 'batch_size'
   /** Asked too often: leave this endpoint alone for a while. */
   | 'rate_limit'
@@ -18,7 +18,7 @@ export type RpcErrorKind =
   | 'unreachable'
   /** The node refuses us: a wrong key, a plan that has ended. */
   | 'refused'
-  /** The answer is malformed, incomplete or contradicts itself. Nothing in it may be believed. */
+  /** The answer is malformed, incomplete or contradicts itself. Nothing in it may be used. */
   | 'invalid_answer'
   /** The endpoint belongs to another chain. */
   | 'wrong_chain'

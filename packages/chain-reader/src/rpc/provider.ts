@@ -27,9 +27,9 @@ export type RpcProviderOptions = {
   timeoutMs: number;
   maxResponseBytes: number;
   budget: Pick<Budget, 'burst' | 'take'>;
-  /** Told of every HTTP exchange and of how many calls it held. */
+  /** Called after every HTTP exchange, with the number of calls in it. */
   onExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void;
-  /** Told of every block that the node names its head, as it came. */
+  /** Called with every block that the node reports as its head, unparsed. */
   onHead(head: unknown): void;
 };
 
@@ -49,7 +49,7 @@ export class RpcProvider extends JsonRpcApiProvider {
   readonly #path: string;
   readonly #headers: Record<string, string>;
   readonly #secrets: string[];
-  /** Shrinks to what the node takes. It never grows back: nodes do not change their minds between two restarts of ours. */
+  /** Shrinks to what the node accepts. It never grows back: a node's limit hardly changes between two restarts of ours. */
   #maxBatch: number;
 
   constructor(options: RpcProviderOptions) {
@@ -85,7 +85,7 @@ export class RpcProvider extends JsonRpcApiProvider {
       return result;
     } catch (error) {
       if (error instanceof RpcError) throw error;
-      // ethers has errors of its own for what it never sent.
+      // ethers throws its own errors for requests that it never sent.
       throw this.destroyed ? new RpcError('unreachable', 'the endpoint is closed') : classifyTransportError(error);
     }
   }
@@ -101,7 +101,7 @@ export class RpcProvider extends JsonRpcApiProvider {
       } catch (error) {
         if (!(error instanceof RpcError) || error.kind !== 'batch_size') throw error;
         if (size === 1) throw new RpcError('range', error.message);
-        // Another batch may have taught us more in the meantime.
+        // Another batch may have found a smaller limit in the meantime.
         this.#maxBatch = Math.min(this.#maxBatch, Math.floor(size / 2));
       }
     }
@@ -152,7 +152,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     if (answers !== null) return answers;
     const failure = failureIn(answer);
     if (failure !== null) throw this.#classify(calls, failure);
-    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to what was asked');
+    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to the calls');
   }
 
   #batchRefusal(calls: readonly JsonRpcPayload[], answers: readonly Answer[]): RpcError | undefined {
@@ -179,7 +179,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     const call = calls.find(({ method }) => method === 'eth_getLogs') ?? calls[0];
     const error = classifyRpcError(call?.method ?? '', failure.code, this.#redact(textOf(failure)), retryAfterMs);
     if (error.kind !== 'range' || calls.length > 1 || !isSingleBlock(call)) return error;
-    // One block cannot be asked for in smaller pieces: this node does not answer the question at all, but another one may.
+    // One block cannot be split: this node does not answer the query at all, but another one may.
     return new RpcError('unsupported', error.message);
   }
 
