@@ -152,7 +152,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     if (answers !== null) return answers;
     const failure = failureIn(answer);
     if (failure !== null) throw this.#classify(calls, failure);
-    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to the calls');
+    throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to what was asked');
   }
 
   #batchRefusal(calls: readonly JsonRpcPayload[], answers: readonly Answer[]): RpcError | undefined {
