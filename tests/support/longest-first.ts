@@ -32,7 +32,7 @@ export const longest = [
   'services/chain-watcher/test/scenarios/frozen-leader.int.test.ts',
   'services/chain-watcher/test/leader.int.test.ts',
   'packages/ops/test/ops.int.test.ts',
-  'services/chain-watcher/test/agreement.int.test.ts',
+  'services/chain-watcher/test/cross-check.int.test.ts',
   'services/webhook-dispatcher/test/faults/backends.int.test.ts',
   'services/payments/test/expiry.int.test.ts',
   'packages/ops/test/dead-letter.int.test.ts',

@@ -4,7 +4,7 @@ import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 
-/** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
+/** All settings of this service, checked once at start. No other file reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => ({
     ...commonSettings(read, { databasePoolMin: 2 }),

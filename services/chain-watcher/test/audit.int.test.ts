@@ -5,7 +5,7 @@ import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { heightsOf, hiding, incidentsOf, unansweringNode } from './second-reading.ts';
 import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // The audit is in no hurry: it rests between two ranges, and longer after a failure.
 jest.setTimeout(60_000);
@@ -66,7 +66,7 @@ describe('final blocks are read once more through another endpoint', () => {
     await world.chain.mine(2);
     await untilScanned(world);
     const messages = await eventually(() => {
-      const heard = world.heard.filter(({ to }) => to === wallet);
+      const heard = world.received.filter(({ to }) => to === wallet);
       expect(heard.map((m) => [m.transaction_id, m.phase]).sort()).toEqual(
         [hidden, shown].flatMap((hash) => ['confirmed', 'seen'].map((phase) => [hash.slice(2), phase])).sort(),
       );
@@ -92,9 +92,9 @@ describe('final blocks are read once more through another endpoint', () => {
     await untilScanned(world);
     await untilAudited(world);
     first.spoil(hiding((hash) => hash === hidden));
-    await world.announce({ recipient: wallet, created_at: createdAt });
+    await world.publishPaymentCreated({ recipient: wallet, created_at: createdAt });
     await untilWatched(world, wallet);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_missed', detail: { transaction_id: hidden.slice(2) } },
     ]);
@@ -106,7 +106,7 @@ describe('final blocks are read once more through another endpoint', () => {
     second.spoil(hiding((hash) => hidden === '' || hash === hidden));
     hidden = await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilAudited(world);
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_unseen_by_audit', detail: { transaction_id: hidden.slice(2) } },
@@ -116,7 +116,7 @@ describe('final blocks are read once more through another endpoint', () => {
     const rescan = { actor: 'olga', reason: 'once more', from_block: final - 3, to_block: final };
     await watcher.call('POST', '/internal/v1/chains/local/rescans', rescan);
     await eventually(async () => expect(await incidentsOf(watcher)).toMatchObject([{ times: 2 }]), inItsTime);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('and what lies before the time a wallet is watched from is none of its business', async () => {
@@ -126,12 +126,15 @@ describe('final blocks are read once more through another endpoint', () => {
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(4);
     await untilScanned(world);
-    await world.announce({ recipient: wallet, created_at: new Date(Date.now() + 3_600_000).toISOString() });
+    await world.publishPaymentCreated({
+      recipient: wallet,
+      created_at: new Date(Date.now() + 3_600_000).toISOString(),
+    });
     await untilWatched(world, wallet);
     const { final } = await heightsOf(world);
     second.replaceAll(null);
     await untilAudited(world, final);
-    await untilHeard(world, wallet, []);
+    await untilReceived(world, wallet, []);
     expect(await incidentsOf(watcher)).toEqual([]);
   });
 
@@ -142,7 +145,7 @@ describe('final blocks are read once more through another endpoint', () => {
     second.replaceAll('drop');
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(5);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     const requests = second.requests();
     await eventually(() => expect(second.requests()).toBeGreaterThan(requests), inItsTime);
     expect((await heightsOf(world)).audited).toBe(before);
@@ -177,9 +180,9 @@ describe('final blocks are read once more through another endpoint', () => {
     hidden = await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
     await untilScanned(world);
-    await untilHeard(world, wallet, []);
+    await untilReceived(world, wallet, []);
     first.replaceAll(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
     expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed' }]);
   });
 });
@@ -189,7 +192,7 @@ test('an endpoint that does not answer the audit keeps no new block waiting', as
   const node = await unansweringNode(world.chain.rpcUrl);
   world.watch({ rpcUrls: [world.chain.rpcUrl, node.url] });
   const wallet = await watchedWallet(world);
-  const confirmed = () => world.heard.filter(({ to, phase }) => to === wallet && phase === 'confirmed').length;
+  const confirmed = () => world.received.filter(({ to, phase }) => to === wallet && phase === 'confirmed').length;
   await eventually(async () => {
     await world.chain.mine(1);
     const waiting = node.waiting();
@@ -219,10 +222,10 @@ describe('with a single endpoint', () => {
     // If it were read again by now, the audit would be fooled as the scan was.
     for (let rescans = 0; rescans < 4; rescans += 1) await rescanGenesis(watcher);
     node.spoil(null);
-    await untilHeard(world, wallet, []);
+    await untilReceived(world, wallet, []);
     await world.chain.rpc('evm_increaseTime', [120]);
     await world.chain.mine(5);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
     expect(await incidentsOf(watcher)).toMatchObject([
       { kind: 'transfer_missed', detail: { transaction_id: hash.slice(2) } },
     ]);

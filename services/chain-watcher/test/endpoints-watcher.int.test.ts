@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { startWorld, untilHeard, untilWatched } from './world.ts';
+import { startWorld, untilReceived, untilWatched } from './world.ts';
 
 test('a watcher whose first endpoint is stuck reads a transfer from the second', async () => {
   const world = await startWorld();
@@ -11,13 +11,13 @@ test('a watcher whose first endpoint is stuck reads a transfer from the second',
     await world.chain.rpc('anvil_mine', ['0x3c', '0x1']);
     world.watch({ rpcUrls: [stuck.url, world.chain.rpcUrl] });
     const wallet = newWallet();
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     stuck.lag(50);
     await world.chain.rpc('anvil_mine', ['0x2', '0x1']);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], { timeoutMs: 20_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 20_000 });
   } finally {
     await world.close();
     await stuck.close();
@@ -36,12 +36,12 @@ test('a watcher that polls every ten minutes reads an announced block at once', 
       expect(text).toMatch(/^chain_leader\{.*\} 1$/m);
     });
     const wallet = newWallet();
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await eventually(async () => expect((await world.pool.query('select from watch')).rows.length).toBe(1));
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(1);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   } finally {
     await world.close();
   }

@@ -5,14 +5,14 @@ import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replica, type Replicas } from './replica.ts';
 import { expectNothingTwice, watchedWallet } from './support.ts';
 import { type RunningWatcher } from './watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 /** Checks that transfers to a fresh wallet are still told, once each. */
 async function expectService(world: World): Promise<void> {
   const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(2);
-  await untilHeard(world, wallet, ['seen', 'confirmed']);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
 }
 
 const isLeader = async ({ metrics }: RunningWatcher) =>
@@ -59,7 +59,7 @@ describe('replicas in processes of their own', () => {
     await world.chain.transfer(wallet, 5n);
     first.process.kill('SIGKILL');
     await world.chain.mine(2);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await eventually(async () => expect(await second.leads('local')).toBe(true));
     await expectService(world);
     expectNothingTwice(world);
@@ -88,7 +88,7 @@ describe('replicas in processes of their own', () => {
       const cut = await replicas.start({ FAULT_POINT: faultPoint });
       expect(await cut.exited).toBeNull();
       await replicas.start();
-      await untilHeard(world, wallet, ['seen', 'confirmed'], pastTheLease);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], pastTheLease);
       expectNothingTwice(world);
       await replicas.stopAll();
     },
@@ -104,11 +104,11 @@ describe('replicas in processes of their own', () => {
     await untilScanned(world);
     running.process.kill('SIGTERM');
     await running.exited;
-    await world.announce({ recipient: wallet, created_at: createdAt });
+    await world.publishPaymentCreated({ recipient: wallet, created_at: createdAt });
     const cut = await replicas.start({ FAULT_POINT: 'backfill-written' });
     expect(await cut.exited).toBeNull();
     await replicas.start();
-    await untilHeard(world, wallet, ['seen', 'confirmed'], pastTheLease);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], pastTheLease);
     await untilWatched(world, wallet);
   }, 90_000);
 });

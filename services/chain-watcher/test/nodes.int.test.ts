@@ -9,7 +9,7 @@ import {
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { cursorOf, headOf, watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 type RawLog = Record<string, unknown> & { transactionHash: string };
 const logsOf = (answer: Answer) => answer.result as RawLog[];
@@ -45,10 +45,10 @@ describe('a node that is not to be trusted', () => {
     await world.chain.mine(2);
     await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 3));
     expect(await cursorOf(world)).toBe(before);
-    expect(world.heard.some(({ to }) => to === wallet)).toBe(false);
+    expect(world.received.some(({ to }) => to === wallet)).toBe(false);
     node.spoil(null);
     node.replaceAll(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   }
 
   const onLogs = (change: (logs: RawLog[]) => unknown) => (call: Call, answer: Answer) =>
@@ -109,7 +109,7 @@ describe('a node that is not to be trusted', () => {
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
     const [before, requests] = [await cursorOf(world), node.requests()];
     node.lag(4);
@@ -118,7 +118,7 @@ describe('a node that is not to be trusted', () => {
     node.lag(0);
     await world.chain.mine(1);
     await untilScanned(world);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('that calls its newest block final, for want of the tag, makes no halt of the next reorg', async () => {
@@ -130,9 +130,9 @@ describe('a node that is not to be trusted', () => {
       return call.params[0] === 'finalized' && newest !== null ? { result: newest } : undefined;
     });
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(1);
-    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await untilReceived(world, wallet, ['seen', 'retracted']);
     await untilScanned(world);
   });
 
@@ -196,9 +196,9 @@ describe('a node that wants to be asked for less', () => {
       await world.chain.mine(500);
       limit(node);
       world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 300 });
-      await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
-      await world.announce({ recipient: late, created_at: createdAt.toISOString() });
-      await untilHeard(world, late, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+      await world.publishPaymentCreated({ recipient: late, created_at: createdAt.toISOString() });
+      await untilReceived(world, late, ['seen', 'confirmed'], patience);
       await world.close();
       await node.close();
     },
@@ -222,7 +222,7 @@ describe('several endpoints', () => {
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(first.requests()).toBeGreaterThan(0);
   });
 
@@ -233,7 +233,7 @@ describe('several endpoints', () => {
     const watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     const { body } = await watcher.call('GET', '/internal/v1/chains');
     expect(body).toMatchObject([
       { endpoints: [{ last_error: 'wrong_chain: chain id 1 instead of 31337' }, { last_error: null }] },
@@ -250,9 +250,9 @@ describe('several endpoints', () => {
     world.watch({ rpcUrls: [first.url], finality: 'finalized' });
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(70);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 });
 
@@ -304,7 +304,7 @@ describe('a node that has pruned its history', () => {
       expect(await cursorOf(world)).toBe(before);
       await behind.close();
       world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
-      await untilHeard(world, wallet, ['seen', 'confirmed']);
+      await untilReceived(world, wallet, ['seen', 'confirmed']);
     },
     60_000,
   );
@@ -319,7 +319,7 @@ describe('a node that has pruned its history', () => {
     await untilScanned(world);
     node.spoil(prunedBelow((await headOf(world)) - 3));
     const asked = node.calls().length;
-    await world.announce({ recipient: wallet, created_at: createdAt });
+    await world.publishPaymentCreated({ recipient: wallet, created_at: createdAt });
     await eventually(() =>
       expect(
         node
@@ -333,10 +333,10 @@ describe('a node that has pruned its history', () => {
     await untilScanned(world);
     const { rows } = await world.pool.query<{ state: string }>('select state from watch');
     expect(rows).toEqual([{ state: 'backfilling' }]);
-    expect(world.heard).toEqual([]);
+    expect(world.received).toEqual([]);
     await lone.close();
     world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilWatched(world, wallet);
   }, 60_000);
 });
@@ -349,7 +349,7 @@ describe('a node that is stuck on a dead branch', () => {
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(3);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
     const forkedAt = Number(await world.chain.rpc<string>('eth_blockNumber')) - 3;
     // From there on it has other blocks, as many as everybody else.
@@ -364,7 +364,7 @@ describe('a node that is stuck on a dead branch', () => {
     await eventually(() => expect(stuck.calls().length).toBeGreaterThan(asked + 3));
     await world.chain.mine(1);
     await eventually(() => expect(stuck.calls().length).toBeGreaterThan(asked + 6));
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     const { rows } = await world.pool.query('select 1 from incident');
     expect(rows).toEqual([]);
     await world.close();

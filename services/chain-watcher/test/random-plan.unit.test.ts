@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { chanceOf } from './random-run/chance.ts';
 import { MAX_REORG, makePlan } from './random-run/plan.ts';
-import { hidingFaults, honestFaults } from './random-run/plan-weather.ts';
+import { hidingFaults, honestFaults } from './random-run/plan-faults.ts';
 
 const TEN_MINUTES = 600_000;
 const plan = (seed: number, hides = false) => makePlan(seed, TEN_MINUTES, { hides });

@@ -4,7 +4,7 @@ import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { incidentsOf, onAnotherChain } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // A leader looks only now and then whether its halted network may go on.
 jest.setTimeout(60_000);
@@ -32,7 +32,7 @@ describe('a reorg above the finalized block', () => {
   afterAll(() => world.close());
   beforeEach(async () => {
     wallet = newWallet();
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
   });
 
@@ -43,30 +43,30 @@ describe('a reorg above the finalized block', () => {
 
   test('that drops a transfer retracts it, and leaves nothing that counts', async () => {
     await world.chain.transfer(wallet, 5n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(1);
-    const [, retracted] = await untilHeard(world, wallet, ['seen', 'retracted']);
+    const [, retracted] = await untilReceived(world, wallet, ['seen', 'retracted']);
     expect(retracted).toEqual({ ...seen, phase: 'retracted', version: 2, confirmations: 0 });
     expect(await counted(world, wallet)).toEqual([]);
   });
 
   test('that puts the same transaction into another block moves the transfer there, confirmed once', async () => {
     const hash = await world.chain.transfer(wallet, 5n);
-    const [first] = await untilHeard(world, wallet, ['seen']);
+    const [first] = await untilReceived(world, wallet, ['seen']);
     const raw = await rawOf(hash);
     await world.chain.mine(1);
     await reorganiseWith(2, raw, 1);
-    const [, , again] = await untilHeard(world, wallet, ['seen', 'retracted', 'seen']);
+    const [, , again] = await untilReceived(world, wallet, ['seen', 'retracted', 'seen']);
     expect(again).toMatchObject({ transaction_id: hash.slice(2), version: 3, block_number: first!.block_number + 1 });
     expect(again!.block_hash).not.toBe(first!.block_hash);
     await world.chain.mine(5);
-    await untilHeard(world, wallet, ['seen', 'retracted', 'seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'retracted', 'seen', 'confirmed']);
     expect(await counted(world, wallet)).toEqual([{ amount_units: '5', phase: 'confirmed' }]);
   });
 
   test('that replaces a transfer by another amount leaves only the other', async () => {
     await world.chain.transfer(wallet, 5n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(1);
     await world.chain.transfer(wallet, 6n);
     await eventually(async () => expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'seen' }]));
@@ -75,21 +75,21 @@ describe('a reorg above the finalized block', () => {
   test('that comes twice between two looks is seen as one', async () => {
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.reorg(3);
     await world.chain.reorg(2);
     await world.chain.mine(1);
-    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await untilReceived(world, wallet, ['seen', 'retracted']);
     await untilScanned(world);
   });
 
   test('that is deeper than the confirmations takes the confirmed transfer back and raises an incident', async () => {
     const hash = await world.chain.transfer(wallet, 5n);
     await world.chain.mine(6);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
     await world.chain.reorg(7);
-    await untilHeard(world, wallet, ['seen', 'confirmed', 'retracted']);
+    await untilReceived(world, wallet, ['seen', 'confirmed', 'retracted']);
     expect(await openIncidents(world)).toMatchObject([
       { kind: 'confirmed_transfers_retracted', detail: { depth: 7, transfers: [{ transaction_id: hash.slice(2) }] } },
     ]);
@@ -123,11 +123,11 @@ describe('a fork below the finalized block', () => {
 
   test('halts the network with an incident, takes nothing back, and claims nothing any more', async () => {
     wallet = newWallet();
-    const { created_at: from } = await world.announce({ recipient: wallet });
+    const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(5);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
     expect(await resume(watcher)).toMatchObject({ status: 409, body: { detail: expect.stringMatching(/not halted/) } });
     await world.chain.reorg(6);
@@ -150,7 +150,7 @@ describe('a fork below the finalized block', () => {
     };
     const { body } = await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows: [window] });
     expect(body).toMatchObject({ scanned_through: null, transfers: [{ amount_units: '5', phase: 'confirmed' }] });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('stays halted for the next leader too, and halts anew when it may go on but the nodes have not changed', async () => {
@@ -177,14 +177,14 @@ describe('a fork below the finalized block', () => {
       { ...first, resolved_at: expect.any(String), resolved_by: 'olga', resolved_reason: 'asked the provider' },
       second,
     ]);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('is followed once an operator has accepted it: what is gone is retracted, and the scan goes on', async () => {
     expect(await resume(watcher, { accept_fork: true })).toMatchObject({ status: 200, body: { accept_fork: true } });
     await eventually(() => {
       // They may overtake each other on the way, which is what versions are for.
-      const heard = world.heard
+      const heard = world.received
         .filter(({ to }) => to === wallet)
         .map((m) => [m.amount_units, m.version, m.phase].join(' '));
       expect(heard.sort()).toEqual(['5 1 seen', '5 2 confirmed', '5 3 retracted', '6 1 seen']);
@@ -192,7 +192,7 @@ describe('a fork below the finalized block', () => {
     await untilScanned(world);
     await world.chain.mine(3);
     await eventually(() => {
-      const heard = world.heard.filter(({ to, amount_units }) => to === wallet && amount_units === '6');
+      const heard = world.received.filter(({ to, amount_units }) => to === wallet && amount_units === '6');
       expect(heard.map(({ phase }) => phase).sort()).toEqual(['confirmed', 'seen']);
     });
     expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'confirmed' }]);
@@ -227,7 +227,7 @@ test('an accepted fork to a shorter chain makes nothing final before its time', 
   const world = await startWorld({ slotsInAnEpoch: 2 });
   const watcher = world.watch({ finality: 'finalized' });
   const wallet = newWallet();
-  await world.announce({ recipient: wallet });
+  await world.publishPaymentCreated({ recipient: wallet });
   await untilWatched(world, wallet);
   await world.chain.mine(12);
   await untilScanned(world);
@@ -257,11 +257,11 @@ describe('an endpoint that shows another chain altogether', () => {
     node = await misbehavingNode(world.chain);
     watcher = world.watch({ rpcUrls: [node.url] });
     wallet = newWallet();
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(5);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilScanned(world);
   });
   afterAll(async () => {
@@ -279,7 +279,7 @@ describe('an endpoint that shows another chain altogether', () => {
         expect.objectContaining({ action: 'accept_fork', detail: { outcome: 'no_shared_block' } }),
       ]),
     });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('is forgotten once it has been taken away: the network goes on, and needs no permission', async () => {

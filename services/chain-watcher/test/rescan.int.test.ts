@@ -4,7 +4,7 @@ import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { heightsOf, hiding, incidentsOf } from './second-reading.ts';
 import type { RunningWatcher } from './watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // What the nodes lack is tried several times, with pauses.
 jest.setTimeout(60_000);
@@ -65,7 +65,7 @@ async function rescan(range: object): Promise<Rescan> {
 /** A transfer that the node hides while its block becomes final. */
 async function hiddenTransfer(): Promise<{ wallet: string; block: number; timestamp: number }> {
   const wallet = newWallet();
-  await world.announce({ recipient: wallet });
+  await world.publishPaymentCreated({ recipient: wallet });
   await untilWatched(world, wallet);
   node.spoil(hiding(() => true));
   const hash = await world.chain.transfer(wallet, 5n);
@@ -74,7 +74,7 @@ async function hiddenTransfer(): Promise<{ wallet: string; block: number; timest
   await world.chain.mine(3);
   await untilScanned(world);
   node.spoil(null);
-  await untilHeard(world, wallet, []);
+  await untilReceived(world, wallet, []);
   return { wallet, block: Number(receipt.blockNumber), timestamp: Number(block.timestamp) };
 }
 
@@ -85,11 +85,11 @@ describe('a rescan', () => {
     const first = await rescan({ from_block: block });
     expect(first).toMatchObject({ state: 'done', found: 1, from_block: block, to_block: final, next_block: final + 1 });
     expect(Date.parse(first.finished_at!)).toBeGreaterThan(0);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed', detail: { block_number: block } }]);
 
     expect(await rescan({ from_block: block, to_block: block })).toMatchObject({ state: 'done', found: 0 });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await incidentsOf(watcher)).toHaveLength(1);
   });
 
@@ -97,7 +97,7 @@ describe('a rescan', () => {
     const { wallet, block, timestamp } = await hiddenTransfer();
     const since = new Date(timestamp * 1000).toISOString();
     expect(await rescan({ since })).toMatchObject({ state: 'done', found: 1, from_block: block });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await world.chain.rpc('evm_increaseTime', [60]);
     await world.chain.mine(3);
     await untilScanned(world);
@@ -167,7 +167,7 @@ describe('a rescan', () => {
       [Buffer.from(wallet.slice(2), 'hex')],
     );
     expect(await rescan({ from_block: block })).toMatchObject({ state: 'done', found: 0 });
-    await untilHeard(world, wallet, []);
+    await untilReceived(world, wallet, []);
   });
 });
 

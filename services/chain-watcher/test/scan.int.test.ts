@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 import type { RunningWatcher } from './watcher.ts';
 
 let world: World;
@@ -16,10 +16,10 @@ afterAll(() => world.close());
 describe('a transfer to a watched wallet', () => {
   test('is seen in its block and confirmed once it is deep enough, each once', async () => {
     const wallet = newWallet();
-    const payment = await world.announce({ recipient: wallet });
+    const payment = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     const hash = await world.chain.transfer(wallet, 10_500_000n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     const block = await world.chain.rpc<{ hash: string; timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
     expect(seen).toEqual({
       merchant_id: payment.merchant_id,
@@ -41,15 +41,15 @@ describe('a transfer to a watched wallet', () => {
 
     await world.chain.mine(1);
     await untilScanned(world);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(1);
-    const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+    const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(confirmed).toEqual({ ...seen, phase: 'confirmed', version: 2, confirmations: 3 });
   });
 
   test('in the middle of a transaction has the position that counts every log of the receipt', async () => {
     const [other, wallet] = [newWallet(), newWallet()];
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transferBatch([
       { to: other, units: 1n },
@@ -60,23 +60,23 @@ describe('a transfer to a watched wallet', () => {
     ]);
     await world.chain.mine(2);
     await eventually(() => {
-      const mine = world.heard.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
+      const mine = world.received.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
       expect(mine.map((m) => [m.transaction_event_index, m.amount_units]).sort()).toEqual([
         [2, '3'],
         [4, '5'],
       ]);
     });
-    expect(world.heard.some(({ to }) => to === other)).toBe(false);
+    expect(world.received.some(({ to }) => to === other)).toBe(false);
   });
 
   test('carries the amount that arrived when the token takes a fee', async () => {
     const wallet = newWallet();
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.setFee(100);
     await world.chain.transfer(wallet, 10_000_000n);
     await world.chain.setFee(0);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     expect(seen).toMatchObject({ amount_units: '9900000', transaction_event_index: 1 });
   });
 });
@@ -88,8 +88,8 @@ describe('a watch that comes late', () => {
     await world.chain.transfer(wallet, 7n);
     await world.chain.mine(300);
     await untilScanned(world);
-    await world.announce({ recipient: wallet, created_at: createdAt.toISOString() });
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await world.publishPaymentCreated({ recipient: wallet, created_at: createdAt.toISOString() });
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilWatched(world, wallet);
   });
 
@@ -98,10 +98,10 @@ describe('a watch that comes late', () => {
     await world.chain.transfer(wallet, 7n);
     await untilScanned(world);
     const later = new Date(Date.now() + 3_600_000).toISOString();
-    await world.announce({ recipient: wallet, created_at: later });
+    await world.publishPaymentCreated({ recipient: wallet, created_at: later });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 8n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     expect(seen!.amount_units).toBe('8');
   });
 });
@@ -113,10 +113,10 @@ describe('what payments asks', () => {
 
   test('transfers inside a window are told, and how far the chain is final', async () => {
     const wallet = newWallet();
-    const { created_at: from } = await world.announce({ recipient: wallet });
+    const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 42n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     const to = new Date(Date.now() + 60_000).toISOString();
     const window = { recipient: wallet, from: new Date(Date.parse(from) - 15_000).toISOString(), to };
 
@@ -190,25 +190,25 @@ describe('the end of watching', () => {
   test('comes only when the chain has passed the grace period, and a new payment watches again', async () => {
     const wallet = newWallet();
     const expired = { created_at: '2020-01-01T00:00:00.000Z', expires_at: '2020-01-01T00:30:00.000Z' };
-    await world.announce({ recipient: wallet, ...expired });
+    await world.publishPaymentCreated({ recipient: wallet, ...expired });
     const address = Buffer.from(wallet.slice(2), 'hex');
     const stateOf = async () =>
       (await world.pool.query<{ state: string }>('select state from watch where address = $1', [address])).rows[0]
         ?.state;
     await eventually(async () => expect(await stateOf()).toBe('ended'), { timeoutMs: 30_000 });
 
-    await world.announce({ recipient: wallet });
+    await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 9n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
   }, 60_000);
 
   test('is put off by a payment that closed later', async () => {
     const wallet = newWallet();
-    const payment = await world.announce({ recipient: wallet });
+    const payment = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
     const closedAt = new Date(Date.now() + 10 * 86_400_000);
-    await world.sayClosed(payment, closedAt);
+    await world.publishPaymentClosed(payment, closedAt);
     await eventually(async () => {
       const { rows } = await world.pool.query<{ watched_until: Date }>(
         'select watched_until from watch where address = $1',

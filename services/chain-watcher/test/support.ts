@@ -13,7 +13,7 @@ type Patience = { timeoutMs: number };
 /** A wallet that a payment waits on and that misses nothing of its past. */
 export async function watchedWallet(world: World, payment: Partial<PaymentCreated> = {}): Promise<string> {
   const wallet = newWallet();
-  await world.announce({ ...payment, recipient: wallet });
+  await world.publishPaymentCreated({ ...payment, recipient: wallet });
   await untilWatched(world, wallet);
   return wallet;
 }
@@ -53,8 +53,8 @@ export async function askWindows(watcher: RunningWatcher, ...windows: object[]):
 }
 
 /** Checks that nobody was told the same thing twice. */
-export function expectNothingTwice({ heard }: Pick<World, 'heard'>): void {
-  const said = heard.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
+export function expectNothingTwice({ received }: Pick<World, 'received'>): void {
+  const said = received.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
   expect(new Set(said).size).toBe(said.length);
 }
 

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { startWorld, untilHeard, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilWatched, type World } from './world.ts';
 
 let world: World;
 let spans: ReturnType<typeof recordSpans>;
@@ -19,7 +19,7 @@ afterEach(() => spans.stop());
 /** Has a payment announced in a trace of its own. @returns the span in which it was said. */
 async function announce(recipient: string, amount: string, origin: string | null = null): Promise<Span> {
   const span = tracer()!.start(`payment of ${amount}`, 'internal', { origin: { parent: origin } });
-  await inSpan(span, () => world.announce({ recipient, amount }));
+  await inSpan(span, () => world.publishPaymentCreated({ recipient, amount }));
   span.end();
   return span;
 }
@@ -39,7 +39,7 @@ test('a transfer that is seen later, by another process, goes on with the trace 
   world.watch({ confirmations: 2 });
   await world.chain.transfer(wallet, 11_000_000n);
   await world.chain.mine(1);
-  await untilHeard(world, wallet, ['seen', 'confirmed']);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
   const [seen] = await spans.named('observe transfer seen');
   const [confirmed] = await spans.named('observe transfer confirmed');
   const created = (await spans.named('process quittance:PaymentCreated:chain-watcher.payment-created', 2)).find(
@@ -63,7 +63,7 @@ test('what is not sampled is not kept, and its transfer is in no trace of ours',
   await untilWatched(world, wallet);
   expect(await rowsOf(wallet)).toBe(0);
   const hash = await world.chain.transfer(wallet, 12_000_000n);
-  await untilHeard(world, wallet, ['seen']);
+  await untilReceived(world, wallet, ['seen']);
   const traced = spans.ended().map(({ attributes }) => attributes['quittance.transaction_id']);
   expect(traced).not.toContain(hash.slice(2));
 });

@@ -13,21 +13,21 @@ import { startNeighbours, type Neighbours } from '@quittance/testkit/neighbours.
 import { migrations, schema } from '../src/migrations.ts';
 import { startWatcher, type RunningWatcher, type WatcherOptions } from './watcher.ts';
 
-/** A chain, a database, a broker, and an ear that hears what payments would hear. */
+/** A chain, a database, a broker, and a consumer that receives what payments would receive. */
 export type World = {
   chain: TestChain;
   database: TestDatabase;
   broker: TestBroker;
   pool: Pool;
   /** Every TransferObserved, in the order of arrival. */
-  heard: TransferObserved[];
+  received: TransferObserved[];
   /** Starts one replica of the service in this process; closed with the world. */
   watch(options?: Partial<WatcherOptions>): RunningWatcher;
-  /** Says PaymentCreated, as payments would. */
-  announce(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
-  sayClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
-  /** Says any message as the service that owns it would. */
-  say: Neighbours['say'];
+  /** Publishes PaymentCreated, as payments would. */
+  publishPaymentCreated(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
+  publishPaymentClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
+  /** Publishes any message as the service that owns it would. */
+  publish: Neighbours['say'];
   close(): Promise<void>;
 };
 
@@ -38,9 +38,9 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     testBroker(),
   ]);
   const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
-  const heard: TransferObserved[] = [];
-  const hearTransfer = on(TransferObserved, 'transfer-observed', async (message) => void heard.push(message));
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearTransfer] } });
+  const received: TransferObserved[] = [];
+  const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message) => void received.push(message));
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [receiveTransfer] } });
   const watchers: RunningWatcher[] = [];
 
   return {
@@ -48,22 +48,22 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     database,
     broker,
     pool,
-    heard,
+    received,
     watch(options = {}) {
       const watcher = startWatcher({ chain, databaseUrl: database.url, amqpUrl: broker.url, ...options });
       watchers.push(watcher);
       return watcher;
     },
-    async announce(changes) {
+    async publishPaymentCreated(changes) {
       const payment = samplePayment(changes);
       await neighbours.say(PaymentCreated, payment);
       return payment;
     },
-    async sayClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
+    async publishPaymentClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
       const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
       await neighbours.say(PaymentClosed, { ...closed, status: 'EXPIRED' });
     },
-    say: neighbours.say,
+    publish: neighbours.say,
     async close() {
       for (const watcher of watchers) await watcher.close();
       await neighbours.stop();
@@ -73,7 +73,7 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
   };
 }
 
-/** Waits until the wallet is watched and nothing of its past is missing. */
+/** Waits until the wallet is watched and its back-fill is complete. */
 export async function untilWatched({ pool }: World, wallet: string): Promise<void> {
   await eventually(async () => {
     const address = Buffer.from(wallet.slice(2), 'hex');
@@ -82,17 +82,17 @@ export async function untilWatched({ pool }: World, wallet: string): Promise<voi
   });
 }
 
-/** Waits until all of these phases have been heard of transfers to this wallet, and nothing beside them. */
-export async function untilHeard(
-  { heard }: World,
+/** Waits until exactly these phases have been received for transfers to this wallet. */
+export async function untilReceived(
+  { received }: World,
   wallet: string,
   phases: string[],
   patience?: { timeoutMs: number },
 ): Promise<TransferObserved[]> {
   return eventually(() => {
-    const messages = heard.filter(({ to }) => to === wallet).sort((a, b) => a.version - b.version);
+    const messages = received.filter(({ to }) => to === wallet).sort((a, b) => a.version - b.version);
     const found = messages.map(({ phase }) => phase);
-    if (found.join() !== phases.join()) throw new Error(`heard ${found.join()} instead of ${phases.join()}`);
+    if (found.join() !== phases.join()) throw new Error(`received ${found.join()} instead of ${phases.join()}`);
     return messages;
   }, patience);
 }

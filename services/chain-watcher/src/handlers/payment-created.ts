@@ -10,8 +10,8 @@ import { watchWallet } from '../store/watches.ts';
 const TRACED_AFTER_END_MS = 24 * 60 * 60 * 1000;
 
 /**
- * A payment waits for money: watch its wallet from the payment's creation on, however late this message comes.
- * The network's leader notices the row at its next look.
+ * A payment waits for money: watches its wallet from the payment's creation on, however late this message comes.
+ * The network's leader notices the row at its next poll.
  */
 export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: number }): Handler {
   return on(PaymentCreated, 'payment-created', async (message, { tx }) => {

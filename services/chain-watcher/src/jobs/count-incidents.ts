@@ -6,7 +6,7 @@ import { INCIDENT_KINDS, countOpenByKind } from '../store/incidents.ts';
 
 const INTERVAL_MS = 5_000;
 
-/** Shows how many incidents wait for a person, for an alert to watch. Every replica shows the same numbers: take their maximum. */
+/** Counts the open incidents, for an alert to watch. Every replica reports the same numbers: use their maximum. */
 export function startCountIncidentsLoop(context: {
   db: Queryable;
   networks: readonly { id: string }[];

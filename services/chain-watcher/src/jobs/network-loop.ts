@@ -197,7 +197,7 @@ function report({ network, metrics }: LoopContext, open: OpenTerm | null): void 
   metrics.halted.set(label, open?.isHalted ? 1 : 0);
   metrics.watchedWallets.set(label, open?.term.watches.size() ?? 0);
   if (!open?.position) {
-    // Another replica reports these; old values of ours beside its own would look like a lag, or like transfers that wait.
+    // Another replica reports these; stale values of ours beside its own would look like a lag, or like transfers that wait.
     metrics.lagBlocks.remove(label);
     metrics.lagSeconds.remove(label);
     metrics.auditLagBlocks.remove(label);

@@ -11,7 +11,7 @@ export type AdaptiveBatchSize = {
   grow(asked: number): void;
   /**
    * Call it after this many blocks were too much.
-   * @param suggested what the node says would be fine; used if it is less than what was asked, because nodes also say nonsense.
+   * @param suggested what the node says would be fine; used if it is less than what was asked, because nodes also suggest nonsense.
    */
   shrink(asked: number, suggested?: number | null): void;
 };
@@ -50,7 +50,7 @@ export const createRangeSize = ({
   max_block_range?: number;
 }): AdaptiveBatchSize => createBatchSize(FIRST_RANGE_BLOCKS, max);
 
-/** Whether a smaller range might be answered. A node that is too slow for a range never says that it was too much. */
+/** Whether a smaller range might be answered. A node that is too slow for a range only times out. */
 export const isTooMuch = (error: unknown): error is RpcError =>
   error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
 

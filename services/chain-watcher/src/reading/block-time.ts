@@ -6,11 +6,11 @@ import type { ChainView } from '../term/position.ts';
 /** A block's timestamp may lie this much before the payment it pays: clocks of validators lag. Source: the API's rules. */
 export const BLOCK_TIME_MARGIN_SECONDS = 15;
 
-/** How far the search for an old block looks back at first. */
+/** First step of the search for an old block. */
 const FIRST_STEP_BLOCKS = 64;
 
 /**
- * Height of the first block at or after this time (Unix seconds): from our own chain's end, or else by bisection, which looks back in
+ * Height of the first block at or after this time (Unix seconds): from our own chain's end, or else by bisection, which steps back in
  * growing steps first. So it asks for no block that is far older than the one sought: many nodes keep no such block.
  */
 export async function firstBlockSince(endpoints: Endpoints, chain: ChainView, timestamp: number): Promise<number> {

@@ -10,7 +10,7 @@ import { countWatches } from '../store/watches.ts';
 
 type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: { isLeading(): boolean } };
 
-/** Two replicas on one machine are told apart by their process. */
+/** The process id distinguishes two replicas on one machine. */
 const replica = `${hostname()}:${String(process.pid)}`;
 
 /**

@@ -4,7 +4,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { readIncidents, resolveIncident } from '../store/incidents.ts';
 
-/** What a person has to look at of the networks. */
+/** Incidents of the networks. */
 export const networkIncidentRoutes = (db: Queryable): Route[] =>
   incidentRoutes({
     read: (list) => readIncidents(db, list),

@@ -52,7 +52,7 @@ export type SecondReadingJob = {
 };
 
 export type SecondReadings = {
-  /** Stores what was read in the background, and begins to read the next piece. */
+  /** Stores what was read in the background, and starts to read the next piece. */
   run(isAtHead: boolean): Promise<void>;
   abandon(): void;
 };

@@ -25,7 +25,7 @@ type Ask = (read: (rpc: RpcProvider) => Promise<SecondReading>) => Promise<Secon
 /**
  * Reads final blocks a second time and picks the transfers to every wallet that is watched, that was watched when its block came, or that a
  * stored transfer of these blocks went to.
- * @throws RpcError also when a node shows other blocks than those we have: it follows another fork, and nothing it says counts.
+ * @throws RpcError also when a node shows other blocks than those we have: it follows another fork, and its answer is not used.
  */
 export async function readSpan(
   term: Term,

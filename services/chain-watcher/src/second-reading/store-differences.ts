@@ -60,7 +60,7 @@ export async function storeDifferences(
 const NOTHING_STORED = { inserted: [], published: [] };
 
 async function compare(tx: Transaction, network: string, { expected, transfers }: SecondReading): Promise<Differences> {
-  // One that counts in another block is no news: a chain cannot hold it twice, and the store's word stands until somebody has looked.
+  // One that counts in another block is not new: a chain cannot hold it twice, and the stored one stands until an operator decides.
   const known = new Set((await readCountedTransfers(tx, network, transfers)).map(eventKey));
   const lacking = transfers.filter((transfer) => !known.has(eventKey(transfer)));
   const spans = await readWatchSpans(tx, network, [...new Set(lacking.map(({ to }) => to))]);

@@ -64,7 +64,7 @@ export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
   return toCursor(rows[0]);
 }
 
-/** @returns null before a leader has taken over for the first time. */
+/** @returns null before the first term of a leader. */
 export async function readCursor(db: Queryable, network: string): Promise<Cursor | null> {
   const { rows } = await db.query<CursorRow>('select * from cursor where network = $1', [network]);
   return rows[0] ? toCursor(rows[0]) : null;

@@ -11,12 +11,12 @@ export const INCIDENT_KINDS = [
   'transfer_missed',
   /** A second reading of final blocks does not show a transfer that is stored there. */
   'transfer_unseen_by_audit',
-  /** Two endpoints say different things of one transfer. */
+  /** Two endpoints contradict each other about one transfer. */
   'endpoints_disagree',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 
-/** What only a person can decide. The last three are null as long as nobody has. */
+/** What only a person can decide. The last three are null while it is open. */
 export type IncidentRow = {
   incident_id: string;
   kind: IncidentKind;
@@ -74,7 +74,7 @@ export async function readIncidents(
 }
 
 /**
- * Writes down that somebody has dealt with an incident, and why it is settled. The first one to do so stays the one who did.
+ * Resolves an incident. The first author and reason stay.
  * @returns the incident as it then stands, or null when there is none of this id (a UUID).
  */
 export async function resolveIncident(db: Queryable, incidentId: string, author: Author): Promise<IncidentRow | null> {
@@ -89,7 +89,7 @@ export async function resolveIncident(db: Queryable, incidentId: string, author:
   return rows[0] ?? null;
 }
 
-/** Whoever lets a halted network go on has dealt with its halt: if it halts again, that is news. */
+/** Resuming a halted network resolves its halt: another halt is a new incident. */
 export async function resolveHalts(tx: Transaction, network: string, author: Author): Promise<void> {
   await tx.query(
     `update incident set resolved_at = clock_timestamp(), resolved_by = $2, resolved_reason = $3

@@ -54,7 +54,7 @@ export async function readNextRescan(db: Queryable, network: string): Promise<Re
   return rows[0] ?? null;
 }
 
-/** Says which blocks it is about, both ends included. */
+/** Stores which blocks it is about, both ends included. */
 export async function startRescan(tx: Transaction, id: string, range: { from: number; to: number }): Promise<void> {
   await tx.query(
     `update rescan set state = 'running', from_block = $2, to_block = $3, next_block = $2, error = null

@@ -13,7 +13,7 @@ export type ResumptionRow = {
   resumed_at: Date;
 };
 
-/** What a permission to follow the nodes below the finalized block came to. */
+/** What a permission to follow the nodes below the finalized block was used for. */
 export type ResumptionOutcome = 'walked_back' | 'no_shared_block' | 'not_needed' | 'replaced';
 
 /**
@@ -46,7 +46,7 @@ export function resumeNetwork(
   });
 }
 
-/** Whether an operator has allowed to go below the finalized block, and nobody has yet. */
+/** Whether an operator has allowed to go below the finalized block, and that is not used yet. */
 export async function mayAcceptFork(db: Queryable, network: string): Promise<boolean> {
   const { rowCount } = await db.query(
     'select 1 from resumption where network = $1 and accept_fork and outcome is null',
@@ -76,13 +76,13 @@ export type OperatorActionRow = {
   action: 'resume' | 'accept_fork' | 'rescan' | 'resolve_incident';
   actor: string;
   reason: string;
-  /** What it was about and what it came to, in the columns of its own table. */
+  /** What it was about and what it led to, in the columns of its own table. */
   detail: Record<string, unknown>;
 };
 
 /**
  * @param list.network null for all of them.
- * @param list.before only what was done before this moment; null for the newest.
+ * @param list.before only what was done before this time; null for the newest.
  * @returns at most `limit`, newest first.
  */
 export async function readOperatorActions(

@@ -6,7 +6,7 @@ import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 
 export type TransferPhase = 'seen' | 'confirmed' | 'retracted';
 
-/** A stored transfer, in the columns that are told to others. Hex without 0x. */
+/** A stored transfer, in the columns that are published. Hex without 0x. */
 export type TransferRow = {
   merchant_id: string;
   transaction_id: string;
@@ -29,8 +29,8 @@ const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_num
 /**
  * Stores transfers as seen. One that is stored already, in this block and not retracted, is left alone, so that reading
  * blocks again changes nothing; one whose block was orphaned and has come back is revived.
- * A wallet that nobody watches is left out, and so is one whose watching ended before the block.
- * @returns the transfers that are news.
+ * A wallet that is not watched is left out, and so is one whose watching ended before the block.
+ * @returns the transfers that are new.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
 export async function insertTransfers(

@@ -9,7 +9,7 @@ const HEX = `'0x' || encode(address, 'hex') as address`;
 
 /**
  * Watches a wallet for one more payment. A wallet watched since before then needs nothing further; one that is new, had
- * ended, or is now needed from an earlier moment is presented to the leader again, which reads what it missed.
+ * ended, or is now needed from an earlier time becomes new again for the leader, which reads what it missed.
  */
 export async function watchWallet(
   tx: Transaction,
@@ -49,11 +49,11 @@ export async function extendWatch(
 const PAGE = 20_000;
 
 /**
- * Names every wallet to match. A cursor walks over the table once; asking page by page for those after the last one would sort the
+ * Calls back for every wallet to match. A cursor walks over the table once; asking page by page for those after the last one would sort the
  * rest of the table each time where it has no statistics yet, as after a restore.
- * @param take may be called again for the same wallet.
+ * @param use may be called again for the same wallet.
  */
-export async function eachWatchedAddress(pool: Pool, network: string, take: (address: string) => void): Promise<void> {
+export async function eachWatchedAddress(pool: Pool, network: string, use: (address: string) => void): Promise<void> {
   await transaction(pool, async (tx) => {
     await tx.query(
       `declare watched no scroll cursor for select address from watch where network = $1 and state <> 'ended'`,
@@ -61,13 +61,13 @@ export async function eachWatchedAddress(pool: Pool, network: string, take: (add
     );
     for (;;) {
       const { rows } = await tx.query<{ address: Buffer }>(`fetch ${String(PAGE)} from watched`);
-      for (const { address } of rows) take(`0x${address.toString('hex')}`);
+      for (const { address } of rows) use(`0x${address.toString('hex')}`);
       if (rows.length < PAGE) return;
     }
   });
 }
 
-/** Wallets that no leader has taken in yet, those needed from the latest moment first: what is hard to date holds up no other. */
+/** Wallets that no leader watches yet, those needed from the latest time first: one that is hard to date delays no other. */
 export async function readNewWatches(pool: Pool, network: string, limit: number): Promise<NewWatch[]> {
   const { rows } = await pool.query<{ address: string; watched_from: Date }>(
     `select ${HEX}, watched_from from watch where network = $1 and state = 'new' order by watched_from desc limit $2`,
@@ -77,7 +77,7 @@ export async function readNewWatches(pool: Pool, network: string, limit: number)
 }
 
 /**
- * Says what new wallets still miss: the blocks `backFill.from` to `backFill.to`, or nothing.
+ * Stores what new wallets still miss: the blocks `backFill.from` to `backFill.to`, or nothing.
  * A wallet that meanwhile is needed from before `coveredFrom` stays new, for the next round.
  */
 export async function planWatches(

@@ -1,7 +1,7 @@
 import type { PoolClient } from 'pg';
 import type { Pool } from '@quittance/postgres/pool.ts';
 
-/** The right to scan one network, held through a connection of its own. Losing the connection loses the right. */
+/** The lead of one network, held through its own connection. Losing the connection loses the lead. */
 export type Leadership = {
   isHeld(): boolean;
   release(): Promise<void>;

@@ -4,7 +4,7 @@ import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import type { Cursor, FinalBlock } from '../store/cursor.ts';
 
-/** What every commit of the follow job says of the network beside the blocks, in the cursor and in memory. */
+/** What every commit of the follow job stores in the cursor beside the tip. */
 export type Heights = FinalHeights & {
   /** Height of the last head seen. */
   head: number;
@@ -31,7 +31,7 @@ export type WritablePosition = {
   set(heights: Heights): void;
 };
 
-/** @returns null before the very first start has chosen where to begin. */
+/** @returns null before the very first start has chosen a block to start from. */
 export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
   const { tip, head, finalized, final, largeFinal } = cursor;
   if (tip === null) return null;

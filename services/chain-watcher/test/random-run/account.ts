@@ -1,7 +1,7 @@
 import type { ReplicaStep } from './plan.ts';
-import type { Observed } from './ear.ts';
+import type { Observed } from './transfer-queue.ts';
 import type { Evidence } from './judge.ts';
-import { honestFaults } from './plan-weather.ts';
+import { honestFaults } from './plan-faults.ts';
 import type { ToldTransfer } from './replay.ts';
 import { CONFIRMATIONS, confirmationsFor, type RandomWorld } from './world.ts';
 

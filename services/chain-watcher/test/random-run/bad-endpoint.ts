@@ -2,9 +2,9 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Chance } from './chance.ts';
-import type { Chronicle } from './chronicle.ts';
+import type { ChainHistory } from './chain-history.ts';
 import { distort } from './distort.ts';
-import type { FaultKind } from './plan-weather.ts';
+import type { FaultKind } from './plan-faults.ts';
 import { answerFrom, type Answer, type Call } from './stale-node.ts';
 
 /** What an endpoint does wrong at present, and in which share of its answers. */
@@ -27,7 +27,7 @@ export type BadEndpoint = {
 export type EndpointSurroundings = {
   rpcUrl: string;
   token: string;
-  chronicle: Chronicle;
+  chronicle: ChainHistory;
   /** Final is what so many blocks lie upon. */
   finalDepth: number;
   chance: Chance;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { TestChain } from '@quittance/testkit/chain.ts';
 import { chanceOf } from './chance.ts';
-import type { Chronicle } from './chronicle.ts';
+import type { ChainHistory } from './chain-history.ts';
 import { askNode, readBlocks } from './node-rpc.ts';
 import type { ChainStep, PlannedTransaction } from './plan.ts';
 import { createSenders, encode, type Senders, type Signed } from './senders.ts';
@@ -30,7 +30,7 @@ export const walletOf = (seed: number, wallet: number): string =>
 /** Makes the blocks of a plan, and notes in the chronicle each one that there ever was. */
 export async function createChainMaker(
   chain: TestChain,
-  chronicle: Chronicle,
+  chronicle: ChainHistory,
   options: { seed: number; senders: number },
 ): Promise<ChainMaker> {
   const { seed } = options;

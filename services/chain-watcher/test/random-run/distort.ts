@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { Chance } from './chance.ts';
-import type { Chronicle, Log, Receipt } from './chronicle.ts';
-import type { FaultKind } from './plan-weather.ts';
+import type { ChainHistory, Log, Receipt } from './chain-history.ts';
+import type { FaultKind } from './plan-faults.ts';
 import { hexOf, type Answer, type Call } from './stale-node.ts';
 
-type Told = { call: Call; answer: Answer; token: string; chronicle: Chronicle; chance: Chance };
+type Told = { call: Call; answer: Answer; token: string; chronicle: ChainHistory; chance: Chance };
 type Distortion = (told: Told) => Answer | null;
 
 /** @returns what the endpoint says instead, or null when this fault has nothing to say about such an answer. */
@@ -109,7 +109,7 @@ function inventLog({ call, token, chronicle }: Told, place: Pick<Log, 'blockHash
   };
 }
 
-function latestTransfer(chronicle: Chronicle, token: string): Log | undefined {
+function latestTransfer(chronicle: ChainHistory, token: string): Log | undefined {
   for (const hash of chronicle.view(0).slice(-30).reverse()) {
     const logs = chronicle.find(hash)?.receipts.flatMap((receipt) => receipt.logs) ?? [];
     const found = logs.find((log) => log.address.toLowerCase() === token.toLowerCase() && log.topics.length === 3);

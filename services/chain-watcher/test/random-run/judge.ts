@@ -1,6 +1,6 @@
-import type { Span } from './announcer.ts';
-import type { Chronicle } from './chronicle.ts';
-import type { Heard, Observed } from './ear.ts';
+import type { Span } from './payment-publisher.ts';
+import type { ChainHistory } from './chain-history.ts';
+import type { ReceivedMessage, Observed } from './transfer-queue.ts';
 import { eventOf, transfersIn, type ToldTransfer } from './replay.ts';
 import type { Stored, StoredTransfer } from './stored.ts';
 
@@ -9,8 +9,8 @@ export type Evidence = {
   /** Every transfer of the canonical chain. */
   told: readonly ToldTransfer[];
   stored: Stored;
-  heard: readonly Heard[];
-  chronicle: Chronicle;
+  heard: readonly ReceivedMessage[];
+  chronicle: ChainHistory;
   token: string;
   spans: readonly Span[];
   /** How many confirmations a transfer of so many base units needs. */
@@ -105,7 +105,7 @@ function judgeMessages(evidence: Evidence, history: Map<string, ToldTransfer>): 
 const nextPhases = { seen: ['confirmed', 'retracted'], confirmed: ['retracted'], retracted: ['seen'] };
 
 /** Everything said of one event: each version once, in an order that makes sense, ending with what the table says. */
-function judgeEvent(heard: readonly Heard[], rows: readonly StoredTransfer[]): string | null {
+function judgeEvent(heard: readonly ReceivedMessage[], rows: readonly StoredTransfer[]): string | null {
   const messages = [...new Map(heard.map((one) => [one.messageId, one.said])).values()];
   messages.sort((a, b) => a.version - b.version);
   if (messages.some(({ version }, position) => version !== position + 1))
@@ -142,7 +142,7 @@ function judgeMessage(evidence: Evidence, said: Observed, history: Map<string, T
 }
 
 /** Whether a node that is behind could have shown a fork that goes at least that high: its word is as good as any other's. */
-function wasContradicted(chronicle: Chronicle, height: number): boolean {
+function wasContradicted(chronicle: ChainHistory, height: number): boolean {
   return [...chronicle.all()].some(
     ({ block, everOrphaned, tallest }) => everOrphaned && Number(block.number) <= height && tallest >= height,
   );

@@ -1,4 +1,4 @@
-import type { Block, Receipt } from './chronicle.ts';
+import type { Block, Receipt } from './chain-history.ts';
 
 /** Asks the real node itself, with nothing of the service in between. */
 export async function askNode<T>(url: string, method: string, params: unknown[] = []): Promise<T> {

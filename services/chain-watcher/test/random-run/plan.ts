@@ -1,5 +1,5 @@
 import { chanceOf, type Chance } from './chance.ts';
-import { planWeather, type WeatherStep } from './plan-weather.ts';
+import { planWeather, type WeatherStep } from './plan-faults.ts';
 
 /** Everything that chance decides of a run. The same seed makes the same plan; how far each process is by then, the machine decides. */
 export type Plan = {

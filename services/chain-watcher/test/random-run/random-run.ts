@@ -3,7 +3,7 @@ import type { BadEndpoint } from './bad-endpoint.ts';
 import { countsOf, describe, missing } from './account.ts';
 import { judge, required, type Evidence } from './judge.ts';
 import { makePlan, type Plan } from './plan.ts';
-import type { WeatherStep } from './plan-weather.ts';
+import type { WeatherStep } from './plan-faults.ts';
 import { replay } from './replay.ts';
 import { readStored } from './stored.ts';
 import { CONFIRMATIONS, FINAL_DEPTH, confirmationsFor, openWorld, type RandomWorld } from './world.ts';
@@ -42,14 +42,14 @@ export async function randomRun({ seed, durationMs, hides, say, onEnd }: RandomR
   const plan = makePlan(seed, durationMs, { hides });
   const world = await openWorld(plan, onEnd);
   const { chain, chronicle, announcer, ear, pool } = world;
-  const listening = setInterval(() => void ear.listen().catch(() => undefined), LISTEN_EVERY_MS);
+  const listening = setInterval(() => void ear.drain().catch(() => undefined), LISTEN_EVERY_MS);
   try {
     await act(world, plan, say);
     await calmDown(world);
     const gather = async (): Promise<Evidence> => ({
       told: await replay(chain.rpcUrl, chain.token),
       stored: await readStored(pool),
-      ...{ heard: ear.heard, chronicle, token: chain.token, spans: announcer.spans, confirmationsFor, hides },
+      ...{ heard: ear.received, chronicle, token: chain.token, spans: announcer.spans, confirmationsFor, hides },
     });
     say('  settling');
     const broken = await verdict(world, gather);
@@ -111,7 +111,7 @@ async function verdict({ chronicle, ear }: RandomWorld, gather: () => Promise<Ev
   let last = '';
   let sameSince = performance.now();
   for (;;) {
-    while ((await ear.listen()) > 0);
+    while ((await ear.drain()) > 0);
     const evidence = await gather();
     const underWay = unfinished(evidence, chronicle.head().hash);
     const broken = [...underWay, ...judge(evidence)];

@@ -1,5 +1,5 @@
 import { readBlocks, askNode } from './node-rpc.ts';
-import type { Block, Receipt } from './chronicle.ts';
+import type { Block, Receipt } from './chain-history.ts';
 
 /** A transfer of the token, as its receipt tells it. Hex in lower case; `transaction` and `blockHash` without 0x. */
 export type ToldTransfer = {

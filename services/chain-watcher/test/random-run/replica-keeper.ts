@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Replica, Replicas } from '../replica.ts';
-import { GRACE_SECONDS } from './announcer.ts';
+import { GRACE_SECONDS } from './payment-publisher.ts';
 import type { Chance } from './chance.ts';
 import type { ReplicaStep } from './plan.ts';
 

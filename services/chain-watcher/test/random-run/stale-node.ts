@@ -1,4 +1,4 @@
-import type { Chronicle, Log, View } from './chronicle.ts';
+import type { ChainHistory, Log, View } from './chain-history.ts';
 
 export type Call = { id: number; method: string; params: unknown[] };
 export type Answer = { id?: number; result?: unknown; error?: { code: number; message: string } };
@@ -16,7 +16,7 @@ type Filter = {
  * @returns null for what it leaves to the real node.
  */
 export function answerFrom(
-  chronicle: Chronicle,
+  chronicle: ChainHistory,
   view: View,
   finalDepth: number,
   { method, params }: Call,
@@ -61,10 +61,10 @@ function rangeOf({ fromBlock, toBlock }: Filter, head: number): [number, number]
   return [height(fromBlock), height(toBlock) + 1];
 }
 
-const logsOf = (chronicle: Chronicle, hash: string): Log[] =>
+const logsOf = (chronicle: ChainHistory, hash: string): Log[] =>
   chronicle.find(hash)?.receipts.flatMap(({ logs }) => logs) ?? [];
 
-function receiptIn(chronicle: Chronicle, view: View, transaction: string): unknown {
+function receiptIn(chronicle: ChainHistory, view: View, transaction: string): unknown {
   // Newest first: only recent blocks differ between views, and most questions are about those.
   for (const hash of view.toReversed()) {
     const found = chronicle.find(hash)?.receipts.find(({ transactionHash }) => transactionHash === transaction);

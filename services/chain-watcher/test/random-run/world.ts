@@ -7,24 +7,24 @@ import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { networksOf } from '@quittance/testkit/chain/samples.ts';
 import { migrations, schema } from '../../src/migrations.ts';
 import { replicasOf } from '../replica.ts';
-import { createAnnouncer, type Announcer } from './announcer.ts';
+import { createPaymentPublisher, type PaymentPublisher } from './payment-publisher.ts';
 import { badEndpoint, type BadEndpoint } from './bad-endpoint.ts';
 import { createChainMaker, type ChainMaker } from './chain-maker.ts';
 import { chanceOf } from './chance.ts';
-import { createChronicle, type Chronicle } from './chronicle.ts';
-import { createEar, type Ear } from './ear.ts';
+import { createChainHistory, type ChainHistory } from './chain-history.ts';
+import { createTransferQueue, type TransferQueue } from './transfer-queue.ts';
 import { MAX_REORG, REPLICAS, ENDPOINTS, type Plan } from './plan.ts';
 import { keepReplicas, type ReplicaKeeper } from './replica-keeper.ts';
 
 /** Everything a run needs, with the replicas already at work. */
 export type RandomWorld = {
   chain: TestChain;
-  chronicle: Chronicle;
+  chronicle: ChainHistory;
   maker: ChainMaker;
   endpoints: BadEndpoint[];
-  announcer: Announcer;
+  announcer: PaymentPublisher;
   keeper: ReplicaKeeper;
-  ear: Ear;
+  ear: TransferQueue;
   pool: Pool;
 };
 
@@ -50,8 +50,8 @@ export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) 
   const chain = await kept(testChain({ slotsInAnEpoch: FINAL_DEPTH / 2 }), (one) => one.close());
   const database = await kept(testDatabase({ schema, migrations }), (one) => one.drop());
   const broker = await kept(testBroker(), (one) => one.close());
-  const ear = await createEar(broker);
-  const chronicle = createChronicle();
+  const ear = await createTransferQueue(broker);
+  const chronicle = createChainHistory();
   const { seed, senders } = plan;
   const maker = await createChainMaker(chain, chronicle, { seed, senders });
   // Something final to begin at.
@@ -74,6 +74,6 @@ export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) 
   }));
   const replicas = await kept(replicasOf({ database, broker }, networks), (one) => one.close());
   const keeper = await keepReplicas(replicas, REPLICAS, chanceOf(seed).apart('choice of replicas'));
-  const announcer = createAnnouncer(neighbours, chronicle, seed);
+  const announcer = createPaymentPublisher(neighbours, chronicle, seed);
   return { chain, chronicle, maker, endpoints, announcer, keeper, ear, pool };
 }

@@ -8,7 +8,7 @@ import {
 } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { onAnotherChain } from '../second-reading.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -58,7 +58,7 @@ describe('a head and a final block a million blocks ahead, which are nowhere,', 
     first.spoil(null);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(4);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
   });
 
   test('have the next endpoint asked, as long as the first one names them', async () => {
@@ -68,7 +68,7 @@ describe('a head and a final block a million blocks ahead, which are nowhere,', 
     first.spoil(farAhead);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(4);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
   });
 });
 
@@ -88,7 +88,7 @@ test.each([
   );
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(4);
-  await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
   const to = new Date(Date.now() + 3_600_000).toISOString();
   const answer = await askWindows(watcher, { recipient: wallet, from: new Date().toISOString(), to });
   expect(Date.parse(answer.scanned_through ?? '')).toBeLessThan(Date.parse(to));
@@ -102,7 +102,7 @@ test('a fork below what is final, which only one of two endpoints shows, halts n
   first.spoil(onAnotherChain);
   await world.chain.transfer(wallet, 5n);
   await world.chain.mine(4);
-  await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
 });
 
 describe('nodes that keep no very old blocks', () => {
@@ -135,20 +135,20 @@ describe('nodes that keep no very old blocks', () => {
 
   test('are enough for a watch that comes late, but not as late as that', async () => {
     const { late, createdAt } = await startPruned();
-    await world.announce({ recipient: late, created_at: createdAt });
-    await untilHeard(world, late, ['seen', 'confirmed'], patience);
+    await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
+    await untilReceived(world, late, ['seen', 'confirmed'], patience);
   });
 
   test('keep a watch waiting that needs them, and none of the others', async () => {
     const { veryOld } = await startPruned();
     const hopeless = newWallet();
-    await world.announce({ recipient: hopeless, created_at: veryOld });
+    await world.publishPaymentCreated({ recipient: hopeless, created_at: veryOld });
     await eventually(async () => expect(await stateOfWatch(world, hopeless)).toBe('new'), patience);
     await world.chain.rpc('evm_increaseTime', [60]);
     await world.chain.mine(1);
     await untilScanned(world);
     const other = newWallet();
-    await world.announce({ recipient: other, created_at: await timeOfHead() });
+    await world.publishPaymentCreated({ recipient: other, created_at: await timeOfHead() });
     await untilWatched(world, other);
     expect(await stateOfWatch(world, hopeless)).toBe('new');
   });

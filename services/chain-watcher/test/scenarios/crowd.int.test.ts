@@ -69,9 +69,9 @@ async function sayInDisorder(recipient: string, createdAt: string): Promise<void
   const payment = { payment_id: newId('pay'), merchant_id: newId('mer'), network: 'local', recipient };
   const expiresAt = new Date(Date.parse(createdAt) + 1_800_000).toISOString();
   const created = { ...payment, amount: '10.5', created_at: createdAt, expires_at: expiresAt };
-  await world.say(PaymentClosed, { ...payment, status: 'CANCELLED', closed_at: new Date().toISOString() });
-  await world.say(PaymentCreated, created);
-  await world.say(PaymentCreated, created);
+  await world.publish(PaymentClosed, { ...payment, status: 'CANCELLED', closed_at: new Date().toISOString() });
+  await world.publish(PaymentCreated, created);
+  await world.publish(PaymentCreated, created);
 }
 
 test('of a million wallets none is missed and none is told twice, at 500 transfers a block and with messages in disorder', async () => {
@@ -108,7 +108,9 @@ test('of a million wallets none is missed and none is told twice, at 500 transfe
 
   const told = expected.map((transfer) => `${transfer.to} ${transfer.units}`).sort();
   const heardOf = (phase: string) =>
-    world.heard.filter((message) => message.phase === phase).map((message) => `${message.to} ${message.amount_units}`);
+    world.received
+      .filter((message) => message.phase === phase)
+      .map((message) => `${message.to} ${message.amount_units}`);
   await eventually(() => expect(heardOf('confirmed')).toHaveLength(expected.length), patience);
   expect(heardOf('seen').sort()).toEqual(told);
   expect(heardOf('confirmed').sort()).toEqual(told);

@@ -3,7 +3,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
-import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -47,8 +47,8 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   const taken = await epoch();
   await world.chain.transfer(later, 6n);
   await world.chain.mine(2);
-  await untilHeard(world, wallet, ['seen', 'confirmed']);
-  await untilHeard(world, later, ['seen', 'confirmed']);
+  await untilReceived(world, wallet, ['seen', 'confirmed']);
+  await untilReceived(world, later, ['seen', 'confirmed']);
   await untilScanned(world);
 
   frozen.process.kill('SIGCONT');
@@ -65,21 +65,21 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   await eventually(async () => expect(await frozen.leads('local')).toBe(true), { timeoutMs: 30_000 });
   await world.chain.transfer(wallet, 7n);
   await world.chain.mine(2);
-  await eventually(() => expect(world.heard).toHaveLength(6));
+  await eventually(() => expect(world.received).toHaveLength(6));
   expectNothingTwice(world);
 }, 120_000);
 
 test('a power cut in the middle of a reorganisation takes back what was dropped, once', async () => {
   const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
-  await untilHeard(world, wallet, ['seen']);
+  await untilReceived(world, wallet, ['seen']);
   await replicas.stopAll();
   await world.chain.reorg(1);
   await world.chain.mine(2);
   const cut = await replicas.start({ FAULT_POINT: 'reorg-written' });
   expect(await cut.exited).toBeNull();
   await replicas.start();
-  await untilHeard(world, wallet, ['seen', 'retracted'], { timeoutMs: 60_000 });
+  await untilReceived(world, wallet, ['seen', 'retracted'], { timeoutMs: 60_000 });
   await untilScanned(world);
   expectNothingTwice(world);
 }, 120_000);

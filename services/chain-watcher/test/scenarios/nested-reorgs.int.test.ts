@@ -1,7 +1,7 @@
 import { expect, jest, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
-import { startWorld, untilHeard, untilScanned } from '../world.ts';
+import { startWorld, untilReceived, untilScanned } from '../world.ts';
 import { expectNothingTwice, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -17,7 +17,7 @@ test('of two reorganisations, the second inside the first and both between two l
     const hash = await world.chain.transfer(returning, 5n);
     const raw = await world.chain.rpc<string>('eth_getRawTransactionByHash', [hash]);
     await world.chain.mine(2);
-    const [seen] = await untilHeard(world, returning, ['seen']);
+    const [seen] = await untilReceived(world, returning, ['seen']);
     await untilScanned(world);
 
     // Until further notice the head stands still for whoever looks.
@@ -32,18 +32,18 @@ test('of two reorganisations, the second inside the first and both between two l
     await world.chain.mine(1);
     node.spoil(null);
 
-    const [, , again] = await untilHeard(world, returning, ['seen', 'retracted', 'seen']);
+    const [, , again] = await untilReceived(world, returning, ['seen', 'retracted', 'seen']);
     expect(again).toMatchObject({ transaction_id: hash.slice(2), version: 3, block_number: seen!.block_number + 2 });
-    await untilHeard(world, last, ['seen']);
+    await untilReceived(world, last, ['seen']);
     await world.chain.mine(6);
-    await untilHeard(world, last, ['seen', 'confirmed']);
-    await untilHeard(world, returning, ['seen', 'retracted', 'seen', 'confirmed']);
+    await untilReceived(world, last, ['seen', 'confirmed']);
+    await untilReceived(world, returning, ['seen', 'retracted', 'seen', 'confirmed']);
     await untilScanned(world);
-    expect(world.heard.some(({ to }) => to === between)).toBe(false);
+    expect(world.received.some(({ to }) => to === between)).toBe(false);
     expectNothingTwice(world);
     // And the wallet is served as before.
     await world.chain.transfer(between, 8n);
-    await eventually(() => expect(world.heard.some(({ to }) => to === between)).toBe(true));
+    await eventually(() => expect(world.received.some(({ to }) => to === between)).toBe(true));
   } finally {
     await world.close();
     await node.close();

@@ -4,7 +4,7 @@ import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { replicasOf, type Replicas } from '../replica.ts';
 import { INTERNAL_TOKEN } from '../watcher.ts';
-import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import {
   askWindows,
   cursorOf,
@@ -48,10 +48,10 @@ test('while every endpoint of a network is down the others go on, and afterwards
     await world.chain.mine(40);
   }
   const elsewhere = newWallet();
-  await world.announce({ recipient: elsewhere, network: 'other' });
+  await world.publishPaymentCreated({ recipient: elsewhere, network: 'other' });
   await world.chain.transfer(elsewhere, 9n);
   await world.chain.mine(2);
-  await untilHeard(world, elsewhere, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+  await untilReceived(world, elsewhere, ['seen', 'confirmed'], { timeoutMs: 30_000 });
   // Both are tried again and again, and it is seen that they are down; the service itself is well.
   const asked = nodes.map((node) => node.requests());
   await eventually(
@@ -66,12 +66,12 @@ test('while every endpoint of a network is down the others go on, and afterwards
     endpoints: nodes.map(() => ({ state: expect.not.stringMatching('closed'), last_error: expect.any(String) })),
   });
   expect((await fetch(`${replica.url}/readyz`)).status).toBe(200);
-  expect(world.heard.some(({ to }) => to === wallet)).toBe(false);
+  expect(world.received.some(({ to }) => to === wallet)).toBe(false);
 
   for (const node of nodes) node.replaceAll(null);
   await eventually(
     () => {
-      const heard = world.heard.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
+      const heard = world.received.filter(({ to, phase }) => to === wallet && phase === 'confirmed');
       expect(heard.map(({ transaction_id: id }) => `0x${id}`).sort()).toEqual(hashes.toSorted());
     },
     { timeoutMs: LONGEST_REST_MS },
@@ -128,8 +128,8 @@ test('after three days down every transfer is found, in order, and no window cla
   expect(answer.transfers).toMatchObject([{ to: wallets[0], amount_units: '1', phase: 'confirmed' }]);
 
   await world.chain.mine(2);
-  await eventually(() => expect(world.heard.filter(({ phase }) => phase === 'confirmed')).toHaveLength(sent.length));
-  expect(world.heard).toHaveLength(2 * sent.length);
+  await eventually(() => expect(world.received.filter(({ phase }) => phase === 'confirmed')).toHaveLength(sent.length));
+  expect(world.received).toHaveLength(2 * sent.length);
   expectNothingTwice(world);
   const { rows } = await world.pool.query<{ transaction_id: string }>(
     'select transaction_id from transfer order by first_seen_at, block_number',

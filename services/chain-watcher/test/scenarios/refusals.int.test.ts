@@ -3,7 +3,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type Call, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -46,11 +46,11 @@ describe('a provider that allows ten blocks at a time and says so', () => {
     await world.chain.mine(40);
     refuse();
     running = world.watch({ rpcUrls: [node.url] });
-    await untilHeard(world, first, ['seen', 'confirmed'], patience);
-    await untilHeard(world, last, ['seen', 'confirmed'], patience);
+    await untilReceived(world, first, ['seen', 'confirmed'], patience);
+    await untilReceived(world, last, ['seen', 'confirmed'], patience);
     await untilCaughtUp(world);
-    await world.announce({ recipient: late, created_at: createdAt });
-    await untilHeard(world, late, ['seen', 'confirmed'], patience);
+    await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
+    await untilReceived(world, late, ['seen', 'confirmed'], patience);
   }
 
   const hex = (number: number) => `0x${number.toString(16)}`;
@@ -199,7 +199,7 @@ describe('an endpoint that refuses', () => {
       refusing.replaceAll(refusal);
       await world.chain.transfer(wallet, 5n);
       await world.chain.mine(2);
-      await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
       // Without the other one nothing is told, and nothing is lost either.
       honest.replaceAll(refusal);
       await world.chain.transfer(wallet, 6n);
@@ -210,11 +210,11 @@ describe('an endpoint that refuses', () => {
           { endpoints: [{ last_error: expect.any(String) }, { last_error: expect.any(String) }] },
         ]);
       }, patience);
-      expect(world.heard.filter(({ to }) => to === wallet)).toHaveLength(2);
+      expect(world.received.filter(({ to }) => to === wallet)).toHaveLength(2);
       refusing.replaceAll(null);
       honest.replaceAll(null);
       await eventually(() => {
-        const heard = world.heard.filter(({ to }) => to === wallet).map((m) => `${m.amount_units} ${m.phase}`);
+        const heard = world.received.filter(({ to }) => to === wallet).map((m) => `${m.amount_units} ${m.phase}`);
         expect(heard.sort()).toEqual(['5 confirmed', '5 seen', '6 confirmed', '6 seen']);
       }, patience);
     },
@@ -237,7 +237,7 @@ describe('an endpoint that names the moment from which it may be asked again', (
       });
       await world.chain.transfer(wallet, 5n);
       await world.chain.mine(1);
-      await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
       // What had been sent before the refusal came may be refused as well, and a busy machine is slow to hear of it.
       const first = askedAt[0]!;
       const again = await eventually(() => {

@@ -5,7 +5,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { emitAt, transferTopicsOf, wordOf } from '../emitted-events.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from '../world.ts';
 import { askWindows, stateOfWatch, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -38,7 +38,7 @@ describe('transfers of one transaction', () => {
       [third, other] as const,
     ].entries()) {
       const told = { transaction_id: hash.slice(2), transaction_event_index: position, merchant_id: merchantId };
-      const heard = await untilHeard(world, wallet, ['seen', 'confirmed']);
+      const heard = await untilReceived(world, wallet, ['seen', 'confirmed']);
       expect(heard).toMatchObject([told, told]);
     }
   });
@@ -56,14 +56,14 @@ describe('what only looks like a transfer of the token', () => {
 
   /** What is heard beside these messages, in the order in which it was said. */
   const heardBeside = (before: ReadonlySet<TransferObserved>) =>
-    world.heard
+    world.received
       .filter((message) => !before.has(message))
       .sort((a, b) => a.version - b.version)
       .map((message) => [message.to, message.phase, message.amount_units, message.transaction_event_index]);
 
   /** A true transfer afterwards shows that the blocks before it were read. */
   async function expectOnlyTheNext(): Promise<void> {
-    const before = new Set(world.heard);
+    const before = new Set(world.received);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(1);
     await untilScanned(world);
@@ -100,7 +100,7 @@ describe('what only looks like a transfer of the token', () => {
 
   test('beside a true transfer in one transaction moves only its position', async () => {
     const topics = transferTopicsOf(world.chain.payer, wallet);
-    const before = new Set(world.heard);
+    const before = new Set(world.received);
     await emitAt(world.chain, world.chain.token, [
       { topics, data: wordOf(0n) },
       { topics: [...topics, wordOf(1n)], data: '0x' },
@@ -123,13 +123,16 @@ describe('a token of 18 decimals', () => {
     try {
       const watcher = world.watch();
       const wallet = newWallet();
-      const { created_at: createdAt, expires_at: to } = await world.announce({ recipient: wallet, amount: '1.000001' });
+      const { created_at: createdAt, expires_at: to } = await world.publishPaymentCreated({
+        recipient: wallet,
+        amount: '1.000001',
+      });
       await untilWatched(world, wallet);
       const exact = 1_000_001_000_000_000_000n;
       for (const units of [exact - 1n, exact, exact + 1n]) await world.chain.transfer(wallet, units);
       await world.chain.mine(1);
-      await eventually(() => expect(world.heard).toHaveLength(6));
-      expect(world.heard.every(({ decimals }) => decimals === 18)).toBe(true);
+      await eventually(() => expect(world.received).toHaveLength(6));
+      expect(world.received.every(({ decimals }) => decimals === 18)).toBe(true);
       const window = { recipient: wallet, from: secondsAfter(createdAt, -15), to };
       const amounts = async (amount?: string) =>
         (await askWindows(watcher, { ...window, amount })).transfers.map(({ amount_units: units }) => units);
@@ -167,10 +170,10 @@ describe('a payment that is heard of after its transfer', () => {
     await world.chain.mine(5);
     await untilScanned(world);
     const createdAt = secondsAfter(blockTime, 15);
-    for (const recipient of [inTime, tooLate]) await world.announce({ recipient, created_at: createdAt });
+    for (const recipient of [inTime, tooLate]) await world.publishPaymentCreated({ recipient, created_at: createdAt });
     await untilWatched(world, tooLate);
-    const [seen] = await untilHeard(world, inTime, ['seen', 'confirmed']);
-    expect(world.heard.some(({ to }) => to === tooLate)).toBe(false);
+    const [seen] = await untilReceived(world, inTime, ['seen', 'confirmed']);
+    expect(world.received.some(({ to }) => to === tooLate)).toBe(false);
     // That is what payments gets when it asks, as well.
     const window = { recipient: inTime, from: blockTime, to: secondsAfter(createdAt, 30) };
     expect((await askWindows(watcher, window)).transfers).toMatchObject([{ transaction_id: seen!.transaction_id }]);
@@ -187,7 +190,7 @@ describe('a payment that is heard of after its transfer', () => {
     }
     await untilScanned(world);
     expect(await askWindows(watcher, window)).toEqual({ scanned_through: null, transfers: [] });
-    await world.announce({ recipient: wallet, created_at: blockTime });
+    await world.publishPaymentCreated({ recipient: wallet, created_at: blockTime });
     const [answer] = await Promise.all([
       eventually(async () => {
         const claimed = await askWindows(watcher, window);
@@ -195,7 +198,7 @@ describe('a payment that is heard of after its transfer', () => {
         if (claimed.scanned_through !== null) return claimed;
         throw new Error(`nothing is claimed yet, the wallet is ${await stateOfWatch(world, wallet)}`);
       }),
-      untilHeard(world, wallet, ['seen', 'confirmed']),
+      untilReceived(world, wallet, ['seen', 'confirmed']),
     ]);
     expect(answer.transfers).toMatchObject([{ to: wallet, amount_units: '5' }]);
     expect(Date.parse(answer.scanned_through!)).toBeGreaterThan(Date.parse(window.to));

@@ -6,7 +6,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { SOLIDIFIED_BEHIND, tronNode, type TronNode } from '../tron-node.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -19,7 +19,7 @@ const tronWallet = () => toTron(newWallet());
 /** A wallet of Tron's spelling that a payment waits on. */
 async function watchedWallet(world: World): Promise<string> {
   const wallet = tronWallet();
-  await world.announce({ recipient: wallet });
+  await world.publishPaymentCreated({ recipient: wallet });
   await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
   return wallet;
 }
@@ -56,25 +56,25 @@ describe("a network of Tron's kind", () => {
   test('tells a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
     const wallet = await watchedWallet(world);
     const hash = await pay(world, wallet, 12_340_000n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     expect(seen).toMatchObject({
       ...{ transaction_id: hash.slice(2), transaction_event_index: 0, amount_units: '12340000', decimals: 6 },
       ...{ from: toTron(world.chain.payer), to: wallet, confirmations: 1, confirmations_required: 19 },
     });
     await world.chain.mine(SOLIDIFIED_BEHIND - 1);
     await untilScanned(world);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(1);
-    const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+    const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(confirmed!.confirmations).toBe(SOLIDIFIED_BEHIND + 1);
   });
 
   test('answers payments about a window in its own spelling', async () => {
     const wallet = tronWallet();
-    const { created_at: createdAt } = await world.announce({ recipient: wallet });
+    const { created_at: createdAt } = await world.publishPaymentCreated({ recipient: wallet });
     await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'));
     await pay(world, wallet, 42n);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     const from = new Date(Date.parse(createdAt) - 15_000).toISOString();
     const window = { recipient: wallet, from, to: new Date(Date.now() + 3_600_000).toISOString(), amount: '0.000042' };
     const { scanned_through, transfers } = await askWindows(watcher, window);
@@ -87,13 +87,13 @@ describe("a network of Tron's kind", () => {
     const wallet = await watchedWallet(world);
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND - 2);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     await untilScanned(world);
     await world.chain.reorg(SOLIDIFIED_BEHIND - 1);
-    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await untilReceived(world, wallet, ['seen', 'retracted']);
     await world.chain.mine(SOLIDIFIED_BEHIND + 1);
     await untilScanned(world);
-    await untilHeard(world, wallet, ['seen', 'retracted']);
+    await untilReceived(world, wallet, ['seen', 'retracted']);
   });
 
   test('believes no event of a transaction that failed, although searches show it', async () => {
@@ -114,7 +114,7 @@ describe("a network of Tron's kind", () => {
     await world.chain.mine(1);
     expect(await paying).toBe(pending);
     await pay(world, wallet, 6n);
-    const [seen] = await untilHeard(world, wallet, ['seen']);
+    const [seen] = await untilReceived(world, wallet, ['seen']);
     expect(seen!.amount_units).toBe('6');
   });
 
@@ -123,7 +123,7 @@ describe("a network of Tron's kind", () => {
     node.refuseEvery(8);
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND);
-    await untilHeard(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
   }, 90_000);
 });
 
@@ -142,7 +142,7 @@ describe('a Tron node whose index over events is incomplete', () => {
   });
 
   /** Heard of this wallet, in the order in which it was said. */
-  const heardOf = (wallet: string): TransferObserved[] => world.heard.filter(({ to }) => to === wallet);
+  const heardOf = (wallet: string): TransferObserved[] => world.received.filter(({ to }) => to === wallet);
 
   test('hides no transfer: not at the head, not from a scan that is far behind, not from a watch that comes late', async () => {
     const first = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
@@ -150,7 +150,7 @@ describe('a Tron node whose index over events is incomplete', () => {
     const createdAt = new Date().toISOString();
     node.indexesFrom(1_000_000);
     await pay(world, near, 5n);
-    await untilHeard(world, near, ['seen']);
+    await untilReceived(world, near, ['seen']);
     await untilScanned(world);
     await first.close();
 
@@ -158,12 +158,12 @@ describe('a Tron node whose index over events is incomplete', () => {
     await pay(world, late, 7n);
     await world.chain.mine(300);
     world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
-    await untilHeard(world, far, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 30_000 });
     await untilScanned(world);
     expect(heardOf(late)).toEqual([]);
 
-    await world.announce({ recipient: late, created_at: createdAt });
-    await untilHeard(world, late, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
+    await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 30_000 });
     await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
   }, 90_000);
 });
@@ -180,18 +180,18 @@ describe('a Tron node that knows no final block', () => {
       await pay(world, wallet, 5n);
       await world.chain.mine(25);
       await untilScanned(world);
-      await untilHeard(world, wallet, ['seen']);
+      await untilReceived(world, wallet, ['seen']);
       await world.chain.mine(1);
-      const [, confirmed] = await untilHeard(world, wallet, ['seen', 'confirmed']);
+      const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
       expect(confirmed!.confirmations).toBe(27);
       // What lies above that depth may still change.
       const other = await watchedWallet(world);
       await pay(world, other, 6n);
       await world.chain.mine(24);
-      await untilHeard(world, other, ['seen']);
+      await untilReceived(world, other, ['seen']);
       await untilScanned(world);
       await world.chain.reorg(25);
-      await untilHeard(world, other, ['seen', 'retracted']);
+      await untilReceived(world, other, ['seen', 'retracted']);
       expect(await headOf(world)).toBeGreaterThan(60);
     } finally {
       await world.close();

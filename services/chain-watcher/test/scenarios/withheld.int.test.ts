@@ -10,7 +10,7 @@ import {
 } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { RunningWatcher } from '../watcher.ts';
-import { startWorld, untilHeard, untilScanned, type World } from '../world.ts';
+import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
@@ -44,7 +44,7 @@ function watchAs(family: Family): RunningWatcher {
 
 async function watchedWallet(family: Family): Promise<string> {
   const wallet = spellingOf(family, newWallet());
-  await world.announce({ recipient: wallet });
+  await world.publishPaymentCreated({ recipient: wallet });
   await eventually(async () => expect(await stateOfWatch(world, wallet)).toBe('watching'), patience);
   return wallet;
 }
@@ -55,7 +55,7 @@ const pay = (wallet: string, units: bigint) => world.chain.transfer(parseAddress
 async function expectHeldBelow(block: number): Promise<void> {
   await untilAsked(liar, 8);
   expect(await cursorOf(world)).toBeLessThan(block);
-  expect(world.heard).toEqual([]);
+  expect(world.received).toEqual([]);
 }
 
 describe.each<Family>(['evm', 'tron'])(
@@ -85,7 +85,7 @@ describe.each<Family>(['evm', 'tron'])(
         watchAs(family);
         await expectHeldBelow(block);
         honest.replaceAll(null);
-        await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+        await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
         await untilCaughtUp(world);
       },
       90_000,
@@ -101,14 +101,14 @@ describe.each<Family>(['evm', 'tron'])(
       await untilCaughtUp(world);
       liar.spoil(hideEvents);
       honest.replaceAll('drop');
-      await world.announce({ recipient: late, created_at: createdAt });
+      await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
       await eventually(async () => expect(await stateOfWatch(world, late)).not.toBeUndefined());
       await untilAsked(liar, 8);
       expect(['new', 'backfilling']).toContain(await stateOfWatch(world, late));
       const to = new Date(Date.now() + 60_000).toISOString();
       expect((await askWindows(watcher, { recipient: late, from: createdAt, to })).scanned_through).toBeNull();
       honest.replaceAll(null);
-      await untilHeard(world, late, ['seen', 'confirmed'], patience);
+      await untilReceived(world, late, ['seen', 'confirmed'], patience);
       await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'), patience);
     }, 90_000);
   },
@@ -172,11 +172,11 @@ describe('a node without old blocks', () => {
       const watcher = watchAs('evm');
       await expectHeldBelow(block);
       honest.replaceAll(null);
-      await untilHeard(world, wallet, ['seen', 'confirmed'], patience);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
       await untilCaughtUp(world);
 
       honest.replaceAll('drop');
-      await world.announce({ recipient: late, created_at: createdAt });
+      await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
       await eventually(async () => expect(await stateOfWatch(world, late)).not.toBeUndefined());
       await untilAsked(liar, 8);
       expect(['new', 'backfilling']).toContain(await stateOfWatch(world, late));
@@ -186,7 +186,7 @@ describe('a node without old blocks', () => {
       await world.chain.mine(1);
       await untilCaughtUp(world);
       honest.replaceAll(null);
-      await untilHeard(world, late, ['seen', 'confirmed'], patience);
+      await untilReceived(world, late, ['seen', 'confirmed'], patience);
     },
     90_000,
   );
@@ -228,7 +228,7 @@ describe('a node that invents a transfer', () => {
       await expectHeldBelow(block);
       honest.replaceAll(null);
       await untilCaughtUp(world);
-      expect(world.heard).toEqual([]);
+      expect(world.received).toEqual([]);
       const { rows } = await world.pool.query('select from transfer');
       expect(rows).toEqual([]);
     },

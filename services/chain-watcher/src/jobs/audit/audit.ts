@@ -77,7 +77,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       notBefore = performance.now() + AUDIT_EVERY_MS;
       const audited = progress.audited();
       if (audited === null) {
-        // The first audit begins at the present final block.
+        // The first audit starts at the current final block.
         await fencedTransaction(term, (tx) => moveAudited(tx, network.id, final.number));
         progress.moveTo(final.number);
         return null;

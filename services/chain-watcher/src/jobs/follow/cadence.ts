@@ -19,14 +19,14 @@ const DUE_AFTER = 0.95;
 /** From this share on, polls of this kind are counted on to find a block. */
 const LIKELY = 0.6;
 
-/** @returns how many new blocks a poll at this moment will probably find; 0 when it may as well find none. */
+/** @returns how many new blocks a poll at this time will probably find; 0 when it may as well find none. */
 export function expectedBlocks(cadence: Cadence, now: number): number {
   const { blockMs, finds, dueFinds } = cadence;
   const isLikely = finds >= LIKELY || (dueFinds >= LIKELY && isDue(cadence, now));
   return blockMs === null || !isLikely ? 0 : Math.max(1, Math.round(elapsed(cadence, now) / blockMs));
 }
 
-/** @param found new blocks found by a poll that started at this moment and reached the head. */
+/** @param found new blocks found by a poll that started at this time and reached the head. */
 export function afterPoll(cadence: Cadence, now: number, found: number): Cadence {
   const hit = found > 0 ? 1 : 0;
   const finds = mix(cadence.finds, hit);

@@ -9,8 +9,8 @@ import type { ChainView } from '../../term/position.ts';
 const MAX_AHEAD_MS = 60_000;
 
 /**
- * Holds against a second endpoint what only one endpoint says and would cost much if it were wrong. Without a second endpoint, or
- * while none answers, it is believed.
+ * Checks with a second endpoint an answer of one endpoint that would cost much if it were wrong. Without a second endpoint, or
+ * while none answers, it is accepted.
  * @throws RpcError `invalid_answer` when another endpoint knows better.
  */
 export async function crossCheckPoll(
@@ -63,7 +63,7 @@ async function hasBlock(ask: Ask, number: number, hash: string): Promise<boolean
   return block?.hash === hash;
 }
 
-/** "Scanned through" is told in block times, so one from the future would cover blocks that nobody has read. */
+/** "Scanned through" is a block time, so one from the future would cover blocks that are not read yet. */
 async function hasUntrueTime(ask: Ask, { blocksToStore }: Extract<PollResult, { kind: 'blocks' }>): Promise<boolean> {
   const last = blocksToStore.at(-1);
   if (last === undefined || last.timestamp * 1000 <= Date.now() + MAX_AHEAD_MS) return false;

@@ -50,7 +50,7 @@ export function createForkHandler(
         `the nodes have another block ${String(fork.number)} than the one the chain had called final`,
       );
     const shared = await term.endpoints.ask((rpc) => findFork(rpc, chain, 0));
-    // Another endpoint has answered this time, and it follows our chain: the next poll says which of them counts.
+    // Another endpoint has answered this time, and it follows our chain: the next poll decides between them.
     if (shared.kind === 'none') return 'at_head';
     if (shared.kind === 'below_finalized') {
       const oldest = String(chain.heights().at(-1));

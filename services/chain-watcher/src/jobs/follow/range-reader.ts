@@ -47,10 +47,10 @@ export function createRangeReader(network: { max_block_range?: number }, chain: 
    * looked for in it: they are back-filled up to the tip that we have after this poll.
    */
   async function takePrefetched() {
-    const taken = prefetched;
+    const next = prefetched;
     prefetched = null;
-    if (taken?.above !== chain.tip().hash) return null;
-    const read = await taken.reading.catch(() => null);
+    if (next?.above !== chain.tip().hash) return null;
+    const read = await next.reading.catch(() => null);
     return read?.result instanceof RpcError || read?.result.kind === 'blocks' ? read : null;
   }
 

@@ -26,7 +26,7 @@ export async function startAtFinalBlock({ network, endpoints, pool, epoch, logge
     await moveCursor(tx, { network: network.id, epoch, tip: start, ...cursor });
     await insertBlocks(tx, network.id, [start]);
   });
-  logger.info({ network: network.id, block_number: number }, 'scanning begins');
+  logger.info({ network: network.id, block_number: number }, 'scanning starts');
   const heights = { ...cursor, finalHeight: number, largeFinalHeight: number, confirmingTip: number };
   return createPosition(heights, createLocalChain([start]));
 }

@@ -8,7 +8,7 @@ import {
 } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { watchedWallet } from './support.ts';
-import { startWorld, untilHeard, untilScanned, untilWatched, type World } from './world.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
 
@@ -59,7 +59,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     const wallet = await watchedWallet(world);
     const { pay } = await deepTransfer(wallet, LIMIT + 1n);
     await pay();
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('waits while the second one is away, as smaller ones do not', async () => {
@@ -68,10 +68,10 @@ describe('a transfer too large for the word of one endpoint', () => {
     await world.chain.transfer(wallet, LIMIT + 1n);
     await world.chain.transfer(other, LIMIT);
     await world.chain.mine(4);
-    await untilHeard(world, other, ['seen', 'confirmed']);
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, other, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen']);
     second.replaceAll(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('waits and raises one incident while the second one says otherwise', async () => {
@@ -84,10 +84,10 @@ describe('a transfer too large for the word of one endpoint', () => {
     await pay();
     await eventually(async () => expect(await disagreements()).toHaveLength(1), { timeoutMs: 20_000 });
     await eventually(() => expect(questions()).toBeGreaterThan(2), { timeoutMs: 15_000 });
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     expect(await disagreements()).toHaveLength(1);
     second.spoil(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   }, 60_000);
 
   test('waits and raises an incident while the second one has the height but not the transfer', async () => {
@@ -97,9 +97,9 @@ describe('a transfer too large for the word of one endpoint', () => {
     misbehave(() => null);
     await pay();
     await eventually(async () => expect(await disagreements()).toHaveLength(before + 1), { timeoutMs: 20_000 });
-    await untilHeard(world, wallet, ['seen']);
+    await untilReceived(world, wallet, ['seen']);
     second.spoil(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   }, 60_000);
 
   test('makes no incident of a second one that is only a little late', async () => {
@@ -110,7 +110,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     await pay();
     await eventually(() => expect(questions()).toBeGreaterThan(0));
     second.spoil(null);
-    await untilHeard(world, wallet, ['seen', 'confirmed']);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
     expect(await disagreements()).toHaveLength(before);
   });
 
@@ -123,8 +123,8 @@ describe('a transfer too large for the word of one endpoint', () => {
     for (let count = 0; count < 25; count += 1) hidden.add(await world.chain.transfer(wallet, LIMIT + 1n));
     await world.chain.transfer(other, LIMIT + 1n);
     await world.chain.mine(4);
-    await untilHeard(world, other, ['seen', 'confirmed'], { timeoutMs: 30_000 });
-    expect(world.heard.some(({ to, phase }) => to === wallet && phase === 'confirmed')).toBe(false);
+    await untilReceived(world, other, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    expect(world.received.some(({ to, phase }) => to === wallet && phase === 'confirmed')).toBe(false);
   }, 60_000);
 });
 
@@ -133,16 +133,16 @@ test("a transfer above the network's cap waits until the chain itself calls its 
   world.watch({ entry: { finalized_above_amount: '0.000005' } });
   const [large, small] = [newWallet(), newWallet()];
   for (const recipient of [large, small]) {
-    await world.announce({ recipient });
+    await world.publishPaymentCreated({ recipient });
     await untilWatched(world, recipient);
   }
   await world.chain.transfer(large, LIMIT + 1n);
   await world.chain.transfer(small, LIMIT);
   await world.chain.mine(2);
-  await untilHeard(world, small, ['seen', 'confirmed']);
+  await untilReceived(world, small, ['seen', 'confirmed']);
   await untilScanned(world);
-  await untilHeard(world, large, ['seen']);
+  await untilReceived(world, large, ['seen']);
   await world.chain.mine(10);
-  await untilHeard(world, large, ['seen', 'confirmed']);
+  await untilReceived(world, large, ['seen', 'confirmed']);
   await world.close();
 });

@@ -1,7 +1,7 @@
 import type { TestBroker } from '@quittance/testkit/broker.ts';
 
 /** One delivery, as it came off the wire. */
-export type Heard = { messageId: string; body: string; said: Observed };
+export type ReceivedMessage = { messageId: string; body: string; said: Observed };
 
 /** The fields of TransferObserved that are looked at. */
 export type Observed = {
@@ -20,31 +20,31 @@ export type Observed = {
   confirmations_required: number;
 };
 
-export type Ear = {
-  /** Everything heard so far, repetitions included, in the order of the queue. */
-  heard: readonly Heard[];
-  /** Hears what waits. @returns how much that was. */
-  listen(): Promise<number>;
+export type TransferQueue = {
+  /** Everything received so far, repetitions included, in the order of the queue. */
+  received: readonly ReceivedMessage[];
+  /** Receives what waits. @returns how many messages. */
+  drain(): Promise<number>;
 };
 
-const QUEUE = 'random-run.ear';
+const QUEUE = 'random-run.transfers';
 const EXCHANGE = 'quittance';
 const AT_ONCE = 5_000;
 
 /** A queue of its own beside the services' ones, read with no inbox in between, so that repetitions are heard too. */
-export async function createEar({ vhost, manage }: TestBroker): Promise<Ear> {
-  const heard: Heard[] = [];
+export async function createTransferQueue({ vhost, manage }: TestBroker): Promise<TransferQueue> {
+  const received: ReceivedMessage[] = [];
   await manage('PUT', `/api/exchanges/${vhost}/${EXCHANGE}`, { type: 'topic', durable: true });
   await manage('PUT', `/api/queues/${vhost}/${QUEUE}`, { durable: true });
   await manage('POST', `/api/bindings/${vhost}/e/${EXCHANGE}/q/${QUEUE}`, { routing_key: 'TransferObserved' });
   return {
-    heard,
-    async listen() {
+    received,
+    async drain() {
       const deliveries = (await manage('POST', `/api/queues/${vhost}/${QUEUE}/get`, {
         ...{ count: AT_ONCE, ackmode: 'ack_requeue_false', encoding: 'auto' },
       })) as { payload: string; properties: { message_id: string } }[];
       for (const { payload, properties } of deliveries) {
-        heard.push({ messageId: properties.message_id, body: payload, said: JSON.parse(payload) as Observed });
+        received.push({ messageId: properties.message_id, body: payload, said: JSON.parse(payload) as Observed });
       }
       return deliveries.length;
     },

@@ -29,7 +29,7 @@ type Recorded = {
 export type View = readonly string[];
 
 /** Every block that there ever was, on whatever fork, and what the chain was at each of the latest steps. Made by whoever makes the blocks. */
-export type Chronicle = {
+export type ChainHistory = {
   /** Notes that the chain now has these blocks above `ancestor`, and none beyond. */
   record(ancestor: number, blocks: { block: Block; receipts: Receipt[] }[]): void;
   find(hash: string): Recorded | undefined;
@@ -43,7 +43,7 @@ const KEPT_VIEWS = 40;
 /** Far deeper than any reorganisation of the run: what lies below no longer changes. */
 const RECENT_BLOCKS = 200;
 
-export function createChronicle(): Chronicle {
+export function createChainHistory(): ChainHistory {
   const blocks = new Map<string, Recorded>();
   const views: string[][] = [[]];
 

@@ -5,13 +5,13 @@ import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import type { Neighbours } from '@quittance/testkit/neighbours.ts';
 import { walletOf } from './chain-maker.ts';
-import type { Chronicle } from './chronicle.ts';
+import type { ChainHistory } from './chain-history.ts';
 import type { MessageStep } from './plan.ts';
 
 /** From when until when transfers to a wallet have to be known, in Unix seconds of their blocks, both included. */
 export type Span = { wallet: string; from: number; until: number };
 
-export type Announcer = {
+export type PaymentPublisher = {
   carryOut(step: MessageStep): Promise<void>;
   spans: readonly Span[];
   counts: Record<MessageStep['kind'], number> & { late: number; shortLived: number };
@@ -25,7 +25,11 @@ const MARGIN_SECONDS = 15;
 const LONG_MS = 86_400_000;
 
 /** Says of payments what payments would say, in the chain's own time. */
-export function createAnnouncer({ say }: Pick<Neighbours, 'say'>, chronicle: Chronicle, seed: number): Announcer {
+export function createPaymentPublisher(
+  { say }: Pick<Neighbours, 'say'>,
+  chronicle: ChainHistory,
+  seed: number,
+): PaymentPublisher {
   const spans: Span[] = [];
   const latest = new Map<number, PaymentCreated>();
   const said: { messageId: string; payment: PaymentCreated }[] = [];
