@@ -38,7 +38,7 @@ export async function serviceDatabase(options: {
   await promisify(execFile)(process.execPath, [entry, service], {
     cwd: repositoryRoot,
     env: { ...process.env, DATABASE_URL: url },
-    timeout: 60_000,
+    timeout: 300_000,
   });
   return { adminUrl, url };
 }

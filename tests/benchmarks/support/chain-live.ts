@@ -21,7 +21,7 @@ export type Live = {
 };
 
 const QUEUE = 'payments.transfer-observed';
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 /** Not a whole number, so that blocks do not always come at the same point of the interval. */
 const BLOCK_TIME_IN_POLLS = 3.1;
 

@@ -35,8 +35,8 @@ export type Scans = {
   close(): Promise<void>;
 };
 
-/** Longer than any stretch takes. */
-const PATIENCE_MS = 120_000;
+/** Longer than any stretch takes, on a slow and busy machine too. */
+const PATIENCE_MS = 600_000;
 const LOOK_EVERY_MS = 5;
 
 /** Has the service scan what the node shows, one stretch after another, and times it until the last block is committed. */

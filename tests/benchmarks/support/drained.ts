@@ -26,7 +26,7 @@ export async function waitUntilHandled(postgresUrl: string, since: Date, created
           throw new Error(`${created} creations were not handled everywhere: ${JSON.stringify(rows[0])}`);
         }
       },
-      { timeoutMs: 120_000, intervalMs: 100 },
+      { timeoutMs: 600_000, intervalMs: 100 },
     ),
   );
 }

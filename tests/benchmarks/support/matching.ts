@@ -41,7 +41,7 @@ export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promis
         });
         if (rows[0]?.count !== payments.length) throw new Error(`${rows[0]?.count ?? 0} payments are ${status}`);
       },
-      { timeoutMs: 60_000, intervalMs: 10 },
+      { timeoutMs: 600_000, intervalMs: 10 },
     );
 
   return {

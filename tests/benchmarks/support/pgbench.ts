@@ -73,7 +73,7 @@ async function runPgbench(run: PgbenchRun, directory: string): Promise<string> {
     decodeURIComponent(pathname.slice(1)),
   ].map(String);
   const env = { ...process.env, PGPASSWORD: decodeURIComponent(password), PGAPPNAME: 'pgbench' };
-  const { stdout } = await promisify(execFile)(run.program, args, { env, timeout: 120_000 }).catch((error: unknown) => {
+  const { stdout } = await promisify(execFile)(run.program, args, { env, timeout: 600_000 }).catch((error: unknown) => {
     const { stderr = '', message } = error as Error & { stderr?: string };
     // All its clients say the same.
     throw new Error(`pgbench failed: ${stderr.split('\n')[0] || message.split('\n')[0]}`);

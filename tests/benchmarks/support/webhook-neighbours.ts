@@ -77,7 +77,7 @@ async function moveIn(
         const { rowCount } = await db.query(`select from delivery where status = 'pending' limit 1`);
         if (rowCount !== 0) throw new Error('the neighbour still has events');
       },
-      { timeoutMs: 60_000, intervalMs: 100 },
+      { timeoutMs: 600_000, intervalMs: 100 },
     );
   };
 }

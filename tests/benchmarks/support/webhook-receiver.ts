@@ -60,7 +60,7 @@ export async function startWebhookReceiver(directory: string): Promise<WebhookRe
     port,
     authorityFile: authority.certificateFile,
     forget: () => ask({ kind: 'forget' }),
-    until: (events, patienceMs = 120_000) => ask({ kind: 'until', events, patienceMs }),
+    until: (events, patienceMs = 600_000) => ask({ kind: 'until', events, patienceMs }),
     answer: (host, how) => ask({ kind: 'answer', host, how }),
     arrivals: async () => (await ask({ kind: 'arrivals' })).arrivals ?? new Map<string, number>(),
     close,

@@ -27,7 +27,7 @@ export async function countWritten(adminUrl: string, run: () => Promise<number>)
         if (counted !== created) throw new Error(`${created} payments were created, ${counted ?? 0} are counted`);
         return written;
       },
-      { timeoutMs: 30_000, intervalMs: 250 },
+      { timeoutMs: 120_000, intervalMs: 250 },
     );
   });
 }
