@@ -185,7 +185,7 @@ create table incident (
   resolved_at             timestamptz(3),
   resolved_by             text,
   resolved_reason         text,
-  constraint incident_resolved_by_somebody
+  constraint incident_resolution_is_whole
     check ((resolved_at is null) = (resolved_by is null) and (resolved_at is null) = (resolved_reason is null))
 );
 

@@ -9,7 +9,7 @@ const INTERVAL_MS = 5_000;
 /** Counts open incidents for an alert. Every replica shows the same number: take their maximum. */
 export function startCountIncidentsLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
   const { db, logger, metrics } = context;
-  const open = metrics.gauge('payment_open_incidents', 'Incidents about paid payments that nobody has resolved yet');
+  const open = metrics.gauge('payment_open_incidents', 'Incidents about paid payments that are not resolved yet');
   return startLoop({
     name: 'count-incidents',
     intervalMs: INTERVAL_MS,

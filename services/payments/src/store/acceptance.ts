@@ -49,7 +49,7 @@ export async function findAcceptanceOfPayment(db: Queryable, paymentId: string):
   return rows[0] ?? null;
 }
 
-/** Whether an operator accepted this transfer and the chain still has what was accepted. Such a payment needs nobody's attention. */
+/** Whether an operator accepted this transfer and the chain still has what was accepted. Such a payment needs no incident. */
 export async function isAcceptedUnchanged(tx: Transaction, transfer: TransferRow): Promise<boolean> {
   if (transfer.phase === 'retracted') return false;
   const { network, transaction_id, transaction_event_index, recipient, amount_units, decimals } = transfer;
@@ -72,7 +72,7 @@ export type NewAcceptance = {
 };
 
 /**
- * Writes down the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain said:
+ * Stores the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain said:
  * a paid payment would otherwise show too few until the next message.
  */
 export async function insertAcceptance(

@@ -1,11 +1,13 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
-import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
-import type { ModelPayment } from './state.ts';
+import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 
 /*
  * The rules as the contract words them, written a second time: nothing here comes from the service's own code, or a mistake there
- * would be a mistake here. Moments are milliseconds since 1970.
+ * would be a mistake here. Times are milliseconds since 1970.
  */
+
+/** What the rules need of a payment. */
+type Timed = { status: PaymentStatus; createdAt: number; expiresAt: number; cancelledAt: number | null };
 
 const SECOND = 1000;
 export const DAY = 86_400_000;
@@ -18,7 +20,7 @@ export const floorSecond = (moment: number): number => moment - (moment % SECOND
 export const dayOf = (moment: number): string => new Date(moment).toISOString().slice(0, 10);
 
 /** The window of a payment by itself: from the second of its creation until it expired, or the second of its cancellation. */
-export function windowOf(payment: ModelPayment): { from: number; to: number } {
+export function windowOf(payment: Timed): { from: number; to: number } {
   const { createdAt, expiresAt, cancelledAt } = payment;
   return {
     from: floorSecond(createdAt),
@@ -30,7 +32,7 @@ export function windowOf(payment: ModelPayment): { from: number; to: number } {
  * Whose money a transfer is, by the time of its block.
  * @param slot every payment that one slot ever had, oldest first.
  */
-export function ownerOf(slot: readonly ModelPayment[], blockTime: number): ModelPayment | null {
+export function ownerOf<P extends Timed>(slot: readonly P[], blockTime: number): P | null {
   for (const [position, payment] of slot.entries()) {
     const { from, to } = windowOf(payment);
     const newer = slot.slice(position + 1).some((other) => windowOf(other).from <= blockTime);
@@ -40,7 +42,7 @@ export function ownerOf(slot: readonly ModelPayment[], blockTime: number): Model
 }
 
 /** Why money of the exact amount does not pay this payment. */
-export function exactReason(payment: ModelPayment, blockTime: number): UnmatchedReason {
+export function exactReason(payment: Timed, blockTime: number): UnmatchedReason {
   if (payment.status === 'PAID' || payment.status === 'CHECKING') return 'duplicate';
   if (payment.cancelledAt !== null && blockTime >= floorSecond(payment.cancelledAt)) return 'after_cancel';
   return 'late';
