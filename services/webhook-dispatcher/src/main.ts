@@ -25,10 +25,9 @@ import { createBackPressure } from './delivery/back-pressure.ts';
 import { limits } from './delivery/in-flight-limits.ts';
 import { createQueries } from './queries.ts';
 import { systemResolve } from './sending/resolve.ts';
-import { deliveriesRoute } from './routes/deliveries.ts';
 import { endpointRoutes } from './routes/endpoint.ts';
+import { eventRoutes } from './routes/events.ts';
 import { operatorRoutes } from './routes/operator.ts';
-import { retryRoute } from './routes/retry.ts';
 import { createSender } from './sending/sender.ts';
 import { countForeignKeys } from './store/signing-key.ts';
 
@@ -81,9 +80,8 @@ await startService({
       metrics,
       routes: [
         ...endpointRoutes({ pool, outbox, vault, resolve }),
-        deliveriesRoute(queries),
-        retryRoute({ pool, wake }),
-        ...operatorRoutes({ pool, queries, wake }),
+        ...eventRoutes({ pool, queries, wake }),
+        ...operatorRoutes({ pool, queries }),
       ],
       internalToken,
       internalTokenPrevious: config.internalTokenPrevious,

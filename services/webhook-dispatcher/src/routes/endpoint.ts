@@ -5,7 +5,7 @@ import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { readJson } from '@quittance/http/server/body.ts';
 import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
-import { route } from '@quittance/http/server/route.ts';
+import { pathParameter, route } from '@quittance/http/server/route.ts';
 import type { Handle, Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
@@ -17,7 +17,6 @@ import { publicAddresses } from '../sending/resolve.ts';
 import type { Resolve } from '../sending/resolve.ts';
 import { findEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
 import type { NewKey } from '../store/signing-key.ts';
-import { merchantIdOf } from './params.ts';
 
 type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Resolve };
 
@@ -26,7 +25,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 /** A merchant waits for this answer, and a name server that is slower than this may be asked again a moment later. */
 const DNS_TIMEOUT_MS = 1_000;
 
-/** A merchant's endpoint and its signing key. A key is shown by the answer that made it, and never again. */
+/** A merchant's endpoint and its signing key. The answer that creates a key shows it, and no other does. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
   route({ method: 'PUT', path: PATH, handle: configure(dependencies) }),
   route({ method: 'GET', path: PATH, handle: read(dependencies) }),
@@ -39,7 +38,7 @@ const configure =
   async (request) => {
     const { url, host } = await readJson(request, MAX_BODY_BYTES, parseBody);
     await checkHost(host, resolve);
-    const merchantId = merchantIdOf(request);
+    const merchantId = pathParameter(request.params, 'merchant_id');
     const { signingKey, offeredKey } = newSigningKey(vault);
     const { keyId, isNew } = await transaction(pool, async (tx) => {
       const saved = await saveEndpoint(tx, { merchantId, url, host, offeredKey });
@@ -56,7 +55,7 @@ const configure =
 const read =
   ({ pool }: Dependencies): Handle =>
   async (request) => {
-    const endpoint = await findEndpoint(pool, merchantIdOf(request));
+    const endpoint = await findEndpoint(pool, pathParameter(request.params, 'merchant_id'));
     if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
     const settings: WebhookSettings = {
       url: endpoint.url,
@@ -72,7 +71,9 @@ const rotateKey =
   ({ pool, vault }: Dependencies): Handle =>
   async (request) => {
     const { signingKey, offeredKey } = newSigningKey(vault);
-    const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantIdOf(request), offeredKey));
+    const replaced = await transaction(pool, (tx) =>
+      replaceKey(tx, pathParameter(request.params, 'merchant_id'), offeredKey),
+    );
     if (!replaced) throw new HttpError(409, 'Webhook is not configured');
     return { status: 200, body: { key_id: offeredKey.keyId, signing_key: signingKey } };
   };

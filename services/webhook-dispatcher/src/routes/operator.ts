@@ -1,62 +1,33 @@
-import { isId } from '@quittance/contracts/ids.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/server/operator-body.ts';
 import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
-import { route } from '@quittance/http/server/route.ts';
+import { pathParameter, route } from '@quittance/http/server/route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Queries } from '../queries.ts';
-import { startCycle } from '../store/retry.ts';
-import { diagnosisRoutes } from './diagnosis.ts';
-import { eventIdOf, merchantIdOf } from './params.ts';
-import { replyTo } from './retry.ts';
-
-const readRecovery = operatorBody({});
+import { readWaitingLanes } from '../store/waiting-lanes.ts';
 
 /**
- * What an operator can do for events that failed: see them, of one merchant or of all, and start a new cycle. A list holds the
- * oldest 100 after the event named in `after`, and says in `total` how many there are.
- * Recovering answers 202, 404 and 409 as a merchant's retry does, without its hourly limit; the body carries `{actor, reason}`.
- * The audit of a merchant is empty for an unknown one: who exists is api-gateway's to say.
+ * The hundred lanes that wait longest and how many wait: `held=true` those of blocked accounts, `merchant_id` one lane. And what was
+ * done to a merchant's endpoint, empty for an unknown merchant.
  */
-export const operatorRoutes = ({
-  pool,
-  queries,
-  wake,
-}: {
-  pool: Pool;
-  queries: Queries;
-  wake: () => void;
-}): Route[] => [
-  ...diagnosisRoutes({ pool, queries }),
+export const operatorRoutes = ({ pool, queries }: { pool: Pool; queries: Queries }): Route[] => [
   route({
     method: 'GET',
-    path: '/internal/v1/events',
+    path: '/internal/v1/lanes',
     handle: async ({ query }) => {
-      if (query.get('status') !== 'failed') throw invalid({ field: 'status', reason: 'must be failed' });
-      const after = query.get('after');
-      if (after !== null && !isId('evt', after)) throw invalid({ field: 'after', reason: 'must be an event id' });
-      return { status: 200, body: await queries.failedEvents({ merchantId: query.get('merchant_id'), after }) };
+      const held = query.get('held') ?? 'false';
+      if (!['true', 'false'].includes(held)) throw invalid({ field: 'held', reason: 'must be true or false' });
+      const merchantId = query.get('merchant_id');
+      const which = merchantId === null ? { held: held === 'true' } : { merchantId };
+      return { status: 200, body: await readWaitingLanes(pool, which) };
     },
   }),
   route({
     method: 'GET',
     path: '/internal/v1/merchants/:merchant_id/audit',
-    handle: async (request) => {
-      const entries = await queries.audit(merchantIdOf(request), queryMoment(request.query, 'before'));
+    handle: async ({ params, query }) => {
+      const entries = await queries.audit(pathParameter(params, 'merchant_id'), queryMoment(query, 'before'));
       return { status: 200, body: { entries } };
-    },
-  }),
-  route({
-    method: 'POST',
-    path: '/internal/v1/events/:event_id/recover',
-    handle: async (request) => {
-      const { author } = await readRecovery(request);
-      const retry = { eventId: eventIdOf(request), merchantId: null, author, action: 'event_recovered' } as const;
-      const reply = replyTo(await transaction(pool, (tx) => startCycle(tx, retry)));
-      wake();
-      return reply;
     },
   }),
 ];
