@@ -2,6 +2,8 @@ import { createServer, type Server, type ServerResponse, type IncomingMessage } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
+import { defineCall, json, object } from '@quittance/contracts/call.ts';
+import { query } from '@quittance/contracts/query.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -219,4 +221,59 @@ test('calls are measured by client, method and status', async () => {
     const count = `http_client_request_duration_seconds_count\\{.*client="payments",method="GET",status="${status}"\\} 1`;
     expect(text).toMatch(new RegExp(count));
   }
+});
+
+describe('a declared call', () => {
+  const Accept = defineCall({
+    owner: 'payments',
+    method: 'POST',
+    path: '/internal/v1/payments/:payment_id/transfers/:position',
+    query: { before: query.timestamp, limit: query.integer(1, 9) },
+    authored: true,
+    body: object<{ position: number }>({ position: { type: 'integer' } }),
+    status: 201,
+    response: json<{ height: number }>({
+      type: 'object',
+      required: ['height'],
+      properties: { height: { type: 'integer' } },
+    }),
+  });
+  const input = {
+    params: { payment_id: 'pay/1', position: '2' },
+    query: { limit: 3, before: undefined },
+    body: { position: 2 },
+    author: { actor: 'olga', reason: 'agreed' },
+  };
+  const answering = (status: number, body: string) =>
+    startOwner((_request, response) => void response.writeHead(status).end(body));
+
+  test('becomes a request with encoded parameters and one body, and brings back the checked answer', async () => {
+    const owner = await answering(201, '{"height":7}');
+    expect(await clientOf(owner.url).call(Accept, input)).toEqual({ height: 7 });
+    expect(owner.requests).toMatchObject([
+      { method: 'POST', url: '/internal/v1/payments/pay%2F1/transfers/2?limit=3' },
+    ]);
+    expect(JSON.parse(owner.requests[0]!.body)).toEqual({ position: 2, actor: 'olga', reason: 'agreed' });
+  });
+
+  test.each([
+    [200, '{"height":7}'],
+    [201, '{"height":"7"}'],
+    [201, 'no JSON'],
+    [404, '{}'],
+    [422, '{}'],
+  ])('is unavailable when the answer is %d with %s', async (status, body) => {
+    const client = clientOf((await answering(status, body)).url);
+    await expect(client.call(Accept, input)).rejects.toBeInstanceOf(ServiceUnavailable);
+  });
+
+  test('finds nothing where the answer is 404, and is unavailable for other refusals', async () => {
+    expect(await clientOf((await answering(404, '{}')).url).find(Accept, input)).toBeNull();
+    await expect(clientOf((await answering(409, '{}')).url).find(Accept, input)).rejects.toThrow(ServiceUnavailable);
+  });
+
+  test('may be sent for the answer as it is', async () => {
+    const answer = await clientOf((await answering(409, '{ }')).url).send(Accept, input);
+    expect({ status: answer.status, body: answer.body.toString() }).toEqual({ status: 409, body: '{ }' });
+  });
 });

@@ -1,3 +1,5 @@
+import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
+import { requestOf, type Given } from '@quittance/http/client/call.ts';
 import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { ServiceClient, ServiceRequest } from '@quittance/http/client/client.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
@@ -16,6 +18,8 @@ export type Request = Omit<ServiceRequest, 'headers'>;
 
 /** The internal APIs. Paths are given without `/internal/v1`. */
 export type Api = {
+  /** Makes a call of the contracts. @throws as `call`. */
+  ask<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no usable answer, `wrongUse` without an address. */
   call(service: Service, request: Request): Promise<unknown>;
   /** As `call`, with null for a 404. */
@@ -48,7 +52,10 @@ export function createApi(config: Config): Api {
 
   async function ask(service: Service, request: Request): Promise<{ status: number; body: unknown }> {
     try {
-      const answer = await clientOf(service).request({ ...request, path: `/internal/v1${request.path}` });
+      const answer = await clientOf(service).request({
+        ...request,
+        path: request.path.startsWith('/internal/v1') ? request.path : `/internal/v1${request.path}`,
+      });
       return { status: answer.status, body: parse(answer.body, `${service} at ${config.urls[service]}`) };
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
@@ -65,12 +72,16 @@ export function createApi(config: Config): Api {
     return body;
   }
 
+  const call: Api['call'] = async (service, request) => {
+    const { status, body } = await ask(service, request);
+    if (status >= 400) throw refusal(service, status, body);
+    return body;
+  };
+
   return {
-    async call(service, request) {
-      const { status, body } = await ask(service, request);
-      if (status >= 400) throw refusal(service, status, body);
-      return body;
-    },
+    ask: async (definition, ...[input]) =>
+      (await call(definition.owner, requestOf(definition, input))) as ResponseOf<typeof definition>,
+    call,
     callOrNull,
     find: (service, path, query = {}) => callOrNull(service, { method: 'GET', path, query }),
     close: () => clients.forEach((client) => client.close()),

@@ -33,8 +33,8 @@ describe('chain status', () => {
       },
       cooldown_until: null,
     };
-    const old = { endpoint: 1, state: 'open', last_error: null };
-    const body = [{ ...chain, endpoints: [endpoint, old] }];
+    const unreached = { ...endpoint, endpoint: 1, state: 'open', head: null, failures: {}, last_error: null };
+    const body = [{ ...chain, endpoints: [endpoint, unreached] }];
     await using services = await startServices({ 'GET /chains': () => ({ status: 200, body }) });
     const { code, stdout } = await runOps(['chain', 'status'], services.env);
     expect(code).toBe(0);

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import type { Method } from '@quittance/contracts/call.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { readJson } from '@quittance/http/server/body.ts';
 import { route } from '@quittance/http/server/route.ts';
-import type { Method, Reply, RouteRequest } from '@quittance/http/server/route.ts';
+import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 

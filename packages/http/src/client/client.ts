@@ -3,13 +3,14 @@ import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got } from 'got';
 import CircuitBreaker from 'opossum';
 
+import type { Call, Method, ResponseOf } from '@quittance/contracts/call.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
+import { readAnswer, requestOf, type Given } from './call.ts';
 import { startCall } from './call-span.ts';
 import { HttpError } from '../errors.ts';
-import type { Method } from '../server/route.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
 const DEFAULT_TIMEOUT_MS = 1_500;
@@ -37,6 +38,12 @@ export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; bo
 export type ServiceClient = {
   /** @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open; every other answer is returned. */
   request(request: ServiceRequest): Promise<ServiceResponse>;
+  /** Makes a call and brings back the answer as it is, bytes included. @throws as `request`. */
+  send<C extends Call>(call: C, ...given: Given<C>): Promise<ServiceResponse>;
+  /** Makes a call. @throws ServiceUnavailable also for any other answer than success: the caller then knows as little as without one. */
+  call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
+  /** As `call`, with null for a 404. */
+  find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
   close(): void;
 };
 
@@ -89,11 +96,11 @@ export function createServiceClient({
     'status',
   ]);
 
-  async function call(request: ServiceRequest, url: URL): Promise<ServiceResponse> {
+  async function exchange(request: ServiceRequest, url: URL): Promise<ServiceResponse> {
     const end = durations.startTimer({ client: name, method: request.method });
     const span = startCall(name, request.method, url);
     try {
-      const response = await send(http, request, url, { timeoutMs, traceparent: span?.traceparent });
+      const response = await transmit(http, request, url, { timeoutMs, traceparent: span?.traceparent });
       end({ status: String(response.status) });
       span?.answered(response.status);
       if (response.status < 500) return response;
@@ -106,16 +113,34 @@ export function createServiceClient({
     }
   }
 
-  const breaker = createBreaker(call, name, logger, metrics);
+  const breaker = createBreaker(exchange, name, logger, metrics);
+
+  async function request(asked: ServiceRequest): Promise<ServiceResponse> {
+    const url = toUrl(baseUrl, asked);
+    try {
+      return await breaker.fire(asked, url);
+    } catch (error) {
+      if (error instanceof ServiceUnavailable) throw error;
+      throw new ServiceUnavailable(name, { cause: error });
+    }
+  }
+
+  function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
+    try {
+      return readAnswer(call, answer);
+    } catch (error) {
+      throw new ServiceUnavailable(name, { cause: error });
+    }
+  }
+
+  const send: ServiceClient['send'] = (call, ...[input]) => request(requestOf(call, input));
   return {
-    async request(request) {
-      const url = toUrl(baseUrl, request);
-      try {
-        return await breaker.fire(request, url);
-      } catch (error) {
-        if (error instanceof ServiceUnavailable) throw error;
-        throw new ServiceUnavailable(name, { cause: error });
-      }
+    request,
+    send,
+    call: async (call, ...given) => read(call, await send(call, ...given)),
+    async find(call, ...given) {
+      const answer = await send(call, ...given);
+      return answer.status === 404 ? null : read(call, answer);
     },
     close() {
       breaker.shutdown();
@@ -147,7 +172,7 @@ function createHttp(internalToken: string, timeoutMs: number): { http: Got; clos
   };
 }
 
-async function send(
+async function transmit(
   http: Got,
   request: ServiceRequest,
   url: URL,
@@ -191,16 +216,16 @@ function toUrl(baseUrl: string, { path, query }: ServiceRequest): URL {
 }
 
 function createBreaker(
-  call: (request: ServiceRequest, url: URL) => Promise<ServiceResponse>,
+  exchange: (request: ServiceRequest, url: URL) => Promise<ServiceResponse>,
   name: string,
   logger: Logger,
   metrics: Metrics,
 ): CircuitBreaker<[ServiceRequest, URL], ServiceResponse> {
   const open = metrics.gauge('http_client_breaker_open', '1 while calls to the service fail at once', ['client']);
   open.set({ client: name }, 0);
-  const breaker = new CircuitBreaker(call, {
+  const breaker = new CircuitBreaker(exchange, {
     name,
-    // call() has its own deadline, which also stops the work.
+    // exchange() has its own deadline, which also stops the work.
     timeout: false,
     volumeThreshold: 10,
     errorThresholdPercentage: 50,

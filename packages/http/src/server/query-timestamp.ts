@@ -1,4 +1,4 @@
-import { parseRfc3339 } from '@quittance/runtime/time.ts';
+import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { invalid } from '../errors.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+import type { Method } from '@quittance/contracts/call.ts';
 
 /** What a route is given: the request without the framework. */
 export type RouteRequest = {

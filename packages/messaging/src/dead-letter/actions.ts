@@ -1,5 +1,6 @@
 import type { Channel } from 'amqplib';
-import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
+import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { DeadLetter } from './message.ts';
 import { newMessageId } from '../broker/message-id.ts';
 import type { Outgoing } from '../broker/publisher.ts';

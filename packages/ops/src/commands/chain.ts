@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import type { Api } from '../api.ts';
+import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
 import { actionsView, type OperatorAction } from '../views/chain-action.ts';
-import { chainsView, resumedView, type Chain, type Resumed } from '../views/chain.ts';
+import { chainsView, resumedView, type Resumed } from '../views/chain.ts';
 import { rescansView, rescanView, type Rescan } from '../views/rescan.ts';
 import { waitForRescan } from '../wait.ts';
 
@@ -30,7 +30,7 @@ export function chainCommands(program: Command, ops: Ops): void {
 function status(chain: Command, { api }: Ops): void {
   reads(chain.command('status'))
     .description('head, finality, cursor and lag of every network, and how its nodes answer')
-    .action(async (options: JsonOption) => printResult(await chainsOf(api), options, chainsView));
+    .action(async (options: JsonOption) => printResult(await api.ask(ReadChains), options, chainsView));
 }
 
 function rescan(chain: Command, { api, config }: Ops): void {
@@ -61,7 +61,7 @@ function rescans(chain: Command, { api }: Ops): void {
     .description('the newest hundred rescans of each network, and how far they are')
     .argument('[network]', 'id in the networks file')
     .action(async (network: string | undefined, options: JsonOption) => {
-      const networks = network === undefined ? (await chainsOf(api)).map((known) => known.network) : [network];
+      const networks = network === undefined ? (await api.ask(ReadChains)).map((known) => known.network) : [network];
       const pages = await Promise.all(
         networks.map((id) =>
           api.call('chain-watcher', { method: 'GET', path: `/chains/${encodeURIComponent(id)}/rescans` }),
@@ -106,6 +106,3 @@ function audit(chain: Command, { api }: Ops): void {
 
 const forkQuestion = (network: string): string =>
   `Follow the nodes of ${network} below the block that they had called final? Transfers that are not on their chain are taken back.`;
-
-const chainsOf = async (api: Api): Promise<Chain[]> =>
-  (await api.call('chain-watcher', { method: 'GET', path: '/chains' })) as Chain[];

@@ -1,38 +1,5 @@
+import type { ChainStatus, EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { record, sections, table, type Cell } from '../text.ts';
-
-export type Chain = {
-  network: string;
-  head: number | null;
-  finalized: number | null;
-  final: number | null;
-  cursor: number | null;
-  audited: number | null;
-  lag_blocks: number | null;
-  lag_seconds: number | null;
-  scanned_through: string | null;
-  watched_wallets: number;
-  back_fills_waiting: number;
-  open_incidents: number;
-  halted_at: string | null;
-  halt_reason: string | null;
-  /** Who answers; its view of the nodes is its own. `leader`: whether it is the one that scans. */
-  replica: string;
-  leader: boolean;
-  endpoints: Endpoint[];
-};
-
-type Endpoint = {
-  endpoint: number;
-  state: string;
-  head?: number | null;
-  head_lag_blocks?: number | null;
-  latency_ms?: { p50: number; p95: number } | null;
-  requests?: number;
-  failures?: Record<string, number>;
-  last_error: string | null;
-  last_error_at?: string | null;
-  cooldown_until?: string | null;
-};
 
 export type Resumed = {
   network: string;
@@ -44,7 +11,7 @@ export type Resumed = {
 };
 
 /** Networks side by side, so that the one that stands still catches the eye; below, why one is halted and the nodes of each. */
-export const chainsView = (chains: readonly Chain[]): string =>
+export const chainsView = (chains: readonly ChainStatus[]): string =>
   [
     table(chains, [
       ['network', (chain) => chain.network],
@@ -84,7 +51,7 @@ export const resumedView = (resumed: Resumed): string =>
     ['why', resumed.reason],
   ]);
 
-const endpointsText = (endpoints: readonly Endpoint[]): string =>
+const endpointsText = (endpoints: readonly EndpointStatus[]): string =>
   table(endpoints, [
     ['endpoint', (node) => node.endpoint],
     ['state', (node) => node.state],
@@ -98,12 +65,12 @@ const endpointsText = (endpoints: readonly Endpoint[]): string =>
     ['last error', (node) => lastError(node)],
   ]);
 
-const failuresText = (failures: Record<string, number> = {}): Cell =>
+const failuresText = (failures: Record<string, number>): Cell =>
   Object.entries(failures)
     .map(([cause, times]) => `${cause} ${times}`)
     .join(', ') || null;
 
-const lastError = ({ last_error: error, last_error_at: at }: Endpoint): Cell =>
+const lastError = ({ last_error: error, last_error_at: at }: EndpointStatus): Cell =>
   error === null ? null : at ? `${error} (${at.slice(11, 19)}Z)` : error;
 
 function duration(seconds: number): string {

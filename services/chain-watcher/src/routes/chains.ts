@@ -1,5 +1,7 @@
 import { hostname } from 'node:os';
-import { route, type Route } from '@quittance/http/server/route.ts';
+import { ReadChains, type ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
@@ -13,23 +15,11 @@ type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: { isL
 /** The process id distinguishes two replicas on one machine. */
 const replica = `${hostname()}:${String(process.pid)}`;
 
-/**
- * GET /internal/v1/chains → for every enabled network, where its scan stands and how this replica finds its nodes.
- * Heights are null before the first start. `final` is the last block whose transfers may be confirmed, `finalized` the last one that the
- * chain itself calls final, `audited` the last one that was read a second time. `lag_seconds` is the age of the last scanned block.
- * `endpoints` is the view of the `replica` that answers; only the one that is `leader` scans through them.
- */
-export function chainsRoute({ pool, networks }: { pool: Pool; networks: readonly WatchedNetwork[] }): Route {
-  return route({
-    method: 'GET',
-    path: '/internal/v1/chains',
-    async handle() {
-      return { status: 200, body: await Promise.all(networks.map((watched) => describe(pool, watched))) };
-    },
-  });
-}
+/** For every enabled network, where its scan stands and how this replica finds its nodes. */
+export const chainsRoute = ({ pool, networks }: { pool: Pool; networks: readonly WatchedNetwork[] }): Route =>
+  callRoute(ReadChains, () => Promise.all(networks.map((watched) => describe(pool, watched))));
 
-async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork): Promise<object> {
+async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork): Promise<ChainStatus> {
   const cursor = await readCursor(pool, network.id);
   const [watches, openIncidents] = await Promise.all([
     countWatches(pool, network.id),

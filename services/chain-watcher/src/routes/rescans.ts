@@ -2,7 +2,8 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { operatorBody } from '@quittance/http/server/operator-body.ts';
 import { pathParameter, route, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { parseRfc3339, rfc3339 } from '@quittance/runtime/time.ts';
+import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { createRescan, readRescans, type RescanRow } from '../store/rescans.ts';
 

@@ -2,7 +2,7 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
 import { pathParameter, route } from '@quittance/http/server/route.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
-import { parseRfc3339 } from '@quittance/runtime/time.ts';
+import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import type { Queries } from '../queries.ts';
 
 const path = '/internal/v1/merchants/:merchant_id';

@@ -1,0 +1,106 @@
+import type { Author } from './author.ts';
+import type { ServiceName } from './service-name.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * A JSON value on the wire: its type, and the JSON Schema (draft 2020-12) that is checked at run time. A request body always has a
+ * schema. A response has one only where the caller decides about money or access by it; elsewhere the owner builds the response from
+ * this same type, and the compiler is the check.
+ */
+export type Json<T> = { schema: object | null; /** Carries the type, never a value. */ readonly type?: T };
+
+/** Reads the text of a query parameter. `parse` returns null for a text that is not one; the 422 then gives `reason`. */
+export type QueryParameter<T> = { parse(text: string): T | null; reason: string };
+
+/** One call of an internal API. The route, the service clients and the operator's command line are all made from it. */
+export type Call<
+  Path extends string = string,
+  Query extends Record<string, QueryParameter<unknown>> = Record<string, QueryParameter<unknown>>,
+  Body = unknown,
+  Response = unknown,
+  Authored extends boolean = boolean,
+> = {
+  /** The service that has the route. */
+  owner: ServiceName;
+  method: Method;
+  /** With `:parameters`. */
+  path: Path;
+  query: Query;
+  body: Json<Body>;
+  /** Whether the body also names the operator and gives the reason, as `actor` and `reason`. */
+  authored: Authored;
+  maxBodyBytes: number;
+  /** The status of success. Every other one comes with `{"detail": …}`. */
+  status: number;
+  response: Json<Response>;
+  /** Whether sending it twice is as good as once, so that the client may repeat it when the connection breaks. */
+  idempotent: boolean;
+};
+
+/** Longest body of a call, unless it says otherwise. */
+const MAX_BODY_BYTES = 64 * 1024;
+
+/**
+ * Declares a call. Without `body` there is none; `idempotent` follows the method unless it is given.
+ * @param definition.status 200 by default.
+ */
+export function defineCall<
+  Path extends string,
+  Response,
+  Query extends Record<string, QueryParameter<unknown>> = Record<never, never>,
+  Body = undefined,
+  Authored extends boolean = false,
+>(
+  definition: Pick<Call<Path, Query, Body, Response, Authored>, 'owner' | 'method' | 'path' | 'response'> &
+    Partial<Call<Path, Query, Body, Response, Authored>>,
+): Call<Path, Query, Body, Response, Authored> {
+  return {
+    query: {} as Query,
+    body: { schema: null },
+    authored: false as Authored,
+    maxBodyBytes: MAX_BODY_BYTES,
+    status: 200,
+    idempotent: ['GET', 'PUT', 'DELETE'].includes(definition.method),
+    ...definition,
+  };
+}
+
+/** A response of this type. @param schema checks it where the caller decides about money or access by it. */
+export const json = <T>(schema: object | null = null): Json<T> => ({ schema });
+
+/**
+ * A JSON object with these fields.
+ * @param optional fields that may be absent; all others are required.
+ */
+export function object<T>(
+  properties: { [field in keyof T]-?: object },
+  { optional = [] }: { optional?: readonly OptionalKey<T>[] } = {},
+): Json<T> {
+  const required = Object.keys(properties).filter((field) => !(optional as readonly string[]).includes(field));
+  return { schema: { type: 'object', required, properties } };
+}
+
+type OptionalKey<T> = { [K in keyof T]-?: object extends Pick<T, K> ? K : never }[keyof T];
+
+/** `:merchant_id` in `/merchants/:merchant_id/policy`. */
+type ParameterName<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParameterName<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+export type ParamsOf<C extends Call> = { [name in ParameterName<C['path']>]: string };
+export type BodyOf<C extends Call> = C['body'] extends Json<infer Body> ? Body : never;
+export type ResponseOf<C extends Call> = C['response'] extends Json<infer Response> ? Response : never;
+
+/** What the route is given: each parameter of the query as its value, or null when it is absent. */
+export type QueryOf<C extends Call> = { [name in keyof C['query']]: ReturnType<C['query'][name]['parse']> };
+
+/** What the caller gives. Parts that the call does not have are not asked for. */
+export type InputOf<C extends Call> = Part<ParamsOf<C>, 'params'> &
+  (keyof C['query'] extends never ? object : { query?: { [name in keyof C['query']]?: string | number | undefined } }) &
+  (BodyOf<C> extends undefined ? object : { body: BodyOf<C> }) &
+  (C['authored'] extends true ? { author: Author } : object);
+
+type Part<T, Name extends string> = keyof T extends never ? object : { [name in Name]: T };

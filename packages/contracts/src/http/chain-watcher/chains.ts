@@ -1,0 +1,55 @@
+import { defineCall, json } from '../../call.ts';
+
+/** Where the scan of a network stands. Heights are null before the first start. */
+export type ChainStatus = {
+  network: string;
+  head: number | null;
+  /** The last block that the chain itself calls final. */
+  finalized: number | null;
+  /** The last block whose transfers may be confirmed. */
+  final: number | null;
+  /** The last block that was scanned and stored. */
+  cursor: number | null;
+  cursor_timestamp: string | null;
+  lag_blocks: number | null;
+  /** Age of the last scanned block. */
+  lag_seconds: number | null;
+  scanned_through: string | null;
+  /** The last block that was read a second time. */
+  audited: number | null;
+  confirmations_required: number;
+  watched_wallets: number;
+  back_fills_waiting: number;
+  open_incidents: number;
+  halted_at: string | null;
+  halt_reason: string | null;
+  /** The process that answers, and whether it is the one that scans. `endpoints` is its own view. */
+  replica: string;
+  leader: boolean;
+  endpoints: EndpointStatus[];
+};
+
+/** How a replica finds one node of a network. */
+export type EndpointStatus = {
+  /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
+  endpoint: number;
+  /** Of its circuit breaker, where `closed` is the healthy one; `cooling_down` after a refusal for asking too often. */
+  state: 'closed' | 'open' | 'half_open' | 'cooling_down' | 'lagging';
+  head: number | null;
+  head_lag_blocks: number;
+  latency_ms: { p50: number; p95: number } | null;
+  requests: number;
+  /** Failed reads so far by cause. */
+  failures: Record<string, number>;
+  last_error: string | null;
+  last_error_at: string | null;
+  cooldown_until: string | null;
+};
+
+/** Every enabled network. */
+export const ReadChains = defineCall({
+  owner: 'chain-watcher',
+  method: 'GET',
+  path: '/internal/v1/chains',
+  response: json<ChainStatus[]>(),
+});

@@ -1,0 +1,30 @@
+import type { QueryParameter } from './call.ts';
+import { isId, type IdPrefix } from './ids.ts';
+import { parseRfc3339 } from './timestamp.ts';
+
+/** The forms that parameters of a query have. */
+export const query = {
+  text: { parse: (text: string): string => text, reason: 'must be text' },
+
+  /** A point in time, such as the one before which a page of older entries begins. */
+  timestamp: { parse: parseRfc3339, reason: 'must be a time such as 2026-01-31T12:00:00.000Z' },
+
+  /** A UTC day, as the midnight that begins it. */
+  day: { parse: (text: string) => parseRfc3339(`${text}T00:00:00Z`), reason: 'must be a day such as 2026-01-31' },
+
+  oneOf: <const T extends string>(...values: readonly T[]): QueryParameter<T> => ({
+    parse: (text) => values.find((value) => value === text) ?? null,
+    reason: `must be ${values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ')}`,
+  }),
+
+  /** @param what the thing that has the id, with its article. */
+  id: (prefix: IdPrefix, what: string): QueryParameter<string> => ({
+    parse: (text) => (isId(prefix, text) ? text : null),
+    reason: `must be ${what} id`,
+  }),
+
+  integer: (min: number, max: number): QueryParameter<number> => ({
+    parse: (text) => (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null),
+    reason: `must be a whole number from ${min} to ${max}`,
+  }),
+};

@@ -1,0 +1,45 @@
+import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
+import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
+
+import type { ServiceRequest, ServiceResponse } from './client.ts';
+
+/** The third argument of a call: left out when there is nothing to give. */
+export type Given<C extends Call> = object extends InputOf<C> ? [input?: InputOf<C>] : [input: InputOf<C>];
+
+/** The request that makes this call. Parameters are percent-encoded; those of the query that are undefined are left out. */
+export function requestOf<C extends Call>(call: C, input: InputOf<C> | undefined): ServiceRequest {
+  const { params = {}, query = {}, body, author } = (input ?? {}) as Parts;
+  const path = call.path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const given = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, String(value)] as [string, string]],
+  );
+  const json = call.authored ? { ...body, ...author } : body;
+  const { method, idempotent } = call;
+  return { method, path, idempotent, query: new URLSearchParams(given), ...(json !== undefined && { json }) };
+}
+
+type Parts = {
+  params?: Record<string, string>;
+  query?: Record<string, string | number | undefined>;
+  body?: object;
+  author?: object;
+};
+
+/** @throws Error for any other status than success, for a body that is no JSON and for one that does not fit the call. */
+export function readAnswer<C extends Call>(call: C, { status, body }: ServiceResponse): ResponseOf<C> {
+  if (status !== call.status) throw new Error(`it answered ${status}`);
+  const value: unknown = JSON.parse(body.toString('utf8'));
+  const validate = validatorOf(call.response.schema);
+  if (validate?.(value) === false)
+    throw new Error(`its answer to ${call.method} ${call.path} does not fit: ${describeErrors(validate.errors)}`);
+  return value as ResponseOf<C>;
+}
+
+const validators = new WeakMap<object, ReturnType<typeof compileSchema>>();
+
+function validatorOf(schema: object | null): ReturnType<typeof compileSchema> | null {
+  if (schema === null) return null;
+  const validate = validators.get(schema) ?? compileSchema(schema);
+  validators.set(schema, validate);
+  return validate;
+}

@@ -1,0 +1,89 @@
+import { authorProperties, type Author } from '@quittance/contracts/author.ts';
+import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
+import { compileSchema } from '@quittance/contracts/schema.ts';
+
+import { invalid, type ValidationItem } from '../errors.ts';
+import { readJson } from './body.ts';
+import { route, type Route, type RouteRequest } from './route.ts';
+
+/** A request that fits its call. A part that the call does not have is undefined. */
+export type CallRequest<C extends Call> = {
+  params: ParamsOf<C>;
+  /** Null for a parameter that is absent. */
+  query: QueryOf<C>;
+  body: BodyOf<C>;
+  author: C['authored'] extends true ? Author : undefined;
+};
+
+/**
+ * The route of a call. What the handler returns is sent with the call's status.
+ * A request that does not fit is 422 with `[{field, reason}]`, naming every problem; a body that is too large is 413.
+ */
+export function callRoute<C extends Call>(
+  call: C,
+  handle: (request: CallRequest<C>) => Promise<ResponseOf<C>> | ResponseOf<C>,
+): Route {
+  const read = callReader(call);
+  const { method, path, status } = call;
+  return route({ method, path, handle: async (request) => ({ status, body: await handle(await read(request)) }) });
+}
+
+/** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */
+export function callReader<C extends Call>(call: C): (request: RouteRequest) => Promise<CallRequest<C>> {
+  const check = bodyCheck(call);
+  return async (request) => {
+    const query = readQuery(call, request.query);
+    const value = check === null ? null : await readJson(request, call.maxBodyBytes, check);
+    const { actor, reason, ...fields } = value ?? {};
+    const parts = call.authored ? { body: fields, author: { actor, reason } } : { body: value ?? undefined };
+    return { params: request.params, query, ...parts } as CallRequest<C>;
+  };
+}
+
+function readQuery({ query }: Call, given: URLSearchParams): Record<string, unknown> {
+  const problems: ValidationItem[] = [];
+  const values = Object.entries(query).map(([field, parameter]) => {
+    const text = given.get(field);
+    const value = text === null ? null : parameter.parse(text);
+    if (text !== null && value === null) problems.push({ field, reason: parameter.reason });
+    return [field, value] as const;
+  });
+  if (problems.length > 0) throw invalid(...problems);
+  return Object.fromEntries(values);
+}
+
+type JsonObject = Record<string, unknown>;
+
+/** @returns null for a call without a body. */
+function bodyCheck({ body, authored }: Call): ((value: JsonObject) => JsonObject) | null {
+  if (body.schema === null && !authored) return null;
+  const validate = compileSchema<JsonObject>(authored ? withAuthor(body.schema) : (body.schema ?? {}));
+  return (value) => {
+    if (validate(value)) return value;
+    throw invalid(
+      ...(validate.errors ?? []).map((error) => ({ field: fieldOf(error), reason: error.message ?? 'is invalid' })),
+    );
+  };
+}
+
+/** A field that is not known is refused here: a person may have misspelt it. Between services it may come from a newer release. */
+function withAuthor(schema: { required?: readonly string[]; properties?: object } | null): object {
+  return {
+    type: 'object',
+    additionalProperties: false,
+    required: ['actor', 'reason', ...(schema?.required ?? [])],
+    properties: { ...authorProperties, ...schema?.properties },
+  };
+}
+
+/** Ajv names a missing or unknown field in `params`, every other one by its path: `/windows/0/from` is `windows[0].from`. */
+function fieldOf({ instancePath, params }: { instancePath: string; params: JsonObject }): string {
+  const named = params['missingProperty'] ?? params['additionalProperty'];
+  const path = typeof named === 'string' ? `${instancePath}/${named}` : instancePath;
+  return (
+    path
+      .slice(1)
+      .replaceAll(/\/(\d+)/g, '[$1]')
+      .replaceAll('/', '.') || 'body'
+  );
+}
