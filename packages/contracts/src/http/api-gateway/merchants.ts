@@ -1,0 +1,70 @@
+import { textSchema } from '../../author.ts';
+import { defineCall, json, object } from '../../call.ts';
+import type { BetaConditions } from '../../policy-defaults.ts';
+import { query } from '../../query.ts';
+import { auditCall, type AuditEntry } from '../audit.ts';
+import { betaSchemas } from '../quota/policy.ts';
+
+export type MerchantStatus = 'active' | 'blocked';
+
+/** An account as an operator sees it. Credentials are not part of it: only their hashes exist. */
+export type Merchant = {
+  merchant_id: string;
+  name: string;
+  status: MerchantStatus;
+  status_version: number;
+  created_at: string;
+  last_request_at: string | null;
+};
+
+/** The only time they are seen. */
+export type Credentials = { merchant_id: string; api_key: string; rotation_secret: string };
+
+/** A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be given. */
+export type Registration = BetaConditions & { name: string; access_type: 'beta' | 'legacy' };
+
+export const RegisterMerchant = defineCall({
+  owner: 'api-gateway',
+  method: 'POST',
+  path: '/internal/v1/merchants',
+  authored: true,
+  body: object<Registration>(
+    { name: textSchema(200), access_type: { enum: ['beta', 'legacy'] }, ...betaSchemas },
+    { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
+  ),
+  status: 201,
+  response: json<Credentials>(),
+});
+
+/** The newest hundred, those before the last one of a page if it is given. */
+export const ListMerchants = defineCall({
+  owner: 'api-gateway',
+  method: 'GET',
+  path: '/internal/v1/merchants',
+  query: { before: query.id('mer', 'a merchant') },
+  response: json<{ merchants: Merchant[] }>(),
+});
+
+export const ReadMerchant = defineCall({
+  owner: 'api-gateway',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id',
+  response: json<Merchant>(),
+});
+
+export const ReadMerchantAudit = auditCall<AuditEntry>('api-gateway');
+
+/** Changes of an account by an operator. 404 for an unknown merchant; blocking a blocked one changes nothing. */
+const change = <const Action extends string, T>(action: Action, response: T) =>
+  ({
+    owner: 'api-gateway',
+    method: 'POST',
+    path: `/internal/v1/merchants/:merchant_id/${action}`,
+    authored: true,
+    response,
+  }) as const;
+
+export const BlockMerchant = defineCall(change('block', json<Merchant>()));
+export const UnblockMerchant = defineCall(change('unblock', json<Merchant>()));
+/** Account and history stay. */
+export const ReplaceCredentials = defineCall(change('replace-credentials', json<Credentials>()));

@@ -1,0 +1,28 @@
+import { defineCall, json } from '../call.ts';
+import { query } from '../query.ts';
+import type { ServiceName } from '../service-name.ts';
+
+/** Who did what to a merchant, when and why. */
+export type AuditEntry = {
+  at: string;
+  action: string;
+  actor: string;
+  /** A merchant gives no reasons. */
+  reason: string | null;
+  /** The fields it changed. `before` is null for a first entry; both are null where only the action counts. */
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+};
+
+/**
+ * What a service wrote down about a merchant: the newest hundred entries, those before a time if one is given. Empty for an unknown
+ * merchant, except in api-gateway, which knows every merchant and answers 404.
+ */
+export const auditCall = <Entry>(owner: ServiceName) =>
+  defineCall({
+    owner,
+    method: 'GET',
+    path: '/internal/v1/merchants/:merchant_id/audit',
+    query: { before: query.timestamp },
+    response: json<{ entries: Entry[] }>(),
+  });

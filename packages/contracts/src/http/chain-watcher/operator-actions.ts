@@ -1,0 +1,46 @@
+import { defineCall, json, object } from '../../call.ts';
+import { query } from '../../query.ts';
+
+/** A halted network that was let go on. */
+export type Resumption = {
+  resumption_id: string;
+  network: string;
+  accept_fork: boolean;
+  halted_at: string;
+  resumed_at: string;
+  actor: string;
+  reason: string;
+};
+
+/**
+ * Lets a halted network go on. It halts anew if its nodes still contradict what is final; with `accept_fork` it follows them below
+ * what had been final instead, once. 404 for an unknown network, 409 for one that is not halted.
+ */
+export const ResumeChain = defineCall({
+  owner: 'chain-watcher',
+  method: 'POST',
+  path: '/internal/v1/chains/:network/resume',
+  authored: true,
+  body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
+  response: json<Resumption>(),
+});
+
+/** What an operator did to a network. */
+export type OperatorAction = {
+  at: string;
+  network: string;
+  action: 'resume' | 'accept_fork' | 'rescan' | 'resolve_incident';
+  actor: string;
+  reason: string;
+  /** What it was about and what it led to. */
+  detail: Record<string, unknown>;
+};
+
+/** The newest hundred, of one network or of all. */
+export const ListOperatorActions = defineCall({
+  owner: 'chain-watcher',
+  method: 'GET',
+  path: '/internal/v1/operator-actions',
+  query: { network: query.text, before: query.timestamp },
+  response: json<{ actions: OperatorAction[] }>(),
+});

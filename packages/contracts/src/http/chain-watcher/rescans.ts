@@ -1,0 +1,48 @@
+import { defineCall, json, object } from '../../call.ts';
+
+/** A range of blocks that an operator wants read again. The network's leader works it off in the background. */
+export type Rescan = {
+  rescan_id: string;
+  network: string;
+  state: 'waiting' | 'running' | 'done' | 'failed';
+  from_block: number | null;
+  /** Where it begins, as chain time, when no block was given. */
+  since: string | null;
+  to_block: number | null;
+  /** Null until it runs. */
+  next_block: number | null;
+  /** Transfers that were missing from the ledger. */
+  found: number;
+  error: string | null;
+  actor: string;
+  reason: string;
+  requested_at: string;
+  finished_at: string | null;
+};
+
+/** Both ends are included. Exactly one of `from_block` and `since` is given; without `to_block` it ends at the last final block. */
+export type RescanRange = { from_block?: number; since?: string; to_block?: number };
+
+const height = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
+
+/** 404 for an unknown network, 422 for a range that is not one. Rescanning the same blocks again changes nothing. */
+export const CreateRescan = defineCall({
+  owner: 'chain-watcher',
+  method: 'POST',
+  path: '/internal/v1/chains/:network/rescans',
+  authored: true,
+  body: object<RescanRange>(
+    { from_block: height, since: { type: 'string' }, to_block: height },
+    { optional: ['from_block', 'since', 'to_block'] },
+  ),
+  status: 201,
+  response: json<Rescan>(),
+});
+
+/** The newest hundred of a network. 404 for an unknown network. */
+export const ListRescans = defineCall({
+  owner: 'chain-watcher',
+  method: 'GET',
+  path: '/internal/v1/chains/:network/rescans',
+  response: json<{ rescans: Rescan[] }>(),
+});

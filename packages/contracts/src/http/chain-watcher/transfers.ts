@@ -1,0 +1,115 @@
+import { defineCall, json, object } from '../../call.ts';
+import { TransferObserved } from '../../messages/transfer-observed.ts';
+import { timestampSchema } from '../../timestamp.ts';
+
+/** Transfers to one wallet, in blocks from `from` up to, and without, `to`; with `amount` (decimal text) those of that amount. */
+export type TransferWindow = { recipient: string; amount?: string; from: string; to: string };
+
+export type TransfersInWindows = {
+  /**
+   * Every transfer to these recipients with an earlier block timestamp is known and final. Null while that holds for no time: the
+   * wallet is new or still back-filled, the window begins before its wallet was watched, or the network is halted or unknown.
+   */
+  scanned_through: string | null;
+  transfers: TransferObserved[];
+};
+
+/**
+ * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network itself is scanned.
+ * The route checks addresses, amounts and times itself. What payments asks before it lets a payment expire.
+ */
+export const FindTransfersInWindows = defineCall({
+  owner: 'chain-watcher',
+  method: 'POST',
+  path: '/internal/v1/transfers/in-windows',
+  body: object<{ network: string; windows: TransferWindow[] }>({
+    network: { type: 'string' },
+    windows: {
+      type: 'array',
+      maxItems: 100,
+      items: {
+        type: 'object',
+        required: ['recipient', 'from', 'to'],
+        properties: {
+          recipient: { type: 'string' },
+          amount: { type: 'string' },
+          from: { type: 'string' },
+          to: { type: 'string' },
+        },
+      },
+    },
+  }),
+  idempotent: true,
+  response: json<TransfersInWindows>({
+    type: 'object',
+    required: ['scanned_through', 'transfers'],
+    properties: {
+      scanned_through: { ...timestampSchema, type: ['string', 'null'] },
+      transfers: { type: 'array', items: TransferObserved.schema },
+    },
+  }),
+});
+
+export type TransferId = { network: string; transaction_id: string; transaction_event_index: number };
+
+/** The fields that a transfer which the chain shows is described with. */
+const describing = [
+  'block_number',
+  'block_hash',
+  'block_timestamp',
+  'from',
+  'to',
+  'amount_units',
+  'decimals',
+  'confirmations',
+  'confirmations_required',
+] as const satisfies (keyof TransferObserved)[];
+
+/** No endpoint shows the transfer: no receipt, a receipt of a block off the chain, a failed transaction, no such event, or another event. */
+export const absences = ['no_receipt', 'orphaned', 'failed', 'no_event', 'no_transfer'] as const;
+export const indecisions = ['network_unknown', 'network_halted'] as const;
+
+/** What the chain says of a transfer now. `undecided`: nothing that endpoints say of this network counts. */
+export type Finding =
+  | ({ finding: 'present'; is_final: boolean } & Pick<TransferObserved, (typeof describing)[number]>)
+  | { finding: 'absent'; reason: (typeof absences)[number] }
+  | { finding: 'undecided'; reason: (typeof indecisions)[number] };
+
+/** As far as the ledger's column reaches. */
+export const EVENT_INDEX_MAX = 2 ** 31 - 1;
+
+export const transferIdSchemas = {
+  transaction_id: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  transaction_event_index: { type: 'integer', minimum: 0, maximum: EVENT_INDEX_MAX },
+} as const;
+
+/**
+ * Reads a transfer from the chain again, past everything stored, also for wallets that are no longer watched. 503 when no endpoint
+ * gives a usable answer in time. What payments asks before an operator makes a transfer pay a payment.
+ */
+export const VerifyTransfer = defineCall({
+  owner: 'chain-watcher',
+  method: 'POST',
+  path: '/internal/v1/transfers/verify',
+  body: object<TransferId>({ network: { type: 'string' }, ...transferIdSchemas }),
+  idempotent: true,
+  response: json<Finding>({
+    type: 'object',
+    anyOf: [
+      findingSchema('present', {
+        is_final: { type: 'boolean' },
+        ...Object.fromEntries(describing.map((field) => [field, TransferObserved.schema.properties[field]])),
+      }),
+      findingSchema('absent', { reason: { enum: absences } }),
+      findingSchema('undecided', { reason: { enum: indecisions } }),
+    ],
+  }),
+});
+
+function findingSchema(finding: Finding['finding'], properties: object): object {
+  return {
+    type: 'object',
+    required: ['finding', ...Object.keys(properties)],
+    properties: { finding: { const: finding }, ...properties },
+  };
+}

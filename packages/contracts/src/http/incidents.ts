@@ -1,0 +1,35 @@
+import { defineCall, json } from '../call.ts';
+import { query } from '../query.ts';
+import type { ServiceName } from '../service-name.ts';
+
+/** Who settled an incident, when and why. All null while it is open. */
+export type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
+
+const incidentId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Ids of incidents are UUIDs. */
+export const isIncidentId = (text: string): boolean => incidentId.test(text);
+
+/**
+ * A service's incidents: what only a person can decide. `list` has the newest hundred, those after `before` in that order if the last
+ * one of a page is given. Resolving one undoes nothing and pays nothing, and repeating it changes nothing.
+ */
+export const incidentCalls = <Incident>(owner: ServiceName) => ({
+  list: defineCall({
+    owner,
+    method: 'GET',
+    path: '/internal/v1/incidents',
+    query: {
+      status: query.oneOf('open', 'all'),
+      before: { parse: (text: string) => (isIncidentId(text) ? text : null), reason: 'must be an incident id' },
+    },
+    response: json<{ incidents: Incident[] }>(),
+  }),
+  resolve: defineCall({
+    owner,
+    method: 'POST',
+    path: '/internal/v1/incidents/:incident_id/resolve',
+    authored: true,
+    response: json<Incident>(),
+  }),
+});

@@ -1,0 +1,52 @@
+import { defineCall, json, object } from '../../call.ts';
+import type { PaymentStatus, UnmatchedReason } from '../../payment.ts';
+import { transferIdSchemas, type TransferId } from '../chain-watcher/transfers.ts';
+
+type Pair = TransferId & {
+  payment_id: string;
+  merchant_id: string;
+  status: PaymentStatus;
+  /** What the payment asks for, and what the transfer brings; decimal text in USDT. */
+  expected_amount: string;
+  amount: string;
+  unmatched_reason: UnmatchedReason | null;
+  block_timestamp: string;
+};
+
+/** A transfer of the ledger beside a payment for which it may be accepted. */
+export type AcceptanceCandidate = Pair & {
+  recipient: string;
+  phase: string;
+  /** The payment that it pays already, or null. */
+  pays: string | null;
+};
+
+/** Nothing in it changes afterwards, so a repeated one is answered byte for byte the same. */
+export type Acceptance = Pair & {
+  status: 'PAID';
+  status_before: PaymentStatus;
+  block_number: number;
+  block_hash: string;
+  confirmations: number;
+  actor: string;
+  reason: string;
+  accepted_at: string;
+};
+
+/** What accepting the transfer would mean, for the person who decides. */
+export const ReadAcceptanceCandidate = defineCall({
+  owner: 'payments',
+  method: 'GET',
+  path: '/internal/v1/payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
+  response: json<AcceptanceCandidate>(),
+});
+
+/** Makes a transfer that pays nothing pay this payment. */
+export const AcceptTransfer = defineCall({
+  owner: 'payments',
+  method: 'POST',
+  path: '/internal/v1/payments/:payment_id/accept-transfer',
+  authored: true,
+  body: object<Omit<TransferId, 'network'>>(transferIdSchemas),
+  response: json<Acceptance>(),
+});

@@ -1,0 +1,4 @@
+import { auditCall, type AuditEntry } from '../audit.ts';
+
+/** What operators did to a merchant's wallets, payments and incidents. */
+export const ReadPaymentsAudit = auditCall<AuditEntry>('payments');

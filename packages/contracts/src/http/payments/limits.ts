@@ -1,0 +1,32 @@
+import type { AccessPolicy, CreationLimits } from '../../access.ts';
+import { defineCall, json } from '../../call.ts';
+
+/** The limits record without the one field that only the gateway knows. */
+export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
+
+/** 503 for a merchant that quota does not know yet. */
+export const ReadLimits = defineCall({
+  owner: 'payments',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id/limits',
+  response: json<OwnLimits>(),
+});
+
+/** The policy that payments enforces, and what it has counted. */
+export type Gate = AccessPolicy & {
+  webhook_ok: boolean;
+  /** `used_lifetime` when the current package began. */
+  package_base: number;
+  used_lifetime: number;
+  /** The UTC day that `used_today` counts, `2026-01-31`, or null before the first payment. */
+  used_day: string | null;
+  used_today: number;
+};
+
+/** 404 while payments has no policy of the merchant. */
+export const ReadGate = defineCall({
+  owner: 'payments',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id/gate',
+  response: json<Gate>(),
+});

@@ -1,0 +1,139 @@
+import { defineCall, json, object } from '../../call.ts';
+import type { CheckoutPayment, OwnPayment } from '../../payment-views.ts';
+import {
+  paymentStatuses,
+  type CreationRequest,
+  type Payment,
+  type PaymentDetails,
+  type UnmatchedReason,
+} from '../../payment.ts';
+import { readCursor } from '../../payment-cursor.ts';
+import { query } from '../../query.ts';
+import type { Acceptance } from './acceptance.ts';
+import type { PaymentIncident } from './incidents.ts';
+
+const text = { type: 'string', minLength: 1 };
+
+/**
+ * Called by the gateway, which has validated and counted the request. 201 with the exact bytes that a repetition gets again, then with
+ * the header `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when nobody can decide.
+ */
+export const CreatePayment = defineCall({
+  owner: 'payments',
+  method: 'POST',
+  path: '/internal/v1/merchants/:merchant_id/payments',
+  body: object<CreationRequest & { idempotency_key: string }>({
+    idempotency_key: { ...text, maxLength: 255 },
+    amount: text,
+    merchant_wallet: text,
+    network: text,
+    description: { ...text, maxLength: 500 },
+  }),
+  // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
+  maxBodyBytes: 256 * 1024,
+  status: 201,
+  // The key makes sending it twice as good as once.
+  idempotent: true,
+  response: json<Payment>(),
+});
+
+const LIST_MAX = 100;
+
+/** Newest first, 20 unless `limit` says otherwise; `created_from` is included, `created_to` is not. */
+export const ListPayments = defineCall({
+  owner: 'payments',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id/payments',
+  query: {
+    status: query.oneOf(...paymentStatuses),
+    created_from: query.timestamp,
+    created_to: query.timestamp,
+    cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
+    limit: query.integer(1, LIST_MAX),
+  },
+  response: json<{ payments: Payment[]; next_cursor: string | null }>(),
+});
+
+/** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */
+export const CancelPayment = defineCall({
+  owner: 'payments',
+  method: 'POST',
+  path: '/internal/v1/merchants/:merchant_id/payments/:payment_id/cancel',
+  response: json<Payment>(),
+});
+
+/** Most details in one call: with 100 unmatched transfers each, the answer has about a megabyte, half of what the client reads. */
+export const DETAILS_MAX = 50;
+
+/** Many merchants' payments in one call. Each entry names what it is about; what is not found is left out. */
+export const ReadPaymentDetails = defineCall({
+  owner: 'payments',
+  method: 'POST',
+  path: '/internal/v1/payment-details',
+  body: object<{ payments: OwnPayment[] }>({
+    payments: {
+      type: 'array',
+      maxItems: DETAILS_MAX,
+      items: {
+        type: 'object',
+        required: ['merchant_id', 'payment_id'],
+        properties: { merchant_id: { type: 'string' }, payment_id: { type: 'string' } },
+      },
+    },
+  }),
+  idempotent: true,
+  response: json<{ found: { merchant_id: string; payment: PaymentDetails }[] }>(foundSchema()),
+});
+
+export const PUBLIC_PAYMENTS_MAX = 200;
+
+/** Many payments by SHA-256 of their public tokens, in hex. Each entry names what it is about; what is not found is left out. */
+export const ReadPublicPayments = defineCall({
+  owner: 'payments',
+  method: 'POST',
+  path: '/internal/v1/public-payments',
+  body: object<{ tokens_sha256: string[] }>({
+    tokens_sha256: {
+      type: 'array',
+      maxItems: PUBLIC_PAYMENTS_MAX,
+      items: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+    },
+  }),
+  idempotent: true,
+  response: json<{ found: ({ token_sha256: string } & CheckoutPayment)[] }>(foundSchema()),
+});
+
+/** A list, as the gateway has always checked: its entries are looked up by what they name. */
+function foundSchema(): object {
+  return { type: 'object', required: ['found'], properties: { found: { type: 'array' } } };
+}
+
+/** A transfer of the ledger as an operator sees it beside a payment. The row has more fields, which are for machines. */
+export type LedgerEntry = {
+  transaction_id: string;
+  transaction_event_index: number;
+  phase: string;
+  /** Decimal text in USDT. */
+  amount: string;
+  sender: string;
+  block_timestamp: string;
+  confirmations: number;
+  confirmations_required: number;
+  payment_id: string | null;
+  reason: UnmatchedReason | null;
+};
+
+export type OperatorsPayment = Payment & {
+  merchant_id: string;
+  transfers: LedgerEntry[];
+  incidents: PaymentIncident[];
+  acceptance: Acceptance | null;
+};
+
+/** Everything known of a payment, whoever it belongs to. */
+export const ReadPayment = defineCall({
+  owner: 'payments',
+  method: 'GET',
+  path: '/internal/v1/payments/:payment_id',
+  response: json<OperatorsPayment>(),
+});

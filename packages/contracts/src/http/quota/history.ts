@@ -1,0 +1,18 @@
+import { defineCall, json } from '../../call.ts';
+import { query } from '../../query.ts';
+import { auditCall, type AuditEntry } from '../audit.ts';
+
+/** Changes of the policy. `before` is null for the registration. 404 for an unknown merchant. */
+export const ReadPolicyAudit = auditCall<AuditEntry & { policy_version: number }>('quota');
+
+/** Payments created on a UTC day, `2026-01-31`. */
+export type UsageDay = { day: string; payments_created: number };
+
+/** The newest hundred days on which something was created, those before a day if one is given. 404 for an unknown merchant. */
+export const ReadUsage = defineCall({
+  owner: 'quota',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id/usage',
+  query: { before: query.day },
+  response: json<{ days: UsageDay[] }>(),
+});

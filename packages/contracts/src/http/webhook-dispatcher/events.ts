@@ -1,0 +1,86 @@
+import { defineCall, json } from '../../call.ts';
+import { query } from '../../query.ts';
+import type { DeliveryRecord } from '../../webhook.ts';
+import type { Lane } from './lanes.ts';
+
+/** The events of one payment, newest first. Empty for a payment without one, whoever it belongs to. */
+export const ListDeliveries = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'GET',
+  path: '/internal/v1/merchants/:merchant_id/payments/:payment_id/deliveries',
+  response: json<{ deliveries: DeliveryRecord[] }>(),
+});
+
+/** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
+export const RetryEvent = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'POST',
+  path: '/internal/v1/merchants/:merchant_id/events/:event_id/retry',
+  status: 202,
+  response: json<DeliveryRecord>(),
+});
+
+/** As a merchant's retry, without its hourly limit. */
+export const RecoverEvent = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'POST',
+  path: '/internal/v1/events/:event_id/recover',
+  authored: true,
+  status: 202,
+  response: json<DeliveryRecord>(),
+});
+
+export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
+
+/** Failed events are counted up to this. */
+export const FAILED_EVENTS_MAX = 100_000;
+
+/** The oldest hundred, those after an event if one is given; of one merchant or of all. `total` is how many there are in all. */
+export const ListFailedEvents = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'GET',
+  path: '/internal/v1/events',
+  query: { status: query.oneOf('failed'), merchant_id: query.text, after: query.id('evt', 'an event') },
+  response: json<{ events: FailedEvent[]; total: number }>(),
+});
+
+export type EventState = DeliveryRecord & {
+  merchant_id: string;
+  cycle: number;
+  cycle_started_at: string;
+  interruptions: number;
+  /** A process is sending it; `next_attempt_at` is when its lease lapses. */
+  in_flight: boolean;
+};
+
+/** One POST that ended. */
+export type AttemptRecord = {
+  cycle: number;
+  n: number;
+  started_at: string;
+  duration_ms: number;
+  http_status: number | null;
+  /** Null for a 2xx. */
+  error_category: string | null;
+  key_id: string;
+  remote_ip: string | null;
+};
+
+/** `lane` is its merchant's queue, null if there is none; attempts are the newest hundred, those before a time if one is given. */
+export type DescribedEvent = { event: EventState; lane: Lane | null; attempts: AttemptRecord[] };
+
+const described = { query: { before: query.timestamp }, response: json<DescribedEvent>() };
+
+export const ReadEvent = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'GET',
+  path: '/internal/v1/events/:event_id',
+  ...described,
+});
+
+export const ReadEventOfPayment = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'GET',
+  path: '/internal/v1/payments/:payment_id/event',
+  ...described,
+});

@@ -1,0 +1,41 @@
+import { defineCall, json } from '../../call.ts';
+import { query } from '../../query.ts';
+
+/** Due deliveries of a lane are counted up to this. */
+export const LANE_DUE_MAX = 1_000;
+
+/** A merchant's send queue. */
+export type Lane = {
+  merchant_id: string;
+  /** Of the endpoint; null before the merchant's first configuration, until which nothing is sent. */
+  host: string | null;
+  /** Deliveries that are due and not being sent. Nothing in the lane waits while it is 0. */
+  due: number;
+  oldest_due_at: string | null;
+  /** The account is blocked. */
+  held: boolean;
+  /** Failures since the last success, and since when. */
+  failures: number;
+  failing_since: string | null;
+  /** Of the last failure; it stays when the receiver recovers. */
+  error_category: string | null;
+  /** While it is set, the receiver gets nothing until then, and one event after it. */
+  closed_until: string | null;
+  closed_times: number;
+  /** Attempts in flight that each process allows while the receiver recovers; null when the ordinary bound holds. */
+  recovering_cap: number | null;
+  /** Something is due, and nothing is sent before this time. */
+  put_off_until: string | null;
+};
+
+/**
+ * The hundred lanes that wait longest, and how many wait: those of blocked accounts with `held`, else the others. With `merchant_id`
+ * that merchant's lane alone, whether it waits or not.
+ */
+export const ListLanes = defineCall({
+  owner: 'webhook-dispatcher',
+  method: 'GET',
+  path: '/internal/v1/lanes',
+  query: { held: query.oneOf('true', 'false'), merchant_id: query.text },
+  response: json<{ lanes: Lane[]; total: number }>(),
+});

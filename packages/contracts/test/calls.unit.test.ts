@@ -1,0 +1,47 @@
+import { readdirSync } from 'node:fs';
+import { expect, test } from '@jest/globals';
+import type { Call } from '../src/call.ts';
+import { compileSchema } from '../src/schema.ts';
+import { serviceNames } from '../src/service-name.ts';
+
+const directory = new URL('../src/http/', import.meta.url);
+
+const declared = await Promise.all(
+  serviceNames.flatMap((service) =>
+    readdirSync(new URL(`${service}/`, directory)).map(async (file) => {
+      const exported = Object.values((await import(`${directory.href}${service}/${file}`)) as object);
+      // Incidents come as a pair of calls.
+      const calls = exported.flatMap((value) =>
+        isCall(value) ? [value] : isObject(value) ? Object.values(value) : [],
+      );
+      return calls.filter(isCall).map((call) => ({ service, call }));
+    }),
+  ),
+).then((files) => files.flat());
+
+test('every declared call stands in the folder of its owner, below /internal/v1', () => {
+  expect(declared.length).toBeGreaterThan(40);
+  for (const { service, call } of declared) {
+    expect(call.owner).toBe(service);
+    expect(call.path).toMatch(/^\/internal\/v1(\/(:[a-z_]+|[a-z-]+))+$/);
+  }
+});
+
+test('no service has two calls of one method and path', () => {
+  const routes = declared.map(({ call }) => `${call.owner} ${call.method} ${call.path}`);
+  expect(new Set(routes).size).toBe(routes.length);
+});
+
+test('every schema of a declared call compiles', () => {
+  for (const { body, response } of declared.map(({ call }) => call)) {
+    for (const { schema } of [body, response]) if (schema !== null) expect(compileSchema(schema)).toBeDefined();
+  }
+});
+
+function isCall(value: unknown): value is Call {
+  return isObject(value) && 'owner' in value && 'path' in value;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
