@@ -22,7 +22,7 @@ const packagesOfServices = ['contracts', 'runtime', 'postgres', 'messaging', 'ht
 
 /** Floors inside a package, the lowest first. A folder that is not named here belongs to no floor. */
 const floorsOfPackages = {
-  contracts: [['messages', 'http']],
+  contracts: [['messages'], ['http']],
   messaging: [['broker'], ['outbox', 'dead-letter'], ['consumer']],
   http: [['server', 'client']],
   'chain-reader': [['rpc'], ['chain']],

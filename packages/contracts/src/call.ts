@@ -48,7 +48,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 export function defineCall<
   Path extends string,
   Response,
-  Query extends Record<string, QueryParameter<unknown>> = Record<never, never>,
+  Query extends Record<string, QueryParameter<unknown>> = Record<string, never>,
   Body = undefined,
   Authored extends boolean = false,
 >(
@@ -99,7 +99,9 @@ export type QueryOf<C extends Call> = { [name in keyof C['query']]: ReturnType<C
 
 /** What the caller gives. Parts that the call does not have are not asked for. */
 export type InputOf<C extends Call> = Part<ParamsOf<C>, 'params'> &
-  (keyof C['query'] extends never ? object : { query?: { [name in keyof C['query']]?: string | number | undefined } }) &
+  (C['query'] extends Record<string, never>
+    ? object
+    : { query?: { [name in keyof C['query']]?: string | number | undefined } }) &
   (BodyOf<C> extends undefined ? object : { body: BodyOf<C> }) &
   (C['authored'] extends true ? { author: Author } : object);
 

@@ -9,10 +9,10 @@ const directory = new URL('../src/http/', import.meta.url);
 const declared = await Promise.all(
   serviceNames.flatMap((service) =>
     readdirSync(new URL(`${service}/`, directory)).map(async (file) => {
-      const exported = Object.values((await import(`${directory.href}${service}/${file}`)) as object);
+      const exported = Object.values((await import(`${directory.href}${service}/${file}`)) as object) as unknown[];
       // Incidents come as a pair of calls.
       const calls = exported.flatMap((value) =>
-        isCall(value) ? [value] : isObject(value) ? Object.values(value) : [],
+        isCall(value) ? [value] : isObject(value) ? (Object.values(value) as unknown[]) : [],
       );
       return calls.filter(isCall).map((call) => ({ service, call }));
     }),

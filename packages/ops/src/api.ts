@@ -1,7 +1,7 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import { requestOf, type Given } from '@quittance/http/client/call.ts';
+import { requestOf, type Given, type ServiceRequest } from '@quittance/http/client/request.ts';
 import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
-import type { ServiceClient, ServiceRequest } from '@quittance/http/client/client.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { serviceSettings } from './config.ts';

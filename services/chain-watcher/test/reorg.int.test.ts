@@ -148,7 +148,10 @@ describe('a fork below the finalized block', () => {
       from: new Date(Date.parse(from) - 15_000),
       to: new Date(Date.now() + 60_000).toISOString(),
     };
-    const { body } = await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows: [window] });
+    const { body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', {
+      network: 'local',
+      windows: [window],
+    });
     expect(body).toMatchObject({ scanned_through: null, transfers: [{ amount_units: '5', phase: 'confirmed' }] });
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });

@@ -109,7 +109,7 @@ describe('a watch that comes late', () => {
 describe('what payments asks', () => {
   type Answer = { scanned_through: string | null; transfers: { amount_units: string; phase: string }[] };
   const ask = async (windows: unknown) =>
-    (await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows })).body as Answer;
+    (await watcher.call('POST', '/internal/v1/transfers/in-windows', { network: 'local', windows })).body as Answer;
 
   test('transfers inside a window are told, and how far the chain is final', async () => {
     const wallet = newWallet();
@@ -139,7 +139,10 @@ describe('what payments asks', () => {
   test('nothing is claimed of a wallet nobody watches, nor of an unknown network', async () => {
     const window = { recipient: newWallet(), from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:30:00.000Z' };
     expect(await ask([window])).toEqual({ scanned_through: null, transfers: [] });
-    const unknown = await watcher.call('POST', '/internal/v1/windows', { network: 'nowhere', windows: [window] });
+    const unknown = await watcher.call('POST', '/internal/v1/transfers/in-windows', {
+      network: 'nowhere',
+      windows: [window],
+    });
     expect(unknown).toEqual({ status: 200, body: { scanned_through: null, transfers: [] } });
   });
 
@@ -153,7 +156,7 @@ describe('what payments asks', () => {
     ],
     [{ windows: [{}] }, 'network'],
   ])('a malformed question %j is refused and named', async (json, field) => {
-    const { status, body } = await watcher.call('POST', '/internal/v1/windows', json);
+    const { status, body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', json);
     expect(status).toBe(422);
     expect(body).toMatchObject({ detail: [{ field }] });
   });

@@ -48,7 +48,7 @@ export type WindowsAnswer = { scanned_through: string | null; transfers: Transfe
 
 /** Asks what payments asks before it lets a payment expire. */
 export async function askWindows(watcher: RunningWatcher, ...windows: object[]): Promise<WindowsAnswer> {
-  const { body } = await watcher.call('POST', '/internal/v1/windows', { network: 'local', windows });
+  const { body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', { network: 'local', windows });
   return body as WindowsAnswer;
 }
 

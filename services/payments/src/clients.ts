@@ -3,7 +3,8 @@ import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
 import { timestampSchema } from '@quittance/contracts/timestamp.ts';
-import { type ServiceClient, type ServiceResponse, ServiceUnavailable } from '@quittance/http/client/client.ts';
+import { type ServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
+import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** Those who know better when what payments has heard would make it refuse. Each method throws ServiceUnavailable for no answer. */
@@ -80,7 +81,7 @@ export function createChain({ watcher }: { watcher: ServiceClient }): Chain {
     async transfersIn(network, windows) {
       const answer = await watcher.request({
         method: 'POST',
-        path: '/internal/v1/windows',
+        path: '/internal/v1/transfers/in-windows',
         json: {
           network,
           windows: windows.map(({ from, to, ...slot }) => ({ ...slot, from: rfc3339(from), to: rfc3339(to) })),

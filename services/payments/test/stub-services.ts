@@ -64,7 +64,7 @@ async function answer(
   const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
   const isVerification = request.url === '/internal/v1/transfers/verify';
   const isTips = request.url === '/internal/v1/tips';
-  const isChain = isVerification || isTips || request.url === '/internal/v1/windows';
+  const isChain = isVerification || isTips || request.url === '/internal/v1/transfers/in-windows';
   const name = isChain ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
   if (isTips) knowledge.tips.asked += 1;
   else knowledge.asked[name] += 1;

@@ -1,4 +1,4 @@
-import { defineCall, json } from '../call.ts';
+import { defineCall, type Json } from '../call.ts';
 import { query } from '../query.ts';
 import type { ServiceName } from '../service-name.ts';
 
@@ -18,11 +18,11 @@ export type AuditEntry = {
  * What a service wrote down about a merchant: the newest hundred entries, those before a time if one is given. Empty for an unknown
  * merchant, except in api-gateway, which knows every merchant and answers 404.
  */
-export const auditCall = <Entry>(owner: ServiceName) =>
+export const auditCall = <Response>(owner: ServiceName, response: Json<Response>) =>
   defineCall({
     owner,
     method: 'GET',
     path: '/internal/v1/merchants/:merchant_id/audit',
     query: { before: query.timestamp },
-    response: json<{ entries: Entry[] }>(),
+    response,
   });

@@ -1,15 +1,15 @@
-import { Agent as HttpAgent, type IncomingHttpHeaders } from 'node:http';
+import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import got, { type Got } from 'got';
 import CircuitBreaker from 'opossum';
 
-import type { Call, Method, ResponseOf } from '@quittance/contracts/call.ts';
+import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
-import { readAnswer, requestOf, type Given } from './call.ts';
 import { startCall } from './call-span.ts';
+import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceResponse } from './request.ts';
 import { HttpError } from '../errors.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
@@ -21,19 +21,6 @@ const MAX_CONNECTIONS = 128;
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 /** The connection broke; nobody knows whether the request was worked on. */
 const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
-
-export type ServiceRequest = {
-  method: Method;
-  /** Begins with a slash; parameters in it are percent-encoded already. */
-  path: string;
-  query?: URLSearchParams | Record<string, string>;
-  json?: unknown;
-  headers?: Record<string, string>;
-  /** Whether doing it twice is as good as doing it once, so that a broken connection allows a retry. Default: GET, PUT, DELETE. */
-  idempotent?: boolean;
-};
-
-export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 export type ServiceClient = {
   /** @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open; every other answer is returned. */
@@ -125,6 +112,18 @@ export function createServiceClient({
     }
   }
 
+  return {
+    request,
+    ...callsOf(name, request),
+    close() {
+      breaker.shutdown();
+      closeConnections();
+    },
+  };
+}
+
+/** Calls of the contracts, made by plain requests. */
+function callsOf(name: string, request: ServiceClient['request']): Pick<ServiceClient, 'send' | 'call' | 'find'> {
   function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
     try {
       return readAnswer(call, answer);
@@ -135,16 +134,11 @@ export function createServiceClient({
 
   const send: ServiceClient['send'] = (call, ...[input]) => request(requestOf(call, input));
   return {
-    request,
     send,
     call: async (call, ...given) => read(call, await send(call, ...given)),
     async find(call, ...given) {
       const answer = await send(call, ...given);
       return answer.status === 404 ? null : read(call, answer);
-    },
-    close() {
-      breaker.shutdown();
-      closeConnections();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
-import type { ServiceResponse } from '@quittance/http/client/client.ts';
+import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';

@@ -1,4 +1,5 @@
-import type { ServiceClient, ServiceResponse } from '@quittance/http/client/client.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
+import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import type { Reply } from '@quittance/http/server/route.ts';
 

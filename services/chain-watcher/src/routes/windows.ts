@@ -18,7 +18,7 @@ const MAX_BODY_BYTES = 64 * 1024;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
 
 /**
- * POST /internal/v1/windows { network, windows: [{ recipient, amount?, from, to }] } → { scanned_through, transfers }.
+ * POST /internal/v1/transfers/in-windows { network, windows: [{ recipient, amount?, from, to }] } → { scanned_through, transfers }.
  * `scanned_through`: every transfer to every one of these recipients with an earlier block timestamp is known and final; null
  * while that can be said of no moment: a wallet that is new or still being back-filled, a window from before its wallet was
  * watched, a network that is halted or unknown. `transfers`: those in the windows, in the words of TransferObserved;
@@ -29,7 +29,7 @@ const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,3})?Z$/;
 export function windowsRoute({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route {
   return route({
     method: 'POST',
-    path: '/internal/v1/windows',
+    path: '/internal/v1/transfers/in-windows',
     async handle(request) {
       const asked = await readJson(request, MAX_BODY_BYTES, parseQuestion);
       const network = networks.find(({ id }) => id === asked.network);

@@ -52,7 +52,7 @@ export const ReadMerchant = defineCall({
   response: json<Merchant>(),
 });
 
-export const ReadMerchantAudit = auditCall<AuditEntry>('api-gateway');
+export const ReadMerchantAudit = auditCall('api-gateway', json<{ entries: AuditEntry[] }>());
 
 /** Changes of an account by an operator. 404 for an unknown merchant; blocking a blocked one changes nothing. */
 const change = <const Action extends string, T>(action: Action, response: T) =>

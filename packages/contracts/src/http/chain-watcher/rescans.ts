@@ -21,7 +21,11 @@ export type Rescan = {
 };
 
 /** Both ends are included. Exactly one of `from_block` and `since` is given; without `to_block` it ends at the last final block. */
-export type RescanRange = { from_block?: number; since?: string; to_block?: number };
+export type RescanRange = {
+  from_block?: number | undefined;
+  since?: string | undefined;
+  to_block?: number | undefined;
+};
 
 const height = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 

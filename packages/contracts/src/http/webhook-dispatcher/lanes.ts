@@ -19,12 +19,15 @@ export type Lane = {
   failing_since: string | null;
   /** Of the last failure; it stays when the receiver recovers. */
   error_category: string | null;
-  /** While it is set, the receiver gets nothing until then, and one event after it. */
-  closed_until: string | null;
-  closed_times: number;
-  /** Attempts in flight that each process allows while the receiver recovers; null when the ordinary bound holds. */
-  recovering_cap: number | null;
-  /** Something is due, and nothing is sent before this time. */
+  /** Of the circuit to the receiver. `closed` is the healthy one; `half_open` while one probe is in flight. */
+  circuit_state: 'closed' | 'open' | 'half_open' | 'recovering';
+  /** When an open circuit may be probed, or the lease of the probe of a half-open one lapses; otherwise null. */
+  open_until: string | null;
+  /** How often the circuit opened since it was last closed. */
+  times_opened: number;
+  /** Attempts in flight that each process allows while the circuit is recovering; otherwise null. */
+  recovery_limit: number | null;
+  /** Something is due, and nothing is sent before this time: the circuit is open, or the host cannot be reached. */
   put_off_until: string | null;
 };
 

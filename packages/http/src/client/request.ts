@@ -1,7 +1,20 @@
-import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+
+import type { Call, InputOf, Method, ResponseOf } from '@quittance/contracts/call.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
 
-import type { ServiceRequest, ServiceResponse } from './client.ts';
+export type ServiceRequest = {
+  method: Method;
+  /** Begins with a slash; parameters in it are percent-encoded already. */
+  path: string;
+  query?: URLSearchParams | Record<string, string>;
+  json?: unknown;
+  headers?: Record<string, string>;
+  /** Whether doing it twice is as good as doing it once, so that a broken connection allows a retry. Default: GET, PUT, DELETE. */
+  idempotent?: boolean;
+};
+
+export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 
 /** The third argument of a call: left out when there is nothing to give. */
 export type Given<C extends Call> = object extends InputOf<C> ? [input?: InputOf<C>] : [input: InputOf<C>];
