@@ -1,5 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
+import { MAX_BETA_DAYS, standardBeta, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** The result of a rule: a new version, no change, or a refusal with the reason for the operator. */
@@ -8,18 +9,6 @@ export type Decision =
 
 /** A pure rule over the locked policy and the database's time. */
 export type Rule = (policy: AccessPolicy, now: Date) => Decision;
-
-/** Absent limits stay as they are; a daily limit of null means no daily cap. */
-export type Limits = { total_limit?: number; daily_limit?: number | null };
-
-/** What a beta is agreed to be; absent ones are the standard. */
-export type BetaConditions = Limits & { beta_duration_days?: number };
-
-/** Standard beta. Source: the API contract, "Creation quota". */
-const standardBeta = { beta_duration_days: 30, total_limit: 100, daily_limit: 10 } as const;
-
-/** The longest a beta may last, extensions included. */
-export const MAX_BETA_DAYS = 3650;
 
 /** The first policy of a merchant. A beta waits for its activation; legacy may create at once. */
 export function register(merchant: MerchantRegistered, accountActive: boolean): AccessPolicy {

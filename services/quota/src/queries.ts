@@ -1,5 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { PolicyChange, UsageDay } from '@quittance/contracts/http/quota/history.ts';
+import type { AccountStatus } from '@quittance/contracts/http/quota/policy.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { PrismaClient } from '../generated/client.ts';
@@ -8,27 +10,14 @@ import { toPolicy } from './store.ts';
 /** The audit and the usage history answer at most this many rows, newest first. */
 const MAX_ROWS = 100;
 
-/** One change of a policy; `before` is null for the registration. */
-type AuditEntry = {
-  policy_version: number;
-  action: string;
-  actor: string;
-  reason: string;
-  before: unknown;
-  after: unknown;
-  changed_at: string;
-};
-
-type AccountStatus = { status: string; status_version: number; policy_version: number };
-
 /** Typed reads, for the operator and for payments. */
 export type Queries = {
   /** Null for an unknown merchant. */
   policy(merchantId: string): Promise<AccessPolicy | null>;
   /** Newest first, before a timestamp if one is given. */
-  audit(merchantId: string, before: Date | null): Promise<AuditEntry[]>;
+  audit(merchantId: string, before: Date | null): Promise<PolicyChange[]>;
   /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
-  usage(merchantId: string, before: Date | null): Promise<{ day: string; payments_created: number }[]>;
+  usage(merchantId: string, before: Date | null): Promise<UsageDay[]>;
   /** The newest account status received, and a policy version that includes it. Null before the first. */
   accountStatus(merchantId: string): Promise<AccountStatus | null>;
 };
@@ -52,8 +41,8 @@ export function createQueries(pool: Pool, schema: string): Queries {
         action: row.action,
         actor: row.actor,
         reason: row.reason,
-        before: row.before,
-        after: row.after,
+        before: row.before as PolicyChange['before'],
+        after: row.after as PolicyChange['after'],
         changed_at: rfc3339(row.changed_at),
       }));
     },

@@ -1,3 +1,4 @@
+import { ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { route, type Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -28,8 +29,7 @@ export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Depen
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchantId, previousRequestAt }) => {
-      const path = `/internal/v1/merchants/${merchantId}/limits`;
-      const answer = await upstreams.payments.request({ method: 'GET', path });
+      const answer = await upstreams.payments.send(ReadLimits, { params: { merchant_id: merchantId } });
       const limits = successBody(answer);
       if (limits === null) return forward(answer);
       const lastApiRequestAt = previousRequestAt === null ? null : rfc3339(previousRequestAt);

@@ -1,3 +1,5 @@
+import { CancelPayment, CreatePayment, ListPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
@@ -29,15 +31,7 @@ const changes = ({ admission, upstreams, networks }: Dependencies): Route[] => [
     limit: rateLimits.creation,
     read: (request) => readCreation(request, networks),
     handle: async ({ merchantId, input }) =>
-      // The Idempotency-Key makes a retry safe after a broken connection.
-      forward(
-        await upstreams.payments.request({
-          method: 'POST',
-          path: paymentsOf(merchantId),
-          json: input,
-          idempotent: true,
-        }),
-      ),
+      forward(await upstreams.payments.send(CreatePayment, { params: { merchant_id: merchantId }, body: input })),
   }),
 
   merchantRoute(admission, {
@@ -47,8 +41,8 @@ const changes = ({ admission, upstreams, networks }: Dependencies): Route[] => [
     read: readPaymentId,
     handle: async ({ merchantId, input: paymentId }) => {
       if (paymentId === null) throw notCancellable();
-      const path = `${paymentsOf(merchantId)}/${paymentId}/cancel`;
-      const answer = await upstreams.payments.request({ method: 'POST', path });
+      const params = { merchant_id: merchantId, payment_id: paymentId };
+      const answer = await upstreams.payments.send(CancelPayment, { params });
       if (answer.status === 409) throw notCancellable();
       return forward(answer);
     },
@@ -65,7 +59,7 @@ const lists = ({ admission, upstreams }: Dependencies): Route[] => [
       return readListQuery(request.query);
     },
     handle: async ({ merchantId, input }) => {
-      const answer = await upstreams.payments.request({ method: 'GET', path: paymentsOf(merchantId), query: input });
+      const answer = await upstreams.payments.send(ListPayments, { params: { merchant_id: merchantId }, query: input });
       const page = successBody(answer);
       return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
     },
@@ -80,7 +74,7 @@ const lists = ({ admission, upstreams }: Dependencies): Route[] => [
       return readPageQuery(request.query);
     },
     handle: async ({ merchantId, input }) =>
-      forward(await upstreams.payments.request({ method: 'GET', path: paymentsOf(merchantId), query: input })),
+      forward(await upstreams.payments.send(ListPayments, { params: { merchant_id: merchantId }, query: input })),
   }),
 ];
 
@@ -108,16 +102,14 @@ const single = ({ admission, upstreams, views }: Dependencies): Route[] => [
       const payment = readPayment(views, merchantId, paymentId);
       // Its failure matters only where the list is empty.
       payment.catch(() => undefined);
-      const path = `${paymentsOf(merchantId)}/${paymentId}/deliveries`;
-      const answer = await upstreams.webhooks.request({ method: 'GET', path });
+      const params = { merchant_id: merchantId, payment_id: paymentId };
+      const answer = await upstreams.webhooks.send(ListDeliveries, { params });
       if (isEmptyList(answer)) await payment;
       if (answer.status === 404) throw paymentNotFound();
       return forward(answer);
     },
   }),
 ];
-
-const paymentsOf = (merchantId: string): string => `/internal/v1/merchants/${merchantId}/payments`;
 
 /** @returns null for a malformed id, which is answered and counted like an unknown one. */
 async function readPaymentId(request: RouteRequest): Promise<string | null> {

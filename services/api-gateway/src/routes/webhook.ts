@@ -1,3 +1,9 @@
+import {
+  ConfigureWebhook,
+  ReadWebhook,
+  RotateWebhookKey,
+} from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
+import { RetryEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
@@ -16,9 +22,8 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     limit: rateLimits.webhookSettings,
     read: readWebhookEndpoint,
     handle: async ({ merchantId, input }) => {
-      const path = endpointOf(merchantId);
-      // Never retried automatically: only the first response shows the signing key.
-      return forward(await upstreams.webhooks.request({ method: 'PUT', path, json: input, idempotent: false }));
+      const params = { merchant_id: merchantId };
+      return forward(await upstreams.webhooks.send(ConfigureWebhook, { params, body: input }));
     },
   }),
 
@@ -28,7 +33,7 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
     handle: async ({ merchantId }) =>
-      forward(await upstreams.webhooks.request({ method: 'GET', path: endpointOf(merchantId) })),
+      forward(await upstreams.webhooks.send(ReadWebhook, { params: { merchant_id: merchantId } })),
   }),
 
   merchantRoute(admission, {
@@ -37,7 +42,7 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     limit: rateLimits.webhookSettings,
     read: refuseLargeBody,
     handle: async ({ merchantId }) =>
-      forward(await upstreams.webhooks.request({ method: 'POST', path: `${endpointOf(merchantId)}/rotate-key` })),
+      forward(await upstreams.webhooks.send(RotateWebhookKey, { params: { merchant_id: merchantId } })),
   }),
 
   merchantRoute(admission, {
@@ -50,13 +55,11 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     },
     handle: async ({ merchantId, input: eventId }) => {
       if (!isId('evt', eventId)) throw eventNotFound();
-      const path = `/internal/v1/merchants/${merchantId}/events/${eventId}/retry`;
-      const answer = await upstreams.webhooks.request({ method: 'POST', path });
+      const params = { merchant_id: merchantId, event_id: eventId };
+      const answer = await upstreams.webhooks.send(RetryEvent, { params });
       // The same bytes as above: an unknown event and another merchant's cannot be told apart.
       if (answer.status === 404) throw eventNotFound();
       return forward(answer);
     },
   }),
 ];
-
-const endpointOf = (merchantId: string): string => `/internal/v1/merchants/${merchantId}/webhook`;

@@ -1,20 +1,15 @@
 import { sha256 } from '@quittance/contracts/ids.ts';
-import type { PaymentDetails, PublicPayment } from '@quittance/contracts/payment.ts';
 import {
-  type CheckoutPayment,
   DETAILS_MAX,
-  type DetailsAnswer,
-  type DetailsRequest,
-  type OwnPayment,
   PUBLIC_PAYMENTS_MAX,
-  type PublicPaymentsAnswer,
-  type PublicPaymentsRequest,
-} from '@quittance/contracts/payment-views.ts';
+  ReadPaymentDetails,
+  ReadPublicPayments,
+} from '@quittance/contracts/http/payments/payments.ts';
+import type { CheckoutPayment, OwnPayment } from '@quittance/contracts/payment-views.ts';
+import type { PaymentDetails, PublicPayment } from '@quittance/contracts/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
-import { unavailable } from '@quittance/http/errors.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { successBody } from './response.ts';
 
 /** Reads single payments. Each throws ServiceUnavailable or HttpError 503 when payments does not answer. */
 export type PaymentViews = {
@@ -42,8 +37,8 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
     keyOf: ownPaymentKey,
     answerOf: (payment) => payment,
     run: async (batch) => {
-      const json: DetailsRequest = { payments: batch.map(({ input }) => input) };
-      const found = await ask<DetailsAnswer['found'][number]>(payments, '/internal/v1/payment-details', json);
+      const body = { payments: batch.map(({ input }) => input) };
+      const { found } = await payments.call(ReadPaymentDetails, { body });
       const byKey = new Map(
         found.map(({ merchant_id, payment }) => [
           ownPaymentKey({ merchant_id, payment_id: payment.payment_id }),
@@ -59,9 +54,9 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
     keyOf: (tokenHash) => tokenHash,
     answerOf: (shown) => shown,
     run: async (batch) => {
-      const json: PublicPaymentsRequest = { tokens_sha256: batch.map(({ input }) => input) };
-      const found = await ask<FoundPublicPayment>(payments, '/internal/v1/public-payments', json);
-      const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, { ...unsaid(), ...shown }]));
+      const body = { tokens_sha256: batch.map(({ input }) => input) };
+      const { found } = await payments.call(ReadPublicPayments, { body });
+      const byHash = new Map(found.map(({ token_sha256: hash, ...shown }) => [hash, { ...missingFields(), ...shown }]));
       return batch.map(({ input }) => byHash.get(input) ?? null);
     },
   });
@@ -74,18 +69,10 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
   };
 }
 
-type FoundPublicPayment = Pick<PublicPaymentsAnswer['found'][number], 'token_sha256' | 'payment'> &
-  Partial<PublicPaymentsAnswer['found'][number]>;
-
-/** For a payments service of an older release, which says the payment alone: by our own clock, and without confirmations. */
-const unsaid = (): Omit<CheckoutPayment, 'payment'> => ({ confirmations: null, server_time: rfc3339(new Date()) });
+/** For a payments service of an older release, whose response has the payment alone: our own clock, and no confirmations. */
+const missingFields = (): Omit<CheckoutPayment, 'payment'> => ({
+  confirmations: null,
+  server_time: rfc3339(new Date()),
+});
 
 const ownPaymentKey = ({ merchant_id, payment_id }: OwnPayment): string => `${merchant_id} ${payment_id}`;
-
-async function ask<Found>(payments: ServiceClient, path: string, json: object): Promise<Found[]> {
-  // A question, although asked by POST.
-  const answer = await payments.request({ method: 'POST', path, json, idempotent: true });
-  const found = successBody(answer)?.['found'];
-  if (!Array.isArray(found)) throw unavailable(new Error(`payments answered ${answer.status} without a list`));
-  return found as Found[];
-}

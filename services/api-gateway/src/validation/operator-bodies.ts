@@ -1,4 +1,6 @@
 import { authorProperties, textSchema, type Author } from '@quittance/contracts/author.ts';
+import { betaSchemas } from '@quittance/contracts/http/quota/policy.ts';
+import { standardBeta } from '@quittance/contracts/policy-defaults.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import { readValidJson, type JsonObject } from './json-body.ts';
@@ -15,12 +17,8 @@ export type Registration = {
   beta_duration_days: number | null;
 };
 
-/** Source: the API contract, "Creation quota". */
-const standardBeta = { total_limit: 100, daily_limit: 10, beta_duration_days: 30 };
 /** The total of a legacy account is required; nothing else limits it. */
 const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
-
-const count = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
 
 const authorShape = shapeOf({ required: ['actor', 'reason'], properties: authorProperties });
 
@@ -30,9 +28,7 @@ const registrationShape = shapeOf({
     ...authorProperties,
     name: textSchema(200),
     access_type: { enum: ['beta', 'legacy'] },
-    total_limit: count,
-    daily_limit: { ...count, type: ['integer', 'null'] },
-    beta_duration_days: { type: 'integer', minimum: 1, maximum: 3650 },
+    ...betaSchemas,
   },
 });
 

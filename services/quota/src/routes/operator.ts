@@ -1,14 +1,21 @@
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
+import {
+  ActivateBeta,
+  ExtendBeta,
+  MoveToBeta,
+  PauseCreation,
+  ResumeCreation,
+  SetLimits,
+} from '@quittance/contracts/http/quota/policy.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { operatorBody } from '@quittance/http/server/operator-body.ts';
-import { route } from '@quittance/http/server/route.ts';
-import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { ChangeOutcome } from '../changes.ts';
-import { activate, extend, MAX_BETA_DAYS, moveToBeta, setLimits, setPaused } from '../policy.ts';
-import type { BetaConditions, Limits, Rule } from '../policy.ts';
-import { merchantId, unknownMerchant } from './policy.ts';
+import { activate, extend, moveToBeta, setLimits, setPaused, type Rule } from '../policy.ts';
+import { unknownMerchant } from './policy.ts';
 
-/** Applies a rule in a transaction of its own. */
+/** Applies a rule in its own transaction. */
 export type Change = (change: {
   merchantId: string;
   action: string;
@@ -16,59 +23,31 @@ export type Change = (change: {
   author: Author;
 }) => Promise<ChangeOutcome>;
 
-/** Far above any real account, and still within PostgreSQL's integer. */
-const MAX_LIMIT = 1_000_000_000;
+type OperatorRequest = { params: { merchant_id: string }; author: Author };
 
-const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
-const limit = { type: 'integer', minimum: 0, maximum: MAX_LIMIT };
-/** Null means no daily cap. */
-const dailyLimit = { ...limit, type: ['integer', 'null'] };
-
-/**
- * What an operator can do to a policy. Each answers 200 with the policy in force, 404 for an unknown merchant, 409 with the reason
- * when the policy does not allow it, 422 for a wrong body. Asking for what is already so is 200 and makes no new version.
- */
-export const operatorRoutes = (change: Change): Route[] => [
-  changeRoute(change, 'activate', operatorBody({}), () => activate()),
-  changeRoute(change, 'pause', operatorBody({}), () => setPaused(true)),
-  changeRoute(change, 'resume', operatorBody({}), () => setPaused(false)),
-  changeRoute(change, 'extend', operatorBody<{ days: number }>({ days }, ['days']), (body) => extend(body.days)),
-  changeRoute(change, 'limits', operatorBody<Limits>({ total_limit: limit, daily_limit: dailyLimit }), (limits) => {
-    if (Object.keys(limits).length > 0) return setLimits(limits);
-    throw invalid({ field: 'body', reason: 'must set total_limit, daily_limit or both' });
-  }),
-  changeRoute(
-    change,
-    'move-to-beta',
-    operatorBody<BetaConditions>({ total_limit: limit, daily_limit: dailyLimit, beta_duration_days: days }),
-    moveToBeta,
-  ),
-];
-
-function changeRoute<F>(
-  change: Change,
-  action: string,
-  read: (request: RouteRequest) => Promise<{ author: Author; fields: F }>,
-  ruleOf: (fields: F) => Rule,
-): Route {
-  return route({
-    method: 'POST',
-    path: `/internal/v1/merchants/:merchant_id/${action}`,
-    handle: async (request) => {
-      const { author, fields } = await read(request);
-      return replyOf(await change({ merchantId: merchantId(request.params), action, rule: ruleOf(fields), author }));
-    },
-  });
-}
-
-function replyOf(result: ChangeOutcome): Reply {
-  switch (result.outcome) {
-    case 'changed':
-    case 'unchanged':
-      return { status: 200, body: result.policy };
-    case 'refused':
-      throw new HttpError(409, result.detail);
-    case 'unknown_merchant':
-      throw unknownMerchant();
-  }
+/** Changes of a policy by an operator. What each answers is declared with its call. */
+export function operatorRoutes(change: Change): Route[] {
+  const apply = async (action: string, { params, author }: OperatorRequest, rule: Rule): Promise<AccessPolicy> => {
+    const result = await change({ merchantId: params.merchant_id, action, rule, author });
+    switch (result.outcome) {
+      case 'changed':
+      case 'unchanged':
+        return result.policy;
+      case 'refused':
+        throw new HttpError(409, result.detail);
+      case 'unknown_merchant':
+        throw unknownMerchant();
+    }
+  };
+  return [
+    callRoute(ActivateBeta, (request) => apply('activate', request, activate())),
+    callRoute(PauseCreation, (request) => apply('pause', request, setPaused(true))),
+    callRoute(ResumeCreation, (request) => apply('resume', request, setPaused(false))),
+    callRoute(ExtendBeta, (request) => apply('extend', request, extend(request.body.days))),
+    callRoute(SetLimits, (request) => {
+      if (Object.keys(request.body).length > 0) return apply('limits', request, setLimits(request.body));
+      throw invalid({ field: 'body', reason: 'must set total_limit, daily_limit or both' });
+    }),
+    callRoute(MoveToBeta, (request) => apply('move-to-beta', request, moveToBeta(request.body))),
+  ];
 }
