@@ -166,7 +166,7 @@ describe('what a provider says', () => {
     expect(classifyRpcError('eth_blockNumber', code, message).kind).toBe('rate_limit');
   });
 
-  test('a text is cut: nobody fills our log', () => {
+  test('a long text is cut, so that no node fills our log', () => {
     expect(classifyRpcError('eth_getLogs', 1, 'x'.repeat(10_000)).message.length).toBeLessThan(400);
   });
 });
@@ -263,7 +263,7 @@ test.each([
 });
 
 describe('what the connection says', () => {
-  test('a deadline and a refused connection are told apart', () => {
+  test('a deadline and a refused connection have different kinds', () => {
     expect(classifyTransportError(new DOMException('late', 'TimeoutError')).kind).toBe('timeout');
     expect(classifyTransportError(Object.assign(new Error('x'), { code: 'UND_ERR_CONNECT_TIMEOUT' })).kind).toBe(
       'timeout',

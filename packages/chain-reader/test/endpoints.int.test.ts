@@ -50,16 +50,16 @@ async function start(
 }
 
 /** What the scanning does in small: reads the head and the block of that height. @returns who answered. */
-async function lookAtHead(rpc: RpcProvider): Promise<number> {
+async function readHeadBlock(rpc: RpcProvider): Promise<number> {
   const { number } = await readHead(rpc);
   if ((await readBlockAt(rpc, number)) === null) throw new RpcError('unknown_block', 'the node lacks its own head');
   return rpc.endpoint;
 }
 
-/** A minute's worth of blocks. Those of mine() all bear the same moment. */
+/** A minute's worth of blocks. Those of mine() all have the same timestamp. */
 const mineOld = () => chain.rpc('anvil_mine', ['0x3c', '0x1']);
 
-const who = () => endpoints.ask(lookAtHead);
+const who = () => endpoints.ask(readHeadBlock);
 const stateOf = (position: number) => endpoints.states()[position]!;
 const failWith = (kind: 'invalid_answer' | 'unknown_block' | 'range') => () =>
   Promise.reject(new RpcError(kind, 'said the test'));
@@ -78,19 +78,19 @@ describe('among endpoints that are well', () => {
 
   test('another one than a given one is found, or none', async () => {
     await start(2);
-    expect(await endpoints.askAnother(lookAtHead, 0)).toBe(1);
-    expect(await endpoints.askAnother(lookAtHead, 1)).toBe(0);
+    expect(await endpoints.askAnother(readHeadBlock, 0)).toBe(1);
+    expect(await endpoints.askAnother(readHeadBlock, 1)).toBe(0);
     endpoints.close();
     await Promise.all(nodes.map((node) => node.close()));
     await start(1);
-    expect(await endpoints.askAnother(lookAtHead, 0)).toBeNull();
+    expect(await endpoints.askAnother(readHeadBlock, 0)).toBeNull();
   });
 
   test('all are asked, one after the other, until the answers are enough', async () => {
     const [, second] = await start(3);
-    expect(await endpoints.askUntil(lookAtHead, (answers) => answers.length === 2)).toEqual([0, 1]);
+    expect(await endpoints.askUntil(readHeadBlock, (answers) => answers.length === 2)).toEqual([0, 1]);
     second!.replaceAll('drop');
-    expect(await endpoints.askUntil(lookAtHead, () => false)).toEqual([0, 2]);
+    expect(await endpoints.askUntil(readHeadBlock, () => false)).toEqual([0, 2]);
   });
 
   test('a question that is too large is not asked of the next', async () => {
@@ -113,7 +113,7 @@ describe('among endpoints that are well', () => {
   test('nothing is asked of the only one but what is needed', async () => {
     const [only] = await start(1, { probeIntervalMs: OFTEN_MS });
     const alone = endpoints;
-    await alone.ask(lookAtHead);
+    await alone.ask(readHeadBlock);
     const requests = only!.requests();
     // Meanwhile two endpoints of the same kind are asked for their heads, again and again.
     const [, other] = await start(2, { probeIntervalMs: OFTEN_MS });
@@ -166,20 +166,20 @@ describe('an endpoint that claims a head far above all others', () => {
     return { result: { ...(answer.result as object), number: raised(number, 1e6), timestamp: raised(timestamp, 1e7) } };
   };
 
-  test('makes nobody else look late once it could not show the blocks', async () => {
+  test('makes no other endpoint look late once it could not show the blocks', async () => {
     const [, liar] = await start(3, { probeIntervalMs: OFTEN_MS });
     liar!.spoil(claim);
     const asked: number[] = [];
     const look = (rpc: RpcProvider) => {
       asked.push(rpc.endpoint);
-      return lookAtHead(rpc);
+      return readHeadBlock(rpc);
     };
     await eventually(async () => {
       expect(await endpoints.ask(look)).not.toBe(1);
       expect(asked).toContain(1);
     });
     // From then on it claims in vain, for as long as the test may want to wait.
-    for (let looks = 0; looks < 20; looks += 1) expect(await endpoints.ask(look)).toBe(0);
+    for (let reads = 0; reads < 20; reads += 1) expect(await endpoints.ask(look)).toBe(0);
     expect(asked.filter((position) => position === 1).length).toBe(1);
     expect(endpoints.states()).toMatchObject([{ state: 'closed', head_lag_blocks: 0 }, {}, { state: 'closed' }]);
     expect(stateOf(1).head).toBeGreaterThan(1e6);
@@ -188,7 +188,7 @@ describe('an endpoint that claims a head far above all others', () => {
   test('does no harm when it is the first either', async () => {
     const [liar] = await start(2, { probeIntervalMs: OFTEN_MS });
     liar!.spoil(claim);
-    for (let looks = 0; looks < 5; looks += 1) expect(await who()).toBe(1);
+    for (let reads = 0; reads < 5; reads += 1) expect(await who()).toBe(1);
     await eventually(() => expect(stateOf(1)).toMatchObject({ state: 'closed', head_lag_blocks: 0 }));
   });
 });
@@ -199,7 +199,7 @@ describe('an endpoint that says we ask too often', () => {
   test('is asked once, and then left alone for as long as it says', async () => {
     const [first, , third] = await start(3, { probeIntervalMs: OFTEN_MS });
     first!.replaceAll(refusal({ 'retry-after': '60' }));
-    for (let looks = 0; looks < 5; looks += 1) expect(await who()).toBe(1);
+    for (let reads = 0; reads < 5; reads += 1) expect(await who()).toBe(1);
     // Nor is it asked for its head, as others are.
     await eventually(() => expect(third!.requests()).toBeGreaterThan(5));
     expect(first!.requests()).toBe(1);
@@ -218,7 +218,7 @@ describe('an endpoint that says we ask too often', () => {
     expect(stateOf(0)).toMatchObject({ state: 'closed', cooldown_until: null, failures: { rate_limit: 1 } });
   });
 
-  test('rests as well when it answers 503 with Retry-After, and is not taken for broken', async () => {
+  test('cools down as well when it answers 503 with Retry-After, and its circuit stays closed', async () => {
     const [first] = await start(2);
     first!.replaceAll({ status: 503, body: '', headers: { 'retry-after': '60' } });
     expect(await Promise.all([who(), who(), who(), who()])).toEqual([1, 1, 1, 1]);
@@ -234,7 +234,7 @@ describe('an endpoint that says we ask too often', () => {
     expect(await who()).toBe(0);
   });
 
-  test('is not waited for when that would take long: whoever asks hears so at once', async () => {
+  test('is not waited for when that would take long: the read fails at once', async () => {
     const [only] = await start(1);
     only!.replaceAll(refusal({ 'retry-after': '120' }));
     await expect(who()).rejects.toMatchObject({ kind: 'rate_limit' });
@@ -253,12 +253,12 @@ describe('a budget', () => {
 
   test('that is used up everywhere is waited for', async () => {
     await start(1, { requestsPerSecond: [20] });
-    const looks = await Promise.all(Array.from({ length: 15 }, () => who()));
-    expect(looks).toEqual(Array.from({ length: 15 }, () => 0));
+    const answers = await Promise.all(Array.from({ length: 15 }, () => who()));
+    expect(answers).toEqual(Array.from({ length: 15 }, () => 0));
     expect(stateOf(0)).toMatchObject({ failures: {}, requests: 45 });
   });
 
-  test('that a wait cannot help is told from a refusal, and rests nobody', async () => {
+  test('that no wait can help is no rate limit, and starts no cooldown', async () => {
     await start(1, { requestsPerSecond: [0.1] });
     await expect(who()).rejects.toMatchObject({ kind: 'no_budget' });
     expect(stateOf(0)).toMatchObject({ state: 'closed', requests: 1, failures: { no_budget: 1 } });
@@ -290,21 +290,21 @@ describe('an endpoint that fails', () => {
   test('again and again opens its circuit, which closes by itself although no read needs it', async () => {
     const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
     first!.replaceAll('drop');
-    for (let looks = 0; looks < 4; looks += 1) expect(await who()).toBe(1);
+    for (let reads = 0; reads < 4; reads += 1) expect(await who()).toBe(1);
     expect(stateOf(0).state).toBe('open');
     first!.replaceAll(null);
     await eventually(() => expect(stateOf(0).state).toBe('closed'));
     expect(await who()).toBe(0);
   });
 
-  test('is the last to be asked while nobody knows yet whether it is back', async () => {
+  test('is asked last while its circuit is half-open', async () => {
     const [first] = await start(2);
     first!.replaceAll('drop');
-    for (let looks = 0; looks < 4; looks += 1) expect(await who()).toBe(1);
+    for (let reads = 0; reads < 4; reads += 1) expect(await who()).toBe(1);
     first!.replaceAll(null);
     await eventually(() => expect(stateOf(0).state).toBe('half_open'));
     expect(await who()).toBe(1);
-    expect(await endpoints.askAnother(lookAtHead, 1)).toBe(0);
+    expect(await endpoints.askAnother(readHeadBlock, 1)).toBe(0);
     expect(await who()).toBe(0);
   });
 
@@ -319,7 +319,7 @@ describe('an endpoint that fails', () => {
   test('is reported by its own error, not by one of an endpoint that was not asked', async () => {
     const [first, second] = await start(2);
     second!.replaceAll({ status: 429, body: '', headers: { 'retry-after': '60' } });
-    await expect(endpoints.askAnother(lookAtHead, 0)).rejects.toMatchObject({ kind: 'rate_limit' });
+    await expect(endpoints.askAnother(readHeadBlock, 0)).rejects.toMatchObject({ kind: 'rate_limit' });
     first!.replaceAll({ status: 403, body: '' });
     await expect(who()).rejects.toMatchObject({ kind: 'refused' });
   });
@@ -339,26 +339,26 @@ describe('an endpoint that fails', () => {
     const [first] = await start(2, { probeIntervalMs: OFTEN_MS });
     first!.spoil((call) => (call.method === 'eth_chainId' ? { result: '0x1' } : undefined));
     const calls: string[] = [];
-    for (let looks = 0; looks < 5; looks += 1)
+    for (let reads = 0; reads < 5; reads += 1)
       await endpoints.ask(async (rpc) => {
         calls.push(`${rpc.endpoint}`);
-        return lookAtHead(rpc);
+        return readHeadBlock(rpc);
       });
     expect(new Set(calls)).toEqual(new Set(['1']));
-    await expect(endpoints.askAnother(lookAtHead, 1)).rejects.toThrow();
+    await expect(endpoints.askAnother(readHeadBlock, 1)).rejects.toThrow();
     expect(stateOf(0)).toMatchObject({ head: null, last_error: 'wrong_chain: chain id 1 instead of 31337' });
   });
 });
 
 test('closing ends what waits for an answer, for a rest and for a budget', async () => {
   const [first] = await start(1, { requestsPerSecond: [1] });
-  const waiting = [who(), who(), who()].map((look) => look.then(() => 'answered').catch((error: unknown) => error));
+  const waiting = [who(), who(), who()].map((read) => read.then(() => 'answered').catch((error: unknown) => error));
   await eventually(() => expect(first!.requests()).toBeGreaterThan(0));
   endpoints.close();
   for (const outcome of await Promise.all(waiting)) expect(outcome).toBeInstanceOf(RpcError);
 });
 
-test('what is known of endpoints is told in words that stay, and without a URL', async () => {
+test('the states of endpoints have stable field names, and no URL', async () => {
   await start(2, { probeIntervalMs: OFTEN_MS });
   nodes[0]!.replaceAll({ status: 403, body: '{"error":{"code":-32000,"message":"key a-secret-key is over"}}' });
   await who();

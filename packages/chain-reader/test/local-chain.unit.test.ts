@@ -22,7 +22,7 @@ test('a hole below finality is answered with the block under it', () => {
   expect(chain.atOrBelow(0)).toBeUndefined();
 });
 
-test('the last block before a moment is found among blocks with equal timestamps', () => {
+test('the last block before a timestamp is found among blocks with equal timestamps', () => {
   const chain = createLocalChain(
     [1, 2, 3, 4].map((number) => sampleBlock(number, { timestamp: number < 4 ? 10 : 20 })),
   );

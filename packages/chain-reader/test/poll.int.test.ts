@@ -15,14 +15,14 @@ afterEach(() => {
 });
 
 const headNumber = async () => (await reading.head()).number;
-/** A chain scanned up to the head, and one look at what came since. */
+/** A chain scanned up to the head, and one poll of what came since. */
 async function lookAfter(happens: () => Promise<unknown>, wallets: string[] = [], expected = 0) {
   const local = await reading.scannedTo(await headNumber());
   await happens();
   return reading.readWithCost((rpc) => poll(rpc, reading.pollContext(local, wallets), expected));
 }
 
-describe('a look near the head', () => {
+describe('a poll near the head', () => {
   test('that finds nothing new is one small request', async () => {
     const { answer, requests, calls } = await lookAfter(async () => undefined);
     expect(answer.kind).toBe('no_new_blocks');
@@ -191,7 +191,7 @@ describe('many transfers in one block', () => {
 });
 
 describe('a fork', () => {
-  test('that happened twice between two looks is found at its lowest block', async () => {
+  test('that happened twice between two polls is found at its lowest block', async () => {
     for (let pair = 0; pair < 2; pair += 1) {
       await reading.chain.transfer(newWallet(), 5n);
       await reading.chain.mine(1);
@@ -212,7 +212,7 @@ describe('a fork', () => {
     expect(await reading.read((rpc) => poll(rpc, reading.pollContext(local)))).toMatchObject({ kind: 'no_new_blocks' });
   });
 
-  test('is not seen where a node that lags answers in the middle of a look', async () => {
+  test('is not reported when a lagging node answers in the middle of a poll', async () => {
     await reading.chain.mine(5);
     const local = await reading.scannedTo(await headNumber());
     await reading.chain.mine(1);

@@ -18,7 +18,7 @@ describe('decoding', () => {
     expect(decoded?.amountUnits).toBe(2n ** 256n - 1n);
   });
 
-  test('the recipient can be told alone, of a transfer and of nothing else', () => {
+  test('recipientOf() finds the recipient of a transfer, and of nothing else', () => {
     expect(recipientOf(TOKEN, sampleLog())).toBe(addressOf(2));
     expect(recipientOf(TOKEN, sampleLog({ address: addressOf(99) }))).toBeNull();
     expect(

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { createWatchSet } from '../src/chain/watch-set.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
-test('behaves as a set of addresses, through any sequence of additions and removals', () => {
+test('a watch set behaves as a set of addresses, through any sequence of additions and removals', () => {
   // Few different addresses, so that collisions, repetitions and re-use of deleted slots all happen.
   const step = fc.tuple(fc.boolean(), fc.integer({ min: 0, max: 40 }));
   fc.assert(
@@ -24,7 +24,7 @@ test('behaves as a set of addresses, through any sequence of additions and remov
   );
 });
 
-test('grows without losing anyone, and confuses nobody', () => {
+test('grows without losing a wallet or confusing two', () => {
   const set = createWatchSet();
   for (let number = 0; number < 50_000; number += 1) set.add(addressOf(number));
   expect(set.size()).toBe(50_000);
@@ -42,7 +42,7 @@ test('adding and removing for ever needs no more room than the wallets that stay
   expect(set.has(addressOf(7))).toBe(false);
 });
 
-test('an address is told from one that differs only in its last digit', () => {
+test('an address differs from one with another last digit', () => {
   const set = createWatchSet();
   set.add(`0x${'f'.repeat(40)}`);
   expect(set.has(`0x${'f'.repeat(39)}e`)).toBe(false);
