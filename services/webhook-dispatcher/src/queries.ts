@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { FAILED_EVENTS_MAX } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { PrismaClient } from '../generated/client.ts';
@@ -6,8 +7,6 @@ import { withTextTimes } from './store/row.ts';
 
 /** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;
-/** Failed events that are counted at most. */
-const MAX_COUNTED = 100_000;
 
 /** What a merchant reads of a delivery: never the URL, the body or a key. */
 const recordFields = {
@@ -35,8 +34,6 @@ const auditFields = { at: true, action: true, actor: true, reason: true, event_i
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = ReturnType<typeof createQueries>;
 
-export type EventState = NonNullable<Awaited<ReturnType<Queries['findEvent']>>>;
-
 /** Prisma runs on the service's own pool, so reads and writes share one limit of connections. */
 export function createQueries(pool: Pool, schema: string) {
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
@@ -60,7 +57,10 @@ export function createQueries(pool: Pool, schema: string) {
         orderBy: { event_id: 'asc' },
         take: MAX_RECORDS,
       });
-      return { events: rows.map(toRecord), total: await prisma.delivery.count({ where: failed, take: MAX_COUNTED }) };
+      return {
+        events: rows.map(toRecord),
+        total: await prisma.delivery.count({ where: failed, take: FAILED_EVENTS_MAX }),
+      };
     },
     /** While it is `in_flight`, `next_attempt_at` is when its lease lapses. Null when there is none. */
     async findEvent(by: { eventId: string } | { paymentId: string }) {

@@ -15,6 +15,3 @@ export function statusesBefore(after: DeliveryStatus): DeliveryStatus[] {
   const all = Object.keys(transitions) as DeliveryStatus[];
   return all.filter((status) => (transitions[status] as readonly DeliveryStatus[]).includes(after));
 }
-
-/** State of a lane's circuit breaker; migrations/0001_baseline.sql says what each means. */
-export type CircuitState = 'closed' | 'open' | 'half_open' | 'recovering';

@@ -1,33 +1,17 @@
-import { invalid } from '@quittance/http/errors.ts';
-import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
-import { pathParameter, route } from '@quittance/http/server/route.ts';
+import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Queries } from '../queries.ts';
 import { readWaitingLanes } from '../store/waiting-lanes.ts';
 
-/**
- * The hundred lanes that wait longest and how many wait: `held=true` those of blocked accounts, `merchant_id` one lane. And what was
- * done to a merchant's endpoint, empty for an unknown merchant.
- */
+/** Which merchants' events wait, and what was done to a merchant's endpoint. Both are empty for an unknown merchant. */
 export const operatorRoutes = ({ pool, queries }: { pool: Pool; queries: Queries }): Route[] => [
-  route({
-    method: 'GET',
-    path: '/internal/v1/lanes',
-    handle: async ({ query }) => {
-      const held = query.get('held') ?? 'false';
-      if (!['true', 'false'].includes(held)) throw invalid({ field: 'held', reason: 'must be true or false' });
-      const merchantId = query.get('merchant_id');
-      const which = merchantId === null ? { held: held === 'true' } : { merchantId };
-      return { status: 200, body: await readWaitingLanes(pool, which) };
-    },
-  }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id/audit',
-    handle: async ({ params, query }) => {
-      const entries = await queries.audit(pathParameter(params, 'merchant_id'), queryMoment(query, 'before'));
-      return { status: 200, body: { entries } };
-    },
-  }),
+  callRoute(ListLanes, ({ query: { held, merchant_id: merchantId } }) =>
+    readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }),
+  ),
+  callRoute(ReadWebhookAudit, async ({ params, query }) => ({
+    entries: await queries.audit(params.merchant_id, query.before),
+  })),
 ];

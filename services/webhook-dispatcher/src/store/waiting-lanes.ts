@@ -1,41 +1,14 @@
+import type { ResponseOf } from '@quittance/contracts/call.ts';
+import { LANE_DUE_MAX } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import type { Lane, ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { CircuitState } from '../state.ts';
 import { withTextTimes } from './row.ts';
-import type { WithTextTimes } from './row.ts';
 
 /** Lists answer at most this many lanes. */
 const MAX_LANES = 100;
-/** Deliveries that are counted at most, of each lane. */
-const MAX_COUNTED = 1_000;
 
-/** A merchant's queue, as an operator reads it. */
-type LaneRow = {
-  merchant_id: string;
-  /** Of the endpoint; null before the merchant's first PUT, until which nothing is sent. */
-  host: string | null;
-  /** Deliveries due and not being sent, up to 1,000. */
-  due: number;
-  oldest_due_at: Date | null;
-  /** The account is blocked. */
-  held: boolean;
-  /** Failures since the last success, and since when. */
-  failures: number;
-  failing_since: Date | null;
-  /** Of the last failure; it stays when the receiver recovers. */
-  error_category: string | null;
-  circuit_state: CircuitState;
-  /** When an open circuit may be probed, or the lease of the probe of a half-open one lapses; otherwise null. */
-  open_until: Date | null;
-  /** How often the circuit opened since it was last closed. */
-  times_opened: number;
-  /** Attempts in flight that each process allows while the circuit is recovering; otherwise null. */
-  recovery_limit: number | null;
-  /** Something is due, and nothing is sent before this time: the circuit is open, or the host cannot be reached. */
-  put_off_until: Date | null;
-};
-
-/** The lanes asked for, at most 100, and how many there are. */
-export type WaitingLanes = { lanes: WithTextTimes<LaneRow>[]; total: number };
+type Times = 'oldest_due_at' | 'failing_since' | 'open_until' | 'put_off_until';
+type LaneRow = Omit<Lane, Times> & Record<Times, Date | null> & { total: number };
 
 /**
  * The lanes that wait, longest first: those with something due, and those with an open circuit and something pending.
@@ -45,10 +18,10 @@ export type WaitingLanes = { lanes: WithTextTimes<LaneRow>[]; total: number };
 export async function readWaitingLanes(
   db: Queryable,
   which: { merchantId: string } | { held: boolean },
-): Promise<WaitingLanes> {
+): Promise<ResponseOf<typeof ListLanes>> {
   const merchantId = 'merchantId' in which ? which.merchantId : null;
   const held = 'held' in which && which.held;
-  const { rows } = await db.query<LaneRow & { total: number }>(
+  const { rows } = await db.query<LaneRow>(
     `with waiting as materialized (
        select l.merchant_id, l.held, l.failures, l.failing_since, l.error_category, l.circuit_state, l.open_until,
               l.times_opened, l.recovery_limit, head.due_at as oldest_due_at,
@@ -71,7 +44,7 @@ export async function readWaitingLanes(
        from (select * from waiting order by oldest_due_at, merchant_id limit $4) w
        left join endpoint e on e.merchant_id = w.merchant_id
       order by w.oldest_due_at, w.merchant_id`,
-    [merchantId, held, MAX_COUNTED, MAX_LANES],
+    [merchantId, held, LANE_DUE_MAX, MAX_LANES],
   );
   return { lanes: rows.map(({ total: _total, ...lane }) => withTextTimes(lane)), total: rows[0]?.total ?? 0 };
 }
