@@ -4,8 +4,8 @@ import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
-import { serviceSettings } from './config.ts';
-import type { Config, Service } from './config.ts';
+import { serviceSettings, type Config } from './config.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { Failure } from './failure.ts';
 
 /** A person waits; a service that checks something on chain or over DNS may take a while. */
@@ -14,28 +14,22 @@ const TIMEOUT_MS = 10_000;
 /** An answer that got lost says nothing about what was done. */
 const PERHAPS_DONE = 'It may have been done all the same: look before you repeat it';
 
-export type Request = Omit<ServiceRequest, 'headers'>;
-
-/** The internal APIs. Paths are given without `/internal/v1`. */
+/** The internal APIs. */
 export type Api = {
-  /** Makes a call of the contracts. @throws as `call`. */
-  ask<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
-  /** @returns the answer's JSON. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no usable answer, `wrongUse` without an address. */
-  call(service: Service, request: Request): Promise<unknown>;
+  /** Makes a call. @throws Failure `refused` for a 4xx, `unreachable` for a 5xx or no usable answer, `wrongUse` without an address. */
+  call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** As `call`, with null for a 404. */
-  callOrNull(service: Service, request: Request): Promise<unknown>;
-  /** The same, to read. */
-  find(service: Service, path: string, query?: Record<string, string>): Promise<unknown>;
+  find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
   close(): void;
 };
 
 export function createApi(config: Config): Api {
-  const clients = new Map<Service, ServiceClient>();
+  const clients = new Map<ServiceName, ServiceClient>();
   // What goes wrong is said once, by main.ts, in a sentence; the client's own log lines and metrics have no reader here.
   const logger = createLogger({ service: 'ops', level: 'silent' });
   const metrics = createMetrics({ service: 'ops', processMetrics: false });
 
-  function clientOf(service: Service): ServiceClient {
+  function clientOf(service: ServiceName): ServiceClient {
     const known = clients.get(service);
     if (known !== undefined) return known;
     const client = createServiceClient({
@@ -50,40 +44,31 @@ export function createApi(config: Config): Api {
     return client;
   }
 
-  async function ask(service: Service, request: Request): Promise<{ status: number; body: unknown }> {
+  async function send({ owner, method }: Call, request: ServiceRequest): Promise<{ status: number; body: unknown }> {
     try {
-      const answer = await clientOf(service).request({
-        ...request,
-        path: request.path.startsWith('/internal/v1') ? request.path : `/internal/v1${request.path}`,
-      });
-      return { status: answer.status, body: parse(answer.body, `${service} at ${config.urls[service]}`) };
+      const answer = await clientOf(owner).request(request);
+      return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
-      const reason = reasonOf(error);
-      const doubt = request.method === 'GET' || wasNeverSent(error) ? '' : `. ${PERHAPS_DONE}`;
-      throw new Failure('unreachable', `${service} at ${config.urls[service]} gave no answer: ${reason}${doubt}`);
+      const doubt = method === 'GET' || wasNeverSent(error) ? '' : `. ${PERHAPS_DONE}`;
+      throw new Failure('unreachable', `${owner} at ${config.urls[owner]} gave no answer: ${reasonOf(error)}${doubt}`);
     }
   }
 
-  async function callOrNull(service: Service, request: Request): Promise<unknown> {
-    const { status, body } = await ask(service, request);
+  async function find<C extends Call>(call: C, ...[input]: Given<C>): Promise<ResponseOf<C> | null> {
+    const { status, body } = await send(call, requestOf(call, input));
     if (status === 404) return null;
-    if (status >= 400) throw refusal(service, status, body);
-    return body;
+    if (status >= 400) throw refusal(call.owner, status, body);
+    return body as ResponseOf<C>;
   }
 
-  const call: Api['call'] = async (service, request) => {
-    const { status, body } = await ask(service, request);
-    if (status >= 400) throw refusal(service, status, body);
-    return body;
-  };
-
   return {
-    ask: async (definition, ...[input]) =>
-      (await call(definition.owner, requestOf(definition, input))) as ResponseOf<typeof definition>,
-    call,
-    callOrNull,
-    find: (service, path, query = {}) => callOrNull(service, { method: 'GET', path, query }),
+    find,
+    async call(call, ...[input]) {
+      const { status, body } = await send(call, requestOf(call, input));
+      if (status >= 400) throw refusal(call.owner, status, body);
+      return body as ResponseOf<typeof call>;
+    },
     close: () => clients.forEach((client) => client.close()),
   };
 }
@@ -93,9 +78,9 @@ export function createApi(config: Config): Api {
  * @returns the answers that came, under their names, and what to say of each service that gave none.
  * @throws Failure of the first call that failed in any other way: then the question itself is wrong.
  */
-export async function whatAnswers(
-  asked: Record<string, Promise<unknown>>,
-): Promise<{ answers: Record<string, unknown>; silent: string[] }> {
+export async function whatAnswers<Asked extends Record<string, Promise<unknown>>>(
+  asked: Asked,
+): Promise<{ answers: { [name in keyof Asked]?: Awaited<Asked[name]> }; silent: string[] }> {
   const answers: Record<string, unknown> = {};
   const silent: string[] = [];
   const results = await Promise.allSettled(Object.values(asked));
@@ -106,7 +91,7 @@ export async function whatAnswers(
       silent.push(result.reason.message);
     else throw result?.reason;
   }
-  return { answers, silent };
+  return { answers: answers as { [name in keyof Asked]?: Awaited<Asked[name]> }, silent };
 }
 
 /** @throws Failure that says how to give the setting. */
@@ -118,7 +103,7 @@ export function needed(name: string, value: string): string {
   );
 }
 
-function refusal(service: Service, status: number, body: unknown): Failure {
+function refusal(service: ServiceName, status: number, body: unknown): Failure {
   if (status === 401) return new Failure('refused', `${service} does not accept this INTERNAL_TOKEN.`);
   const detail = (body as { detail?: unknown } | null)?.detail;
   return new Failure('refused', `${service} refused (${status}): ${detailText(detail)}`);

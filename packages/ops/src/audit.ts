@@ -1,83 +1,50 @@
-import type { Api } from './api.ts';
-import { whatAnswers } from './api.ts';
-import type { Service } from './config.ts';
+import { ReadMerchantAudit } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import type { AuditEntry as ServiceEntry } from '@quittance/contracts/http/audit.ts';
+import { ReadPaymentsAudit } from '@quittance/contracts/http/payments/audit.ts';
+import { ReadPolicyAudit } from '@quittance/contracts/http/quota/history.ts';
+import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { whatAnswers, type Api } from './api.ts';
+import { PAGE } from './output.ts';
 
-/** Who did what to a merchant, when and why, and what that changed. `before` is null for a beginning, both are null where only the deed counts. */
-export type AuditEntry = {
-  at: string;
-  /** The service that wrote it down. */
-  service: Service;
-  action: string;
-  actor: string;
-  /** A merchant gives no reasons. */
-  reason: string | null;
-  before: Record<string, unknown> | null;
-  after: Record<string, unknown> | null;
-};
-
-/** What one service has. It answers its newest hundred, those before a moment if one is given. */
-type Source = { service: Service; path: string; read: (answer: never) => AuditEntry[] };
-
-const PAGE = 100;
-
-/** Of the account in api-gateway, and of wallets, transfers and incidents in payments. */
-type OwnAudit = { entries: Omit<AuditEntry, 'service'>[] };
-type PolicyAudit = { changes: (Omit<AuditEntry, 'service' | 'at'> & { changed_at: string })[] };
-type WebhookAudit = { entries: (Omit<AuditEntry, 'service' | 'before' | 'after'> & { event_id: string | null })[] };
-
-/** Four services keep one each, because an audit row belongs in the transaction of what it tells of. */
-const sources: Source[] = [
-  {
-    service: 'api-gateway',
-    path: 'audit',
-    read: ({ entries }: OwnAudit) => entries.map((entry) => ({ ...entry, service: 'api-gateway' })),
-  },
-  {
-    service: 'quota',
-    path: 'audit',
-    read: ({ changes }: PolicyAudit) =>
-      changes.map(({ changed_at, action, actor, reason, before, after }) => ({
-        ...{ at: changed_at, service: 'quota', action, actor, reason, before, after },
-      })),
-  },
-  {
-    service: 'webhook-dispatcher',
-    path: 'audit',
-    read: ({ entries }: WebhookAudit) =>
-      entries.map(({ event_id, ...entry }) => ({
-        ...{ ...entry, service: 'webhook-dispatcher', before: null, after: event_id === null ? null : { event_id } },
-      })),
-  },
-  {
-    service: 'payments',
-    path: 'audit',
-    read: ({ entries }: OwnAudit) => entries.map((entry) => ({ ...entry, service: 'payments' })),
-  },
-];
+/** An entry and the service that wrote it down. */
+export type AuditEntry = ServiceEntry & { service: ServiceName };
 
 /**
- * Everything that was done to a merchant, newest first.
- * @param before only what was done before this moment, RFC 3339.
+ * Everything that was done to a merchant, newest first. Four services keep an audit each, because an audit row belongs in the
+ * transaction of the change it is about.
+ * @param before only what was done before this time, RFC 3339.
  * @returns `next_before` asks for the page after this one; null when there is none. `silent` says which services did not answer.
  * @throws Failure `refused` for an unknown merchant.
  */
 export async function readAudit(api: Api, merchantId: string, before: string | undefined) {
-  const query: Record<string, string> = before === undefined ? {} : { before };
-  const asked = sources.map(({ service, path, read }) => {
-    // Who exists is api-gateway's to say; another service may not have heard of the merchant yet.
-    const full = `/merchants/${merchantId}/${path}`;
-    const answer =
-      service === 'api-gateway'
-        ? api.call(service, { method: 'GET', path: full, query })
-        : api.find(service, full, query);
-    return [service, answer.then((found) => (found === null ? [] : read(found as never)))] as const;
+  const asked = { params: { merchant_id: merchantId }, query: { before } };
+  const { answers, silent } = await whatAnswers({
+    // Only api-gateway knows every merchant; another service may not have heard of it yet.
+    gateway: api.call(ReadMerchantAudit, asked),
+    quota: api.find(ReadPolicyAudit, asked),
+    webhooks: api.find(ReadWebhookAudit, asked),
+    payments: api.find(ReadPaymentsAudit, asked),
   });
-  const { answers, silent } = await whatAnswers(Object.fromEntries(asked));
-  return { ...mergePages(Object.values(answers) as AuditEntry[][]), silent };
+  const lists = [
+    entriesOf('api-gateway', answers.gateway),
+    (answers.quota?.changes ?? []).map(({ changed_at: at, action, actor, reason, before: found, after }) => ({
+      ...{ at, service: 'quota' as const, action, actor, reason, before: found, after },
+    })),
+    (answers.webhooks?.entries ?? []).map(({ event_id, ...entry }) => ({
+      ...{ ...entry, service: 'webhook-dispatcher' as const },
+      ...{ before: null, after: event_id === null ? null : { event_id } },
+    })),
+    entriesOf('payments', answers.payments),
+  ];
+  return { ...mergePages(lists), silent };
 }
 
+const entriesOf = (service: ServiceName, page: { entries: ServiceEntry[] } | undefined | null): AuditEntry[] =>
+  (page?.entries ?? []).map((entry) => ({ ...entry, service }));
+
 /**
- * One page of several lists, each newest first. Where a list fills its page there may be older entries, even of the same moment as
+ * One page of several lists, each newest first. Where a list fills its page there may be older entries, even of the same time as
  * its last one; so everything as old as that waits for the next page, and none is left out between two pages.
  */
 export function mergePages(lists: readonly AuditEntry[][]): { entries: AuditEntry[]; next_before: string | null } {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import { Failure } from './failure.ts';
 
@@ -18,13 +19,11 @@ export const serviceSettings = {
   quota: 'QUOTA_URL',
   'webhook-dispatcher': 'WEBHOOK_DISPATCHER_URL',
   'chain-watcher': 'CHAIN_WATCHER_URL',
-} as const;
-
-export type Service = keyof typeof serviceSettings;
+} as const satisfies Record<ServiceName, string>;
 
 /** An empty text is a setting that was not given; whether that matters depends on the command. */
 export type Config = {
-  urls: Record<Service, string>;
+  urls: Record<ServiceName, string>;
   internalToken: string;
   amqpUrl: string;
   /** Who the audit names when `--actor` does not. */

@@ -1,22 +1,15 @@
-import type { Api } from './api.ts';
-import { whatAnswers } from './api.ts';
+import type { Author } from '@quittance/contracts/author.ts';
+import { NetworkIncidents, type NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
+import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
+import { PaymentIncidents, type PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import { whatAnswers, type Api } from './api.ts';
 import { Failure } from './failure.ts';
-import type { Incident, Resolution } from './views/incident.ts';
-
-/** From payments, about a payment: the transfer that paid it is gone. */
-type PaymentIncident = Incident & { service: 'payments'; about: 'payment' };
-
-/** From chain-watcher, about a network. `times`: how often its cause has shown itself. */
-type NetworkIncident = Pick<Incident, 'incident_id' | 'kind' | 'network' | 'opened_at' | keyof Resolution> & {
-  service: 'chain-watcher';
-  about: 'network';
-  detail: Record<string, unknown>;
-  times: number;
-  last_seen_at: string;
-};
+import { PAGE } from './output.ts';
 
 /** An incident, the service that keeps it and what it is about. */
-export type ListedIncident = PaymentIncident | NetworkIncident;
+export type ListedIncident =
+  | (PaymentIncident & { service: 'payments'; about: 'payment' })
+  | (NetworkIncident & { service: 'chain-watcher'; about: 'network' });
 
 const services = ['payments', 'chain-watcher'] as const;
 type IncidentService = (typeof services)[number];
@@ -24,7 +17,6 @@ type IncidentService = (typeof services)[number];
 /** Where a page ended: the last incident shown of each service, in the order of `services`; null before the first. */
 export type Place = Record<IncidentService, string | null>;
 
-const PAGE = 100;
 const beginning: Place = { payments: null, 'chain-watcher': null };
 
 export type IncidentPage = {
@@ -38,14 +30,12 @@ export type IncidentPage = {
 /** The incidents of both services in one list, newest first, a hundred at a time. @param after the place where the page before ended. */
 export async function readIncidentPage(api: Api, status: 'open' | 'all', after: Place | null): Promise<IncidentPage> {
   const place = after ?? beginning;
-  const asked = services.map((service) => {
-    const before = place[service];
-    const query = { status, ...(before !== null && { before }) };
-    const answer = api.call(service, { method: 'GET', path: '/incidents', query });
-    return [service, answer.then((page) => (page as { incidents: object[] }).incidents)] as const;
+  const query = (service: IncidentService) => ({ status, before: place[service] ?? undefined });
+  const { answers, silent } = await whatAnswers({
+    payments: api.call(PaymentIncidents.list, { query: query('payments') }),
+    'chain-watcher': api.call(NetworkIncidents.list, { query: query('chain-watcher') }),
   });
-  const { answers, silent } = await whatAnswers(Object.fromEntries(asked));
-  const lists = answers as Partial<Record<IncidentService, object[]>>;
+  const lists = { payments: answers.payments?.incidents, 'chain-watcher': answers['chain-watcher']?.incidents };
   return { ...mergeIncidents(lists, place), silent };
 }
 
@@ -54,7 +44,7 @@ export async function readIncidentPage(api: Api, status: 'open' | 'all', after: 
  * none is left out or shown twice, however many were opened in one moment.
  */
 export function mergeIncidents(
-  lists: Partial<Record<IncidentService, object[]>>,
+  lists: { [service in IncidentService]?: object[] | undefined },
   place: Place,
 ): Omit<IncidentPage, 'silent'> {
   const all = services.flatMap((service) => (lists[service] ?? []).map((row) => withOrigin(service, row)));
@@ -72,17 +62,17 @@ export function mergeIncidents(
 }
 
 /** @throws Failure when no service has it, or when one that may have it does not answer. */
-export async function resolveIncident(
-  api: Api,
-  id: string,
-  author: { actor: string; reason: string },
-): Promise<ListedIncident> {
-  const request = { method: 'POST', path: `/incidents/${id}/resolve`, json: author } as const;
+export async function resolveIncident(api: Api, id: string, author: Author): Promise<ListedIncident> {
+  const given = { params: { incident_id: id }, author };
   // Only one of them knows the id, so it does no harm to ask both.
-  const asked = services.map((service) => [service, api.callOrNull(service, request)] as const);
-  const { answers, silent } = await whatAnswers(Object.fromEntries(asked));
-  const service = services.find((name) => answers[name] !== undefined && answers[name] !== null);
-  if (service !== undefined) return withOrigin(service, answers[service] as object);
+  const { answers, silent } = await whatAnswers({
+    payments: api.find(PaymentIncidents.resolve, given),
+    'chain-watcher': api.find(NetworkIncidents.resolve, given),
+  });
+  for (const service of services) {
+    const incident = answers[service] ?? null;
+    if (incident !== null) return withOrigin(service, incident);
+  }
   if (silent.length > 0) throw new Failure('unreachable', silent.join('\n'));
   throw new Failure('refused', 'Incident not found: neither payments nor chain-watcher has one of this id.');
 }
@@ -90,16 +80,13 @@ export async function resolveIncident(
 const withOrigin = (service: IncidentService, row: object): ListedIncident =>
   ({ ...row, service, about: service === 'payments' ? 'payment' : 'network' }) as ListedIncident;
 
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const NONE = 'none';
 
 const placeText = (place: Place): string => services.map((service) => place[service] ?? NONE).join(',');
 
 /** @returns null for what is no place. */
 export function parsePlace(text: string): Place | null {
-  const [, payments, chain] = new RegExp(`^(${UUID}|${NONE}),(${UUID}|${NONE})$`).exec(text) ?? [];
-  if (payments === undefined || chain === undefined) return null;
+  const [payments = '', chain = '', ...more] = text.split(',');
+  if (more.length > 0 || ![payments, chain].every((id) => id === NONE || isIncidentId(id))) return null;
   return { payments: payments === NONE ? null : payments, 'chain-watcher': chain === NONE ? null : chain };
 }
-
-export const isIncidentId = (text: string): boolean => new RegExp(`^${UUID}$`).test(text);

@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ListRescans, type Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
+import { ReadGate } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import type { Api } from './api.ts';
 import { Failure } from './failure.ts';
-import type { Rescan } from './views/rescan.ts';
 
 const INTERVAL_MS = 100;
 
-/** What payments enforces for a merchant: the policy's newest version it has heard, and the counters. */
-export type Gate = { policy_version: number };
-
-/** Long enough for a message on its way; nobody depends on it. */
-const MOMENT_SECONDS = 2;
+/** Long enough for a message on its way; nothing depends on it. */
+const SHORT_WAIT_SECONDS = 2;
 
 /**
  * Waits until payments, which enforces the policy, has applied a restriction: after this nothing is created against it.
@@ -23,18 +22,18 @@ export async function waitForGate(
   const late =
     'The change is saved, but payments has not applied it yet and may still create payments. Repeat the command to wait again';
   await waitUntil({ late, seconds }, async () => {
-    const gate = (await api.find('payments', `/merchants/${merchantId}/gate`)) as Gate | null;
+    const gate = await api.find(ReadGate, { params: { merchant_id: merchantId } });
     return gate !== null && gate.policy_version >= version ? true : null;
   });
 }
 
 /**
- * Gives a permission a moment to reach payments, so that the merchant's limits show it as soon as the command has ended. Creation
+ * Gives a permission a short time to reach payments, so that the merchant's limits show it as soon as the command has ended. Creation
  * does not depend on it: before payments refuses, it asks.
  */
 export async function giveTimeToArrive(api: Api, merchantId: string, version: number): Promise<void> {
   try {
-    await waitForGate(api, merchantId, { seconds: MOMENT_SECONDS, version });
+    await waitForGate(api, merchantId, { seconds: SHORT_WAIT_SECONDS, version });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
   }
@@ -53,25 +52,22 @@ export async function waitForAccountStatus(
   const late =
     'The change is saved and holds for the API key, but quota has not heard of it yet. Repeat the command to wait again';
   return waitUntil({ late, seconds }, async () => {
-    const heard = (await api.find('quota', `/merchants/${merchantId}/account-status`)) as AccountStatus | null;
-    return heard !== null && heard.status_version >= statusVersion ? heard.policy_version : null;
+    const known = await api.find(ReadAccountStatus, { params: { merchant_id: merchantId } });
+    return known !== null && known.status_version >= statusVersion ? known.policy_version : null;
   });
 }
-
-type AccountStatus = { status_version: number; policy_version: number };
 
 /** Waits until quota has opened the policy of a new merchant, so that the next command finds it. */
 export async function waitForPolicy(api: Api, merchantId: string, { seconds }: { seconds: number }): Promise<void> {
   const late = 'The merchant is registered as shown, but quota has not heard of it yet. Do not create it again';
-  await waitUntil({ late, seconds }, () => api.find('quota', `/merchants/${merchantId}/policy`));
+  await waitUntil({ late, seconds }, () => api.find(ReadPolicy, { params: { merchant_id: merchantId } }));
 }
 
 /** Waits until a rescan has ended, well or not. @throws Failure `unreachable` when that takes too long; it goes on all the same. */
 export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan, seconds: number): Promise<Rescan> {
   const late = `The rescan goes on in the background; chain rescans ${network} says how far it is`;
   return waitUntil({ late, seconds }, async () => {
-    const path = `/chains/${encodeURIComponent(network)}/rescans`;
-    const { rescans } = (await api.call('chain-watcher', { method: 'GET', path })) as { rescans: Rescan[] };
+    const { rescans } = await api.call(ListRescans, { params: { network } });
     const mine = rescans.find(({ rescan_id }) => rescan_id === id);
     return mine?.state === 'done' || mine?.state === 'failed' ? mine : null;
   });

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals';
-import type { Incident } from '../src/views/incident.ts';
-import { paymentView, type OperatorsPayment } from '../src/views/payment.ts';
+import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { paymentView } from '../src/views/payment.ts';
 
 const paymentId = `pay_${'b'.repeat(32)}`;
 const transfer: OperatorsPayment['transfers'][number] = {
@@ -57,7 +58,7 @@ test('an acceptance has its time as everything else has', () => {
 });
 
 test('an incident says what is gone and who has dealt with it, and repeats nothing that stands above it', () => {
-  const incident: Incident = {
+  const incident: PaymentIncident = {
     incident_id: '5f0c7a7e-3f4e-4c1e-9a57-0d6f0c9b1f2a',
     kind: 'paid_transfer_gone',
     payment_id: paymentId,
@@ -65,6 +66,7 @@ test('an incident says what is gone and who has dealt with it, and repeats nothi
     network: 'local',
     transaction_id: transfer.transaction_id,
     transaction_event_index: 0,
+    block_hash: `0x${'d'.repeat(64)}`,
     opened_at: '2026-01-31T12:40:00.000Z',
     resolved_at: '2026-01-31T13:00:00.000Z',
     resolved_by: 'olga',

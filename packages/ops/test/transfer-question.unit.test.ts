@@ -1,7 +1,8 @@
 import { expect, test } from '@jest/globals';
-import { acceptQuestion, type Candidate } from '../src/views/transfer.ts';
+import type { AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
+import { acceptQuestion } from '../src/views/transfer.ts';
 
-const candidate: Candidate = {
+const candidate: AcceptanceCandidate = {
   payment_id: `pay_${'b'.repeat(32)}`,
   status: 'EXPIRED',
   expected_amount: '10.50',
@@ -10,6 +11,7 @@ const candidate: Candidate = {
   transaction_event_index: 3,
   amount: '9.5',
   unmatched_reason: 'underpaid',
+  ...{ merchant_id: `mer_${'c'.repeat(32)}`, recipient: '0x0', phase: 'confirmed', pays: null },
   block_timestamp: '2026-01-31T12:00:00.000Z',
 };
 

@@ -1,17 +1,16 @@
 import type { Command } from 'commander';
+import { ListOperatorActions, ResumeChain } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+import { CreateRescan, ListRescans } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
-import { note, printResult } from '../output.ts';
-import { actionsView, type OperatorAction } from '../views/chain-action.ts';
-import { chainsView, resumedView, type Resumed } from '../views/chain.ts';
-import { rescansView, rescanView, type Rescan } from '../views/rescan.ts';
+import { note, noteOlder, printResult } from '../output.ts';
+import { actionsView } from '../views/chain-action.ts';
+import { chainsView, resumedView } from '../views/chain.ts';
+import { rescansView, rescanView } from '../views/rescan.ts';
 import { waitForRescan } from '../wait.ts';
-
-/** A list that is this long may go on. */
-const PAGE = 100;
 
 type RescanOptions = JsonOption &
   AuthorOptions & { fromBlock?: number; since?: string; toBlock?: number; wait: number };
@@ -30,7 +29,7 @@ export function chainCommands(program: Command, ops: Ops): void {
 function status(chain: Command, { api }: Ops): void {
   reads(chain.command('status'))
     .description('head, finality, cursor and lag of every network, and how its nodes answer')
-    .action(async (options: JsonOption) => printResult(await api.ask(ReadChains), options, chainsView));
+    .action(async (options: JsonOption) => printResult(await api.call(ReadChains), options, chainsView));
 }
 
 function rescan(chain: Command, { api, config }: Ops): void {
@@ -45,11 +44,12 @@ function rescan(chain: Command, { api, config }: Ops): void {
       const { fromBlock, since, toBlock } = options;
       if ((fromBlock === undefined) === (since === undefined))
         throw new Failure('wrongUse', 'Say where to begin, with --from-block or with --since.');
-      const range = { from_block: fromBlock, since, to_block: toBlock };
-      const json = { ...authorOf(options, config), ...range };
-      const path = `/chains/${encodeURIComponent(network)}/rescans`;
-      const begun = (await api.call('chain-watcher', { method: 'POST', path, json })) as Rescan;
-      const ended = options.wait === 0 ? begun : await waitForRescan(api, begun, options.wait);
+      const rescan = await api.call(CreateRescan, {
+        params: { network },
+        body: { from_block: fromBlock, since, to_block: toBlock },
+        author: authorOf(options, config),
+      });
+      const ended = options.wait === 0 ? rescan : await waitForRescan(api, rescan, options.wait);
       printResult(ended, options, rescanView);
       if (ended.state === 'failed') throw new Failure('refused', ended.error ?? 'it has failed');
       if (ended.state !== 'done') note(`It is worked off in the background: chain rescans ${network}`, options);
@@ -61,13 +61,9 @@ function rescans(chain: Command, { api }: Ops): void {
     .description('the newest hundred rescans of each network, and how far they are')
     .argument('[network]', 'id in the networks file')
     .action(async (network: string | undefined, options: JsonOption) => {
-      const networks = network === undefined ? (await api.ask(ReadChains)).map((known) => known.network) : [network];
-      const pages = await Promise.all(
-        networks.map((id) =>
-          api.call('chain-watcher', { method: 'GET', path: `/chains/${encodeURIComponent(id)}/rescans` }),
-        ),
-      );
-      const all = pages.flatMap((page) => (page as { rescans: Rescan[] }).rescans);
+      const networks = network === undefined ? (await api.call(ReadChains)).map((known) => known.network) : [network];
+      const pages = await Promise.all(networks.map((id) => api.call(ListRescans, { params: { network: id } })));
+      const all = pages.flatMap(({ rescans: page }) => page);
       const newest = all.sort((a, b) => (a.requested_at < b.requested_at ? 1 : -1));
       printResult({ rescans: newest }, options, rescansView);
     });
@@ -79,10 +75,10 @@ function resume(chain: Command, { api, config }: Ops): void {
     .argument('<network>', 'id in the networks file')
     .option('--accept-fork', "take the nodes' chain for the right one, also below what had been final; once")
     .action(async (network: string, options: JsonOption & AuthorOptions & YesOption & { acceptFork?: boolean }) => {
-      const json = { ...authorOf(options, config), accept_fork: options.acceptFork ?? false };
-      if (options.acceptFork) await confirm(forkQuestion(network), options);
-      const path = `/chains/${encodeURIComponent(network)}/resume`;
-      const resumed = (await api.call('chain-watcher', { method: 'POST', path, json })) as Resumed;
+      const acceptFork = options.acceptFork ?? false;
+      const author = authorOf(options, config);
+      if (acceptFork) await confirm(forkQuestion(network), options);
+      const resumed = await api.call(ResumeChain, { params: { network }, body: { accept_fork: acceptFork }, author });
       printResult(resumed, options, resumedView);
       note('Its leader notices within seconds. Whether it goes on: chain status', options);
     });
@@ -94,13 +90,10 @@ function audit(chain: Command, { api }: Ops): void {
     .argument('[network]', 'id in the networks file')
     .option('--before <time>', 'only what was done before this moment', momentArgument)
     .action(async (network: string | undefined, options: JsonOption & { before?: string }) => {
-      const query = { ...(network && { network }), ...(options.before && { before: options.before }) };
-      const answer = await api.call('chain-watcher', { method: 'GET', path: '/operator-actions', query });
-      const page = answer as { actions: OperatorAction[] };
+      const page = await api.call(ListOperatorActions, { query: { network, before: options.before } });
       printResult(page, options, actionsView);
-      const last = page.actions.at(PAGE - 1);
       const which = network === undefined ? '' : ` ${network}`;
-      if (last !== undefined) note(`There may be older ones: chain audit${which} --before ${last.at}`, options);
+      noteOlder(page.actions, options, (last) => `chain audit${which} --before ${last.at}`);
     });
 }
 

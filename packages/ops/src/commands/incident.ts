@@ -1,9 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
 import { authorOf, changes, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { isIncidentId, parsePlace, readIncidentPage, resolveIncident, type Place } from '../incidents.ts';
+import { parsePlace, readIncidentPage, resolveIncident, type Place } from '../incidents.ts';
 import { note, printResult } from '../output.ts';
 import { incidentsView, incidentView } from '../views/incident.ts';
 

@@ -1,22 +1,20 @@
 import type { Command } from 'commander';
-import { whatAnswers, type Api } from '../api.ts';
+import { ListMerchants, ReadMerchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
+import { ReadUsage } from '@quittance/contracts/http/quota/history.ts';
+import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
+import { whatAnswers } from '../api.ts';
 import { readAudit } from '../audit.ts';
 import { dayArgument, idArgument, momentArgument, reads } from '../command.ts';
 import type { JsonOption, Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { note, printResult } from '../output.ts';
+import { note, noteOlder, printResult } from '../output.ts';
 import { auditView } from '../views/audit.ts';
 import { merchantsView, usageView, wholeMerchantView } from '../views/merchant.ts';
-import type { Account, EnforcedPolicy, WholeMerchant } from '../views/merchant.ts';
 
 const merchantId = idArgument('mer');
 
-/** A list that is this long may go on. */
-const PAGE = 100;
-
 type PageOptions = JsonOption & { before?: string };
-
-const beforeQuery = ({ before }: PageOptions): Record<string, string> => (before === undefined ? {} : { before });
 
 /** What can be seen of merchants. */
 export function merchantReadingCommands(merchant: Command, ops: Ops): void {
@@ -31,11 +29,9 @@ function list(merchant: Command, { api }: Ops): void {
     .description('the newest hundred merchants')
     .option('--before <merchant>', 'go on after this one, the last of the page before', merchantId)
     .action(async (options: PageOptions) => {
-      const request = { method: 'GET', path: '/merchants', query: beforeQuery(options) } as const;
-      const page = (await api.call('api-gateway', request)) as { merchants: Account[] };
+      const page = await api.call(ListMerchants, { query: { before: options.before } });
       printResult(page, options, merchantsView);
-      const last = page.merchants.at(PAGE - 1);
-      if (last !== undefined) note(`There may be older ones: merchant list --before ${last.merchant_id}`, options);
+      noteOlder(page.merchants, options, (last) => `merchant list --before ${last.merchant_id}`);
     });
 }
 
@@ -44,15 +40,17 @@ function show(merchant: Command, { api }: Ops): void {
     .description('account, policy, and what payments enforces and has counted')
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: JsonOption) => {
-      const gate = api.find('payments', `/merchants/${id}/gate`) as Promise<EnforcedPolicy | null>;
+      const given = { params: { merchant_id: id } };
+      const gate = api.find(ReadGate, given);
+      const limits = gate.then((known) => (known === null ? null : api.find(ReadLimits, given)));
       const { answers, silent } = await whatAnswers({
-        merchant: api.call('api-gateway', { method: 'GET', path: `/merchants/${id}` }),
+        merchant: api.call(ReadMerchant, given),
         // Null until the registration has reached them.
-        policy: api.find('quota', `/merchants/${id}/policy`),
+        policy: api.find(ReadPolicy, given),
         gate,
-        limits: gate.then((known) => (known === null ? null : api.find('payments', `/merchants/${id}/limits`))),
+        limits,
       });
-      if (Object.keys(answers).length > 0) printResult(answers as WholeMerchant, options, wholeMerchantView);
+      if (Object.keys(answers).length > 0) printResult(answers, options, wholeMerchantView);
       failIfSilent(silent);
     });
 }
@@ -77,16 +75,10 @@ function usage(merchant: Command, { api }: Ops): void {
     .argument('<merchant>', 'merchant id', merchantId)
     .option('--before <day>', 'go on before this day, the last of the page before', dayArgument)
     .action(async (id: string, options: PageOptions) => {
-      const page = await usageOf(api, id, options);
+      const page = await api.call(ReadUsage, { params: { merchant_id: id }, query: { before: options.before } });
       printResult(page, options, usageView);
-      const last = page.days.at(PAGE - 1);
-      if (last !== undefined) note(`There may be older ones: merchant usage ${id} --before ${last.day}`, options);
+      noteOlder(page.days, options, (last) => `merchant usage ${id} --before ${last.day}`);
     });
-}
-
-async function usageOf(api: Api, id: string, options: PageOptions) {
-  const request = { method: 'GET', path: `/merchants/${id}/usage`, query: beforeQuery(options) } as const;
-  return (await api.call('quota', request)) as { days: { day: string; payments_created: number }[] };
 }
 
 /** What the others said is shown; what is missing must not look like nothing. One service may have been asked twice. */

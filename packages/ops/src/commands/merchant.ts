@@ -1,13 +1,30 @@
 import { Option } from 'commander';
 import type { Command } from 'commander';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Author } from '@quittance/contracts/author.ts';
+import {
+  BlockMerchant,
+  ReadMerchant,
+  RegisterMerchant,
+  ReplaceCredentials,
+  UnblockMerchant,
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
+import {
+  ActivateBeta,
+  ExtendBeta,
+  MoveToBeta,
+  PauseCreation,
+  ResumeCreation,
+  SetLimits,
+} from '@quittance/contracts/http/quota/policy.ts';
+import { standardBeta, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
 import type { Api } from '../api.ts';
 import { asks, authorOf, changes, count, countOrNone, idArgument, waits } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, WaitOption, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
-import { accountView, credentialsView, policyView, type Account } from '../views/merchant.ts';
+import { accountView, credentialsView, policyView } from '../views/merchant.ts';
 import { giveTimeToArrive, waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
 import { merchantReadingCommands } from './merchant-reading.ts';
 
@@ -17,10 +34,12 @@ type CreateOptions = JsonOption &
   AuthorOptions &
   WaitOption &
   LimitOptions &
-  DaysOption & { name: string; access: string };
-type Credentials = { merchant_id: string; api_key: string; rotation_secret: string };
+  DaysOption & { name: string; access: 'beta' | 'legacy' };
 
 const merchantId = idArgument('mer');
+
+const { total_limit: total, daily_limit: daily, beta_duration_days: betaDays } = standardBeta;
+const standardText = `${total} payments, ${daily} a day, for ${betaDays} days`;
 
 export function merchantCommands(program: Command, ops: Ops): void {
   const merchant = program.command('merchant').description('register merchants and decide what they may do');
@@ -32,22 +51,15 @@ export function merchantCommands(program: Command, ops: Ops): void {
 
 function registration(merchant: Command, { api, config }: Ops): void {
   withLimits(waits(merchant.command('create')))
-    .description(
-      'register a merchant; its credentials are shown this once. A beta has 100 payments, 10 a day, for 30 days',
-    )
+    .description(`register a merchant; its credentials are shown this once. A beta has ${standardText}`)
     .requiredOption('--name <name>', 'as operators see it')
     .addOption(new Option('--access <type>', 'kind of access').choices(['beta', 'legacy']).default('beta'))
     .option('--days <n>', 'how long a beta lasts from its activation', count)
     .action(async (options: CreateOptions) => {
-      const body = {
-        name: options.name,
-        access_type: options.access,
-        ...limitsOf(options),
-        ...durationOf(options),
-        ...authorOf(options, config),
-      };
-      const request = { method: 'POST', path: '/merchants', json: body } as const;
-      const created = (await api.call('api-gateway', request)) as Credentials;
+      const created = await api.call(RegisterMerchant, {
+        body: { name: options.name, access_type: options.access, ...betaConditionsOf(options) },
+        author: authorOf(options, config),
+      });
       // Before the wait, which may fail: nobody can show these credentials again.
       printResult(created, options, credentialsView);
       await waitForPolicy(api, created.merchant_id, { seconds: options.wait });
@@ -57,35 +69,41 @@ function registration(merchant: Command, { api, config }: Ops): void {
 function policy(merchant: Command, ops: Ops): void {
   policyCommand(changes(merchant.command('activate')), ops, {
     about: 'start the beta, once the credentials have arrived',
+    send: (api, given) => api.call(ActivateBeta, given),
   });
   policyCommand(changes(merchant.command('extend')).requiredOption('--days <n>', 'how many more', count), ops, {
     about: 'let an activated beta last longer, counted from its present end; usage and limits stay',
-    body: ({ days }) => ({ days }),
+    send: (api, given, { days = 0 }) => api.call(ExtendBeta, { ...given, body: { days } }),
     remark: ({ beta_expires_at: end }) =>
       end !== null && Date.parse(end) <= Date.now() ? `The beta is still over: its end is now ${end}.` : null,
   });
   // A limit may go up or down, and only the services know from where: waiting is right for both.
   policyCommand(withLimits(waits(merchant.command('set-limits'))), ops, {
     about: 'set one limit or both',
-    path: 'limits',
-    body: (options) => {
+    send: (api, given, options) => {
       const limits = limitsOf(options);
       if (Object.keys(limits).length === 0) throw new Failure('wrongUse', 'Give --total, --daily or both.');
-      return limits;
+      return api.call(SetLimits, { ...given, body: limits });
     },
   });
   const moving = withLimits(asks(waits(merchant.command('move-to-beta'))));
   policyCommand(moving.option('--days <n>', 'how long it lasts from its activation', count), ops, {
-    about:
-      'make a legacy account a beta: 100 payments, 10 a day, for 30 days, or as given. Nothing is created until `activate`; lifetime usage and the count of the day go on',
-    body: (options) => ({ ...limitsOf(options), ...durationOf(options) }),
+    about: `make a legacy account a beta: ${standardText}, or as given. Nothing is created until \`activate\`; lifetime usage and the count of the day go on`,
+    send: (api, given, options) => api.call(MoveToBeta, { ...given, body: betaConditionsOf(options) }),
     question: 'a beta? It cannot go back, and it creates nothing until it is activated.',
   });
-  policyCommand(waits(merchant.command('pause')), ops, { about: 'stop new payments; everything else goes on' });
-  policyCommand(changes(merchant.command('resume')), ops, { about: 'allow new payments again' });
+  policyCommand(waits(merchant.command('pause')), ops, {
+    about: 'stop new payments; everything else goes on',
+    send: (api, given) => api.call(PauseCreation, given),
+  });
+  policyCommand(changes(merchant.command('resume')), ops, {
+    about: 'allow new payments again',
+    send: (api, given) => api.call(ResumeCreation, given),
+  });
 }
 
 type PolicyOptions = JsonOption & AuthorOptions & YesOption & Partial<WaitOption> & LimitOptions & DaysOption;
+type Given = { params: { merchant_id: string }; author: Author };
 
 /**
  * A command that changes the policy in quota and shows the policy then in force. One that `waits` ends when payments enforces it.
@@ -97,8 +115,7 @@ function policyCommand(
   { api, config }: Ops,
   change: {
     about: string;
-    path?: string;
-    body?: (options: PolicyOptions) => object;
+    send: (api: Api, given: Given, options: PolicyOptions) => Promise<AccessPolicy>;
     question?: string;
     remark?: (policy: AccessPolicy) => string | null;
   },
@@ -107,11 +124,10 @@ function policyCommand(
     .description(change.about)
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: PolicyOptions) => {
-      const path = `/merchants/${id}/${change.path ?? command.name()}`;
-      const json = { ...change.body?.(options), ...authorOf(options, config) };
+      const given = { params: { merchant_id: id }, author: authorOf(options, config) };
       const { question } = change;
       if (question !== undefined) await confirm(async () => `Make ${await named(api, id)} ${question}`, options);
-      const changed = (await api.call('quota', { method: 'POST', path, json })) as AccessPolicy;
+      const changed = await change.send(api, given, options);
       const { policy_version: version } = changed;
       if (options.wait === undefined) await giveTimeToArrive(api, id, version);
       else await waitForGate(api, id, { seconds: options.wait, version });
@@ -124,11 +140,13 @@ function policyCommand(
 function account(merchant: Command, ops: Ops): void {
   statusCommand(asks(waits(merchant.command('block'))), ops, {
     about: 'lock the account: its key answers 401, its webhooks are held',
+    call: BlockMerchant,
     question: 'API access and webhooks included?',
     restricts: true,
   });
   statusCommand(waits(merchant.command('unblock')), ops, {
     about: 'open a blocked account again',
+    call: UnblockMerchant,
     restricts: false,
   });
   replaceCredentials(asks(changes(merchant.command('replace-credentials'))), ops);
@@ -142,17 +160,16 @@ function account(merchant: Command, ops: Ops): void {
 function statusCommand(
   command: Command,
   { api, config }: Ops,
-  change: { about: string; question?: string; restricts: boolean },
+  change: { about: string; call: typeof BlockMerchant | typeof UnblockMerchant; question?: string; restricts: boolean },
 ): void {
   command
     .description(change.about)
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: JsonOption & AuthorOptions & YesOption & WaitOption) => {
-      const json = authorOf(options, config);
+      const author = authorOf(options, config);
       const { question } = change;
       if (question !== undefined) await confirm(async () => `Block ${await named(api, id)}, ${question}`, options);
-      const path = `/merchants/${id}/${command.name()}`;
-      const result = (await api.call('api-gateway', { method: 'POST', path, json })) as Account;
+      const result = await api.call(change.call, { params: { merchant_id: id }, author });
       const { status_version: statusVersion } = result;
       const version = await waitForAccountStatus(api, id, { seconds: options.wait, statusVersion });
       if (change.restricts) await waitForGate(api, id, { seconds: options.wait, version });
@@ -166,19 +183,18 @@ function replaceCredentials(command: Command, { api, config }: Ops): void {
     .description('new API key and rotation secret, shown this once; account and history stay')
     .argument('<merchant>', 'merchant id', merchantId)
     .action(async (id: string, options: JsonOption & AuthorOptions & YesOption) => {
-      const json = authorOf(options, config);
+      const author = authorOf(options, config);
       const question = async () =>
         `Replace both credentials of ${await named(api, id)}? The old ones stop working at once.`;
       await confirm(question, options);
-      const path = `/merchants/${id}/replace-credentials`;
-      const result = await api.call('api-gateway', { method: 'POST', path, json });
-      printResult(result as Credentials, options, credentialsView);
+      const replaced = await api.call(ReplaceCredentials, { params: { merchant_id: id }, author });
+      printResult(replaced, options, credentialsView);
     });
 }
 
 /** For a question to a person, who knows merchants by name and mistypes ids. @throws Failure `refused` for an unknown merchant. */
 async function named(api: Api, id: string): Promise<string> {
-  const { name } = (await api.call('api-gateway', { method: 'GET', path: `/merchants/${id}` })) as Account;
+  const { name } = await api.call(ReadMerchant, { params: { merchant_id: id } });
   return `"${name}" (${id})`;
 }
 
@@ -187,10 +203,12 @@ const withLimits = (command: Command): Command =>
     .option('--total <n>', 'payments allowed in total', count)
     .option('--daily <n>', 'payments allowed in a UTC day, or "none"', countOrNone);
 
-const limitsOf = ({ total, daily }: LimitOptions): { total_limit?: number; daily_limit?: number | null } => ({
-  ...(total === undefined ? {} : { total_limit: total }),
-  ...(daily === undefined ? {} : { daily_limit: daily === 'none' ? null : daily }),
+const limitsOf = (options: LimitOptions): Limits => ({
+  ...(options.total !== undefined && { total_limit: options.total }),
+  ...(options.daily !== undefined && { daily_limit: options.daily === 'none' ? null : options.daily }),
 });
 
-const durationOf = ({ days }: DaysOption): { beta_duration_days?: number } =>
-  days === undefined ? {} : { beta_duration_days: days };
+const betaConditionsOf = (options: LimitOptions & DaysOption): BetaConditions => ({
+  ...limitsOf(options),
+  ...(options.days !== undefined && { beta_duration_days: options.days }),
+});

@@ -1,10 +1,11 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { asks, authorOf, changes, count, idArgument } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
-import { acceptanceView, acceptQuestion, type Acceptance, type Candidate } from '../views/transfer.ts';
+import { acceptanceView, acceptQuestion } from '../views/transfer.ts';
 
 type AcceptOptions = JsonOption & AuthorOptions & YesOption & { payment: string };
 
@@ -16,14 +17,14 @@ export function transferCommands(program: Command, { api, config }: Ops): void {
     .argument('<index>', "position of the transfer's event in the transaction's receipt, from 0", count)
     .requiredOption('--payment <payment>', 'the payment that becomes PAID by it', idArgument('pay'))
     .action(async (transactionId: string, index: number, options: AcceptOptions) => {
-      const path = `/payments/${options.payment}`;
-      const json = { transaction_id: transactionId, transaction_event_index: index, ...authorOf(options, config) };
+      const params = { payment_id: options.payment };
+      const event = { transaction_id: transactionId, transaction_event_index: index };
+      const author = authorOf(options, config);
       await confirm(async () => {
-        const weighed = { method: 'GET', path: `${path}/transfers/${transactionId}/${index}` } as const;
-        return acceptQuestion((await api.call('payments', weighed)) as Candidate);
+        const place = { transaction_id: transactionId, transaction_event_index: String(index) };
+        return acceptQuestion(await api.call(ReadAcceptanceCandidate, { params: { ...params, ...place } }));
       }, options);
-      const accepted = await api.call('payments', { method: 'POST', path: `${path}/accept-transfer`, json });
-      printResult(accepted as Acceptance, options, acceptanceView);
+      printResult(await api.call(AcceptTransfer, { params, body: event, author }), options, acceptanceView);
     });
 }
 

@@ -1,12 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { Command } from 'commander';
+import { ReadEvent, ReadEventOfPayment } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import { idArgument, momentArgument, reads } from '../command.ts';
 import type { JsonOption, Ops } from '../command.ts';
-import { note, printResult } from '../output.ts';
-import { PAGE, readFailed, totalText } from '../webhook-events.ts';
+import { note, noteOlder, PAGE, printResult } from '../output.ts';
+import { readFailed, totalText } from '../webhook-events.ts';
 import { eventView, failedView, lanesView } from '../views/webhook.ts';
-import type { DescribedEvent, Lane } from '../views/webhook.ts';
 
 const eventId = idArgument('evt');
 const merchantId = idArgument('mer');
@@ -27,12 +28,12 @@ function show(webhook: Command, { api }: Ops): void {
     .argument('<event>', 'event id, or the id of its payment', eventOrPayment)
     .option('--before <time>', 'only attempts that began before this moment', momentArgument)
     .action(async (id: string, options: JsonOption & { before?: string }) => {
-      const path = isId('evt', id) ? `/events/${id}` : `/payments/${id}/event`;
-      const query = options.before === undefined ? {} : { before: options.before };
-      const described = (await api.call('webhook-dispatcher', { method: 'GET', path, query })) as DescribedEvent;
+      const query = { before: options.before };
+      const described = isId('evt', id)
+        ? await api.call(ReadEvent, { params: { event_id: id }, query })
+        : await api.call(ReadEventOfPayment, { params: { payment_id: id }, query });
       printResult(described, options, eventView);
-      const last = described.attempts.at(PAGE - 1);
-      if (last !== undefined) note(`There may be older ones: webhook show ${id} --before ${last.started_at}`, options);
+      noteOlder(described.attempts, options, (last) => `webhook show ${id} --before ${last.started_at}`);
     });
 }
 
@@ -43,8 +44,7 @@ function lanes(webhook: Command, { api }: Ops): void {
     .option('--held', 'those of blocked accounts, which wait on purpose, instead of the others')
     .action(async ({ merchant, held = false, ...options }: LanesOptions) => {
       const query = merchant === undefined ? { held: String(held) } : { merchant_id: merchant };
-      const request = { method: 'GET', path: '/lanes', query } as const;
-      const page = (await api.call('webhook-dispatcher', request)) as { lanes: Lane[]; total: number };
+      const page = await api.call(ListLanes, { query });
       printResult(page, options, lanesView);
       if (page.total > page.lanes.length) note(`${page.lanes.length} of ${page.total}.`, options);
     });

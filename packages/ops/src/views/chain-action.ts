@@ -1,15 +1,5 @@
+import type { OperatorAction } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import { table, type Cell } from '../text.ts';
-
-/** What an operator did to a network. */
-export type OperatorAction = {
-  at: string;
-  network: string;
-  action: string;
-  actor: string;
-  reason: string;
-  /** What it was about and what it came to. */
-  detail: Record<string, unknown>;
-};
 
 export const actionsView = ({ actions }: { actions: readonly OperatorAction[] }): string =>
   table(actions, [

@@ -1,14 +1,6 @@
+import type { Resumption } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import type { ChainStatus, EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { record, sections, table, type Cell } from '../text.ts';
-
-export type Resumed = {
-  network: string;
-  accept_fork: boolean;
-  halted_at: string;
-  resumed_at: string;
-  actor: string;
-  reason: string;
-};
 
 /** Networks side by side, so that the one that stands still catches the eye; below, why one is halted and the nodes of each. */
 export const chainsView = (chains: readonly ChainStatus[]): string =>
@@ -38,7 +30,7 @@ export const chainsView = (chains: readonly ChainStatus[]): string =>
     ...chains.map((chain) => sections([[`nodes of ${chain.network}`, endpointsText(chain.endpoints)]])),
   ].join('\n\n');
 
-export const resumedView = (resumed: Resumed): string =>
+export const resumedView = (resumed: Resumption): string =>
   record([
     ['network', resumed.network],
     ['halted', resumed.halted_at],

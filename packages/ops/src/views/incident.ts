@@ -1,21 +1,6 @@
 import type { ListedIncident } from '../incidents.ts';
 import { record, shortTime, table, type Cell } from '../text.ts';
 
-/** All null while it is open. */
-export type Resolution = { resolved_at: string | null; resolved_by: string | null; resolved_reason: string | null };
-
-/** About a payment, as payments shows it. */
-export type Incident = Resolution & {
-  incident_id: string;
-  kind: string;
-  payment_id: string;
-  merchant_id: string;
-  network: string;
-  transaction_id: string;
-  transaction_event_index: number;
-  opened_at: string;
-};
-
 export const incidentsView = ({ incidents }: { incidents: readonly ListedIncident[] }): string =>
   table(incidents, [
     ['incident', (incident) => incident.incident_id],

@@ -1,27 +1,18 @@
-import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
+import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Credentials, Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
+import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
+import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import { oneLine, record, table } from '../text.ts';
 
-export type Account = {
-  merchant_id: string;
-  name: string;
-  status: string;
-  status_version: number;
-  created_at: string;
-  last_request_at: string | null;
-};
-
-/** What payments enforces; the rest of its fields are for machines. */
-export type EnforcedPolicy = AccessPolicy & { webhook_ok: boolean };
-
 /** Each is null when its service has not heard of the merchant yet, and absent when it did not answer. */
-export type WholeMerchant = {
-  merchant?: Account;
+type WholeMerchant = {
+  merchant?: Merchant;
   policy?: AccessPolicy | null;
-  gate?: EnforcedPolicy | null;
-  limits?: Omit<CreationLimits, 'last_api_request_at'> | null;
+  gate?: Gate | null;
+  limits?: OwnLimits | null;
 };
 
-export const merchantsView = ({ merchants }: { merchants: readonly Account[] }): string =>
+export const merchantsView = ({ merchants }: { merchants: readonly Merchant[] }): string =>
   table(merchants, [
     ['merchant', (merchant) => merchant.merchant_id],
     ['name', (merchant) => merchant.name],
@@ -30,7 +21,7 @@ export const merchantsView = ({ merchants }: { merchants: readonly Account[] }):
     ['last request', (merchant) => merchant.last_request_at],
   ]);
 
-export const accountView = (account: Account): string =>
+export const accountView = (account: Merchant): string =>
   record([
     ['merchant', account.merchant_id],
     ['name', account.name],
@@ -39,7 +30,7 @@ export const accountView = (account: Account): string =>
     ['last request', account.last_request_at],
   ]);
 
-export const credentialsView = (created: { merchant_id: string; api_key: string; rotation_secret: string }): string =>
+export const credentialsView = (created: Credentials): string =>
   record([
     ['merchant', created.merchant_id],
     ['API key', created.api_key],
@@ -53,7 +44,7 @@ export const policyView = (policy: AccessPolicy): string =>
     ...accessLines(policy),
   ]);
 
-export const usageView = ({ days }: { days: readonly { day: string; payments_created: number }[] }): string =>
+export const usageView = ({ days }: { days: readonly UsageDay[] }): string =>
   table(days, [
     ['day (UTC)', ({ day }) => day],
     ['payments created', (day) => day.payments_created],
@@ -96,7 +87,7 @@ function accessText({ access_type, beta_duration_days, beta_started_at, beta_exp
   return `beta of ${beta_duration_days ?? '?'} days, from ${minute(beta_started_at)} to ${minute(beta_expires_at)}`;
 }
 
-function usageLines(limits: Omit<CreationLimits, 'last_api_request_at'>): [string, string][] {
+function usageLines(limits: OwnLimits): [string, string][] {
   const { creation_block_reason: reason, daily_left: dailyLeft } = limits;
   const today = dailyLeft === null ? '' : `, ${dailyLeft} left until ${minute(limits.daily_reset_at)}`;
   return [

@@ -1,27 +1,6 @@
-import type { Payment } from '@quittance/contracts/payment.ts';
+import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { record, sections, shortTime, table } from '../text.ts';
-import type { Incident } from './incident.ts';
-import type { Acceptance } from './transfer.ts';
-
-type LedgerEntry = {
-  transaction_id: string;
-  transaction_event_index: number;
-  phase: string;
-  amount: string;
-  sender: string;
-  block_timestamp: string;
-  confirmations: number;
-  confirmations_required: number;
-  payment_id: string | null;
-  reason: string | null;
-};
-
-export type OperatorsPayment = Payment & {
-  merchant_id: string;
-  transfers: LedgerEntry[];
-  incidents: Incident[];
-  acceptance: Acceptance | null;
-};
 
 export function paymentView(payment: OperatorsPayment): string {
   const { transfers, incidents, acceptance } = payment;
@@ -65,7 +44,7 @@ function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): strin
 }
 
 /** Which payment and merchant each is about stands above it already. */
-const incidentsText = (incidents: readonly Incident[]): string =>
+const incidentsText = (incidents: readonly PaymentIncident[]): string =>
   table(incidents, [
     ['incident', (incident) => incident.incident_id],
     ['kind', (incident) => incident.kind],

@@ -1,20 +1,5 @@
+import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { record, table, type Cell } from '../text.ts';
-
-export type Rescan = {
-  rescan_id: string;
-  network: string;
-  state: 'waiting' | 'running' | 'done' | 'failed';
-  from_block: number | null;
-  since: string | null;
-  to_block: number | null;
-  next_block: number | null;
-  found: number;
-  error: string | null;
-  actor: string;
-  reason: string;
-  requested_at: string;
-  finished_at: string | null;
-};
 
 export const rescansView = ({ rescans }: { rescans: readonly Rescan[] }): string =>
   table(rescans, [

@@ -1,29 +1,8 @@
+import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { record, shortTime } from '../text.ts';
 
-/** A transfer of the ledger beside the payment that it may be accepted for. */
-export type Candidate = {
-  payment_id: string;
-  status: string;
-  expected_amount: string;
-  network: string;
-  transaction_id: string;
-  transaction_event_index: number;
-  amount: string;
-  unmatched_reason: string | null;
-  block_timestamp: string;
-};
-
-export type Acceptance = Candidate & {
-  merchant_id: string;
-  status_before: string;
-  confirmations: number;
-  actor: string;
-  reason: string;
-  accepted_at: string;
-};
-
 /** Both amounts and the reason stand in it, so that whoever says yes has seen them. */
-export function acceptQuestion(candidate: Candidate): string {
+export function acceptQuestion(candidate: AcceptanceCandidate): string {
   const { payment_id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
   const reason = unmatched_reason ?? 'no reason against it';
   const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;

@@ -1,11 +1,5 @@
+import type { ReleasedWallet, Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { record, sections, table } from '../text.ts';
-
-export type Wallet = {
-  address: string;
-  merchant_id: string | null;
-  bound_at: string | null;
-  releases: { merchant_id: string; actor: string; reason: string; released_at: string }[];
-};
 
 export function walletView({ address, merchant_id, bound_at, releases }: Wallet): string {
   const wallet = record([
@@ -23,7 +17,7 @@ export function walletView({ address, merchant_id, bound_at, releases }: Wallet)
   return `${wallet}\n\n${sections([['released', past]])}`;
 }
 
-export const releasedView = ({ address, merchant_id }: { address: string; merchant_id: string }): string =>
+export const releasedView = ({ address, merchant_id }: ReleasedWallet): string =>
   record([
     ['wallet', address],
     ['taken from', merchant_id],

@@ -1,52 +1,12 @@
-import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import type {
+  AttemptRecord,
+  DescribedEvent,
+  FailedEvent,
+} from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import { LANE_DUE_MAX, type Lane } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { record, sections, shortTime, table } from '../text.ts';
 import type { Column } from '../text.ts';
-import type { FailedEvent, Retried } from '../webhook-events.ts';
-
-/** How a merchant's queue is doing. Nothing in it waits while `due` is 0. */
-export type Lane = {
-  merchant_id: string;
-  host: string | null;
-  due: number;
-  oldest_due_at: string | null;
-  held: boolean;
-  failures: number;
-  failing_since: string | null;
-  error_category: string | null;
-  circuit_state: 'closed' | 'open' | 'half_open' | 'recovering';
-  open_until: string | null;
-  times_opened: number;
-  recovery_limit: number | null;
-  put_off_until: string | null;
-};
-
-/** One POST that ended. */
-type Attempt = {
-  cycle: number;
-  n: number;
-  started_at: string;
-  duration_ms: number;
-  http_status: number | null;
-  error_category: string | null;
-  key_id: string;
-  remote_ip: string | null;
-};
-
-/** An event with its merchant's queue, null if there is none, and its attempts, newest first. */
-export type DescribedEvent = {
-  event: DeliveryRecord & {
-    merchant_id: string;
-    cycle: number;
-    cycle_started_at: string;
-    interruptions: number;
-    in_flight: boolean;
-  };
-  lane: Lane | null;
-  attempts: Attempt[];
-};
-
-/** The dispatcher counts so far and no further. */
-const MAX_COUNTED = 1_000;
+import type { Retried } from '../webhook-events.ts';
 
 export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
   `${record([
@@ -66,7 +26,7 @@ export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
   table(lanes, [
     ['merchant', (lane) => lane.merchant_id],
     ['host', (lane) => lane.host],
-    ['due', (lane) => (lane.due < MAX_COUNTED ? lane.due : `${MAX_COUNTED} or more`)],
+    ['due', (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`)],
     ['oldest since', (lane) => lane.oldest_due_at],
     ['state', stateText],
     ['failures', (lane) => lane.failures],
@@ -94,7 +54,7 @@ export const retriedView = ({ events }: { events: readonly Retried[] }): string 
     ['why not', (event) => event.reason],
   ]);
 
-const attemptColumns: Column<Attempt>[] = [
+const attemptColumns: Column<AttemptRecord>[] = [
   ['started', (attempt) => attempt.started_at],
   ['cycle', (attempt) => attempt.cycle],
   ['n', (attempt) => attempt.n],
