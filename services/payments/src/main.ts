@@ -29,7 +29,7 @@ import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { limitsRoutes } from './routes/limits.ts';
-import { listPaymentsRoutes } from './routes/list-payments.ts';
+import { listPaymentsRoute } from './routes/list-payments.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { paymentViewsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
@@ -86,7 +86,7 @@ await startService({
         messages,
         publicBaseUrl,
       }),
-      ...listPaymentsRoutes(queries, publicBaseUrl),
+      listPaymentsRoute(queries, publicBaseUrl),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({ acceptance: { db: pool, transact, verifier, messages, logger }, queries, publicBaseUrl }),
@@ -115,8 +115,8 @@ await startService({
  */
 function watcherClients(client: ReturnType<typeof serviceClients>, url: string) {
   return {
-    chain: createChain({ watcher: client('chain-watcher', url) }),
-    verifier: createTransferVerifier({ watcher: client('chain-watcher verify', url, VERIFY_TIMEOUT_MS) }),
-    tipReader: createTipReader({ watcher: client('chain-watcher tips', url, TIPS_TIMEOUT_MS) }),
+    chain: createChain(client('chain-watcher', url)),
+    verifier: createTransferVerifier(client('chain-watcher verify', url, VERIFY_TIMEOUT_MS)),
+    tipReader: createTipReader(client('chain-watcher tips', url, TIPS_TIMEOUT_MS)),
   };
 }

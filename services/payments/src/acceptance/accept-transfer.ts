@@ -1,9 +1,10 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { Finding, TransferVerifier } from '../clients.ts';
+import type { TransferVerifier } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { pay } from '../settlement/settlement.ts';
 import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';

@@ -1,11 +1,12 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';
 import type { AcceptanceRow } from '../store/acceptance.ts';
 import type { Pair } from './accept-transfer.ts';
 
 /** An acceptance as the operator gets it. It never changes afterwards, so a repeated one is answered byte for byte the same. */
-export const toAcceptance = ({ amount_units, decimals, ...row }: AcceptanceRow): object => ({
+export const toAcceptance = ({ amount_units, decimals, ...row }: AcceptanceRow): Acceptance => ({
   payment_id: row.payment_id,
   merchant_id: row.merchant_id,
   status: 'PAID',
@@ -26,7 +27,7 @@ export const toAcceptance = ({ amount_units, decimals, ...row }: AcceptanceRow):
 });
 
 /** A transfer of the ledger beside a payment for which it may be accepted, for the operator to compare. */
-export const toCandidate = (pair: Pair): object => ({
+export const toCandidate = (pair: Pair): AcceptanceCandidate => ({
   payment_id: pair.payment.payment_id,
   merchant_id: pair.payment.merchant_id,
   status: pair.payment.status,

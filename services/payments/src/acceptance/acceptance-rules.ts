@@ -1,4 +1,4 @@
-import type { Finding } from '../clients.ts';
+import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { ChainProof } from '../store/acceptance.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import type { TransferRow } from '../store/transfer.ts';

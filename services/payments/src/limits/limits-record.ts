@@ -1,4 +1,5 @@
-import type { AccessPolicy, CreationBlockReason, CreationLimits } from '@quittance/contracts/access.ts';
+import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
+import type { OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Usage } from '../store/gate.ts';
 
@@ -11,7 +12,7 @@ export function limitsRecord(
   policy: AccessPolicy,
   usage: Usage,
   { reason, now }: { reason: CreationBlockReason | null; now: Date },
-): Omit<CreationLimits, 'last_api_request_at'> {
+): OwnLimits {
   const usedInPackage = usage.used_lifetime - usage.package_base;
   const usedToday = usage.used_day === utcDay(now) ? usage.used_today : 0;
   return {

@@ -1,11 +1,11 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { BodyOf } from '@quittance/contracts/call.ts';
+import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { CreationRequest } from '@quittance/contracts/payment.ts';
-import { compileSchema } from '@quittance/contracts/schema.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
-import { readJson } from '@quittance/http/server/body.ts';
-import { pathParameter, type Reply, route, type Route } from '@quittance/http/server/route.ts';
+import { callReader } from '@quittance/http/server/call-route.ts';
+import { type Reply, route, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome } from '../creation/creation.ts';
 import type { CreationRefusal } from '../store/new-payment.ts';
@@ -40,13 +40,14 @@ export function createPaymentRoute({
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: a first refusal that makes its series appear is no increase to an alert.
   for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys(refusals)]) outcomes.inc({ outcome }, 0);
+  const read = callReader(CreatePayment);
+  const { method, path } = CreatePayment;
   return route({
-    method: 'POST',
-    path: '/internal/v1/merchants/:merchant_id/payments',
+    method,
+    path,
     handle: async (request) => {
-      const body = await readJson(request, MAX_BODY_BYTES, parseBody);
-      const creation = toCreation(pathParameter(request.params, 'merchant_id'), body, networks);
-      const outcome = await create(creation).catch((error: unknown) => {
+      const { params, body } = await read(request);
+      const outcome = await create(toCreation(params.merchant_id, body, networks)).catch((error: unknown) => {
         outcomes.inc({ outcome: 'undecided' });
         throw error;
       });
@@ -70,36 +71,8 @@ function replyOf(outcome: CreationOutcome): Reply {
   }
 }
 
-/** Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did. */
-const MAX_BODY_BYTES = 256 * 1024;
-
-type Body = CreationRequest & { idempotency_key: string };
-
-const text = { type: 'string', minLength: 1 };
-const validate = compileSchema<Body>({
-  type: 'object',
-  required: ['idempotency_key', 'amount', 'merchant_wallet', 'network', 'description'],
-  properties: {
-    idempotency_key: { ...text, maxLength: 255 },
-    amount: text,
-    merchant_wallet: text,
-    network: text,
-    description: { ...text, maxLength: 500 },
-  },
-});
-
-function parseBody(value: unknown): Body {
-  if (validate(value)) return value;
-  throw invalid(
-    ...(validate.errors ?? []).map((error) => ({
-      field: error.instancePath.slice(1) || 'body',
-      reason: error.message ?? 'is invalid',
-    })),
-  );
-}
-
 /** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
-function toCreation(merchantId: string, body: Body, networks: readonly Network[]): Creation {
+function toCreation(merchantId: string, body: BodyOf<typeof CreatePayment>, networks: readonly Network[]): Creation {
   const units = parseAmount(body.amount);
   if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
   const network = networks.find(({ id }) => id === body.network);

@@ -1,6 +1,8 @@
+import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { ServiceUnavailable } from '@quittance/http/client/client.ts';
 import { HttpError, unavailable } from '@quittance/http/errors.ts';
-import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { limitsRecord } from '../limits/limits-record.ts';
@@ -16,23 +18,15 @@ const REFRESH_TIMEOUT_MS = 700;
  */
 export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRefresh }): Route[] {
   return [
-    route({
-      method: 'GET',
-      path: '/internal/v1/merchants/:merchant_id/limits',
-      handle: async ({ params }) => {
-        const gate = await readNewest(db, refresh, pathParameter(params, 'merchant_id'));
-        if (gate === null) throw unavailable(new Error('quota does not know the merchant yet'));
-        return { status: 200, body: limitsRecord(gate.policy, gate.usage, gate) };
-      },
+    callRoute(ReadLimits, async ({ params }) => {
+      const gate = await readNewest(db, refresh, params.merchant_id);
+      if (gate === null) throw unavailable(new Error('quota does not know the merchant yet'));
+      return limitsRecord(gate.policy, gate.usage, gate);
     }),
-    route({
-      method: 'GET',
-      path: '/internal/v1/merchants/:merchant_id/gate',
-      handle: async ({ params }) => {
-        const gate = await readPolicyGate(db, pathParameter(params, 'merchant_id'));
-        if (gate === null) throw new HttpError(404, 'Merchant not found');
-        return { status: 200, body: { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage } };
-      },
+    callRoute(ReadGate, async ({ params }) => {
+      const gate = await readPolicyGate(db, params.merchant_id);
+      if (gate === null) throw new HttpError(404, 'Merchant not found');
+      return { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage };
     }),
   ];
 }

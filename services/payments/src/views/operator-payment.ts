@@ -1,4 +1,6 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Queries, Transfer } from '../queries/payments.ts';
 import { paymentWindow } from '../settlement/payment-window.ts';
 import { toPayment } from './payment-json.ts';
@@ -8,7 +10,7 @@ export async function readOperatorPayment(
   queries: Queries,
   paymentId: string,
   publicBaseUrl: string,
-): Promise<object | null> {
+): Promise<Omit<OperatorsPayment, 'acceptance'> | null> {
   const payment = await queries.find(paymentId);
   if (payment === null) return null;
   const unmatched = await queries.listUnmatched(payment, paymentWindow(payment));
@@ -16,15 +18,24 @@ export async function readOperatorPayment(
     ...toPayment(payment, payment.transfer, publicBaseUrl),
     merchant_id: payment.merchant_id,
     transfers: [...(payment.transfer === null ? [] : [payment.transfer]), ...unmatched].map(toLedgerEntry),
-    incidents: payment.incidents,
+    incidents: payment.incidents.map((incident) => ({
+      ...incident,
+      opened_at: rfc3339(incident.opened_at),
+      resolved_at: incident.resolved_at && rfc3339(incident.resolved_at),
+    })),
   };
 }
 
 /** The whole row in JSON's types, and the amount also for people. */
-const toLedgerEntry = (transfer: Transfer): object => ({
-  ...transfer,
-  version: Number(transfer.version),
-  block_number: Number(transfer.block_number),
-  amount_units: transfer.amount_units.toFixed(),
-  amount: formatUnits(BigInt(transfer.amount_units.toFixed()), transfer.decimals),
-});
+function toLedgerEntry(transfer: Transfer): LedgerEntry {
+  const entry = {
+    ...transfer,
+    version: Number(transfer.version),
+    block_number: Number(transfer.block_number),
+    block_timestamp: rfc3339(transfer.block_timestamp),
+    amount_units: transfer.amount_units.toFixed(),
+    amount: formatUnits(BigInt(transfer.amount_units.toFixed()), transfer.decimals),
+    reason: transfer.reason as LedgerEntry['reason'],
+  };
+  return entry;
+}

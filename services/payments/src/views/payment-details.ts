@@ -1,11 +1,6 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import type { UnmatchedTransfer } from '@quittance/contracts/payment.ts';
-import type {
-  DetailsAnswer,
-  OwnPayment,
-  PublicPaymentsAnswer,
-  SeenConfirmations,
-} from '@quittance/contracts/payment-views.ts';
+import type { PaymentDetails, UnmatchedTransfer } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, OwnPayment, SeenConfirmations } from '@quittance/contracts/payment-views.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import {
@@ -29,7 +24,7 @@ export async function readDetails(
   { db, readTips }: Sources,
   requested: readonly OwnPayment[],
   publicBaseUrl: string,
-): Promise<DetailsAnswer['found']> {
+): Promise<{ merchant_id: string; payment: PaymentDetails }[]> {
   const rows = await findDetails(db, requested);
   const [current, unmatched] = await Promise.all([
     withCurrentConfirmations(rows, readTips),
@@ -55,7 +50,7 @@ export async function readDetails(
 export async function readPublicPayments(
   { db, readTips }: Sources,
   tokensSha256: readonly string[],
-): Promise<PublicPaymentsAnswer['found']> {
+): Promise<({ token_sha256: string } & CheckoutPayment)[]> {
   const rows = await withCurrentConfirmations(await findByPublicTokens(db, tokensSha256), readTips);
   return rows.map((row) => ({
     token_sha256: row.requested,
