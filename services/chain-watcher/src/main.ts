@@ -20,7 +20,7 @@ import { rescanRoutes } from './routes/rescans.ts';
 import { resumeRoutes } from './routes/resume.ts';
 import { tipsRoute } from './routes/tips.ts';
 import { verifyTransferRoute } from './routes/verify-transfer.ts';
-import { windowsRoute } from './routes/windows.ts';
+import { transfersInWindowsRoute } from './routes/transfers-in-windows.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
@@ -70,7 +70,7 @@ await startService({
       logger,
       metrics,
       routes: [
-        windowsRoute({ pool, networks }),
+        transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
         chainsRoute({ pool, networks: watched }),

@@ -154,11 +154,11 @@ describe('what payments asks', () => {
       { network: 'local', windows: [{ recipient: `0x${'1'.repeat(40)}`, from: 'yesterday', to: '' }] },
       'windows[0].from',
     ],
-    [{ windows: [{}] }, 'network'],
-  ])('a malformed question %j is refused and named', async (json, field) => {
+    [{ windows: [{}] }, 'network', 'windows[0].recipient', 'windows[0].from', 'windows[0].to'],
+  ])('a malformed question %j is refused and named', async (json, ...fields) => {
     const { status, body } = await watcher.call('POST', '/internal/v1/transfers/in-windows', json);
     expect(status).toBe(422);
-    expect(body).toMatchObject({ detail: [{ field }] });
+    expect(body).toMatchObject({ detail: fields.map((field) => ({ field })) });
   });
 
   test('where each scan stands can be read', async () => {

@@ -21,7 +21,7 @@ import { rescanRoutes } from '../src/routes/rescans.ts';
 import { resumeRoutes } from '../src/routes/resume.ts';
 import { tipsRoute } from '../src/routes/tips.ts';
 import { verifyTransferRoute } from '../src/routes/verify-transfer.ts';
-import { windowsRoute } from '../src/routes/windows.ts';
+import { transfersInWindowsRoute } from '../src/routes/transfers-in-windows.ts';
 import { createEndpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { followNewHeads } from '@quittance/chain-reader/rpc/new-heads.ts';
 
@@ -71,7 +71,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const loop = startNetworkLoop(context, metrics);
   const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
   const routes = [
-    windowsRoute({ pool, networks: [network] }),
+    transfersInWindowsRoute({ pool, networks: [network] }),
     tipsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }] }),

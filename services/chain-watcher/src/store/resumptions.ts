@@ -1,17 +1,10 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { OperatorAction, Resumption } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { resolveHalts } from './incidents.ts';
 
-export type ResumptionRow = {
-  resumption_id: string;
-  network: string;
-  halted_at: Date;
-  accept_fork: boolean;
-  actor: string;
-  reason: string;
-  resumed_at: Date;
-};
+export type ResumptionRow = Omit<Resumption, 'halted_at' | 'resumed_at'> & { halted_at: Date; resumed_at: Date };
 
 /** What a permission to follow the nodes below the finalized block was used for. */
 export type ResumptionOutcome = 'walked_back' | 'no_shared_block' | 'not_needed' | 'replaced';
@@ -69,16 +62,7 @@ export async function settleResumption(
   );
 }
 
-/** What an operator did to a network, when and why. */
-export type OperatorActionRow = {
-  at: Date;
-  network: string;
-  action: 'resume' | 'accept_fork' | 'rescan' | 'resolve_incident';
-  actor: string;
-  reason: string;
-  /** What it was about and what it led to, in the columns of its own table. */
-  detail: Record<string, unknown>;
-};
+export type OperatorActionRow = Omit<OperatorAction, 'at'> & { at: Date };
 
 /**
  * @param list.network null for all of them.

@@ -1,0 +1,78 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { FindTransfersInWindows, type TransferWindow } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import { invalid } from '@quittance/http/errors.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
+import { readCursor, type Cursor } from '../store/cursor.ts';
+import { readTransfersIn, type Window } from '../store/transfers.ts';
+import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
+import { toTransferObserved } from '../transfers/message.ts';
+
+const MAX_TRANSFERS = 10_000;
+
+export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networks: readonly ChainNetwork[] }): Route =>
+  callRoute(FindTransfersInWindows, async ({ body }) => {
+    const parsed = body.windows.map(parseWindow);
+    const network = networks.find(({ id }) => id === body.network);
+    const cursor = network && (await readCursor(pool, network.id));
+    if (!network || !cursor) return { scanned_through: null, transfers: [] };
+    const windows = parsed.map(({ amount, ...window }) => ({
+      ...window,
+      amountUnits: amount === null ? null : toTokenUnits(amount, network.decimals),
+    }));
+    // What a cursor covers was committed with it or before it, so it is read before the transfers; and once more after them, because a
+    // reorg may have taken transfers and cursor back meanwhile.
+    const spans = await readWatchSpans(pool, network.id, [...new Set(windows.map(({ recipient }) => recipient))]);
+    const rows = await readTransfersIn(pool, network.id, windows, MAX_TRANSFERS + 1);
+    if (rows.length > MAX_TRANSFERS)
+      throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
+    const confirmingTip = cursor.tip?.number ?? 0;
+    const after = (await readCursor(pool, network.id)) ?? cursor;
+    const covered = [cursor, after].map((position) => scannedThrough(network, position, windows, spans));
+    return {
+      scanned_through: covered.includes(null) ? null : (covered.toSorted()[0] ?? null),
+      transfers: rows.map((row) => toTransferObserved(network, row, confirmingTip)),
+    };
+  });
+
+/** The earliest of what is known for each window; null as soon as one of them is not covered at all. */
+export function scannedThrough(
+  { finalizedAbove }: Pick<ChainNetwork, 'finalizedAbove'>,
+  { final, largeFinal, state }: Pick<Cursor, 'final' | 'largeFinal' | 'state'>,
+  windows: readonly Pick<Window, 'recipient' | 'from' | 'amountUnits'>[],
+  spans: readonly Pick<WatchSpan, 'address' | 'state' | 'watchedFrom' | 'endedThrough'>[],
+): string | null {
+  // A window without an amount may hold one above the cap, which may still come or go where smaller ones cannot.
+  const isLarge = ({ amountUnits }: Pick<Window, 'amountUnits'>) =>
+    finalizedAbove !== null && (amountUnits === null || amountUnits > finalizedAbove);
+  const known = windows.some(isLarge) ? largeFinal : final;
+  if (known === null || state === 'halted') return null;
+  let through = known.timestamp * 1000;
+  for (const window of windows) {
+    const watch = spans.find(({ address }) => address === window.recipient);
+    if (watch?.state !== 'watching' && watch?.state !== 'ended') return null;
+    if (Date.parse(window.from) < watch.watchedFrom.getTime() - BLOCK_TIME_MARGIN_SECONDS * 1000) return null;
+    if (watch.endedThrough !== null) through = Math.min(through, watch.endedThrough.getTime());
+  }
+  return rfc3339(new Date(through));
+}
+
+/** A window with the amount, if it has one, in millionths of a USDT. */
+function parseWindow({ recipient, amount: text, from, to }: TransferWindow, position: number) {
+  const field = `windows[${String(position)}]`;
+  const address = parseAddress(recipient);
+  if (address === null) throw invalid({ field: `${field}.recipient`, reason: 'must be a canonical address' });
+  const amount = text === undefined ? null : parseAmount(text);
+  if (text !== undefined && amount === null) throw invalid({ field: `${field}.amount`, reason: 'is no amount' });
+  for (const [name, time] of Object.entries({ from, to })) {
+    if (parseRfc3339(time) === null)
+      throw invalid({ field: `${field}.${name}`, reason: 'must be an RFC 3339 time in UTC' });
+  }
+  return { recipient: address.hex, amount, from, to };
+}
