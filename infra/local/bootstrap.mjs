@@ -37,6 +37,7 @@ const commands = {
   format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
   check: [
     step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
+    walls,
     lint,
     step('types', [bin('typescript/bin/tsc'), '-p', '.']),
     step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),

@@ -9,8 +9,6 @@ import { connected, queueSize, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let world: World;
 beforeEach(async () => {
   world = await startWorld();

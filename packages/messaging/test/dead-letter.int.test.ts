@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   countDeadLetters,
@@ -13,8 +13,6 @@ import { QUEUE, effects, publishRaw, queueSize, recording, startWorld, webhookCo
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 const author = { actor: 'olga', reason: 'the handler is mended' };
 
 let world: World;

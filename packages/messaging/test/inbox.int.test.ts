@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { deleteOldRows, enterInbox } from '../src/consumer/inbox.ts';
 import { startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let world: World;
 beforeEach(async () => {
   world = await startWorld();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -8,8 +8,6 @@ import { QUEUE, publishRaw, recording, say, startWorld, webhookConfigured } from
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let world: World;
 let close: () => Promise<void>;
 beforeEach(async () => {

@@ -1,12 +1,10 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { deleteOldSentMessages } from '../src/outbox/sent-messages.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, say, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let world: World;
 beforeEach(async () => {
   world = await startWorld();

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { currentSpan, inSpan, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
@@ -22,8 +22,6 @@ import {
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 const SEND = 'send quittance:WebhookConfigured';
 const PROCESS = 'process quittance:WebhookConfigured:payments.webhook-configured';
 

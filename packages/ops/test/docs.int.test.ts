@@ -1,8 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { runOps } from './world.ts';
-
-jest.setTimeout(60_000);
 
 /** The names that a help text lists under "Commands:". */
 async function commandsOf(words: string[]): Promise<string[]> {

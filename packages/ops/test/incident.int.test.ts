@@ -1,9 +1,7 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runOps, startServices } from './world.ts';
 
 // Each command is a process of its own, which a busy machine may be slow to start.
-jest.setTimeout(60_000);
-
 const id = '5f0c7a7e-3f4e-4c1e-9a57-0d6f0c9b1f2a';
 const chainId = '6f0c7a7e-3f4e-4c1e-9a57-0d6f0c9b1f2a';
 const unresolved = { resolved_at: null, resolved_by: null, resolved_reason: null };

@@ -1,9 +1,7 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runOps, startServices } from './world.ts';
 
 // Each command is a process of its own, which a busy machine may be slow to start.
-jest.setTimeout(60_000);
-
 const payment = `pay_${'b'.repeat(32)}`;
 const transaction = 'abcdef01'.repeat(8);
 const author = { actor: 'olga', reason: 'no reason given' };

@@ -1,9 +1,7 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { runOps, startServices } from './world.ts';
 
 // Each command is a process of its own, which a busy machine may be slow to start.
-jest.setTimeout(60_000);
-
 const merchant = `mer_${'a'.repeat(32)}`;
 const event = `evt_${'b'.repeat(32)}`;
 const payment = `pay_${'c'.repeat(32)}`;

@@ -1,10 +1,8 @@
-import { describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { runOps, startServices } from './world.ts';
 
 // Each command is a process of its own, which a busy machine may be slow to start.
-jest.setTimeout(60_000);
-
 const merchant = `mer_${'a'.repeat(32)}`;
 const idOf = (n: number): string => `evt_${String(n).padStart(32, '0')}`;
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Collector, startCollector } from '@quittance/testkit/collector.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { exportTraces } from '../src/tracing/export-traces.ts';
@@ -7,8 +7,6 @@ import { createMetrics } from '../src/metrics.ts';
 import { readFrameConfig } from '../src/service-settings.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let collector: Collector;
 beforeEach(async () => {
   collector = await startCollector();

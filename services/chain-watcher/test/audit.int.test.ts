@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
@@ -8,7 +8,6 @@ import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // The audit is in no hurry: it rests between two ranges, and longer after a failure.
-jest.setTimeout(60_000);
 const inItsTime = { timeoutMs: 30_000 };
 
 const untilAudited = (world: World, atLeast = 0) =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
@@ -7,8 +7,6 @@ import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // A leader looks only now and then whether its halted network may go on.
-jest.setTimeout(60_000);
-
 const openIncidents = async ({ pool }: World) =>
   (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by raised_at')).rows;
 

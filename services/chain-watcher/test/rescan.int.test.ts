@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
@@ -7,7 +7,6 @@ import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 // What the nodes lack is tried several times, with pauses.
-jest.setTimeout(60_000);
 const inItsTime = { timeoutMs: 40_000 };
 /** So that a rescan takes several ranges. */
 const entry = { max_block_range: 50 };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import {
   accept,
   type Acceptance,
@@ -19,8 +19,6 @@ import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts
 import { newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
@@ -9,8 +9,6 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet, policyOf } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2 });

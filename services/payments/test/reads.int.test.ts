@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { DetailsAnswer, DetailsRequest, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
@@ -9,8 +9,6 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, type PaymentPage, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments();

@@ -1,11 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let payments: PaymentsUnderTest;
 beforeAll(async () => {
   payments = await startPayments({ replicas: 2, settings: { WALLET_BINDING: 'off' } });

@@ -1,5 +1,5 @@
 import tls from 'node:tls';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Loop } from '@quittance/runtime/loop.ts';
@@ -21,8 +21,6 @@ import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(60_000);
-
 let store: StoreWorld;
 let receiver: Receiver;
 let sender: Sender;

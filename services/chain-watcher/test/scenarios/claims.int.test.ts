@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   misbehavingNode,
@@ -12,8 +12,6 @@ import { startWorld, untilReceived, untilScanned, untilWatched, type World } fro
 import { askWindows, headOf, stateOfWatch, untilCaughtUp, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 const patience = { timeoutMs: 30_000 };
 let world: World;
 let first: MisbehavingNode;

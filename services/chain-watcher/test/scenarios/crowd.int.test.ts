@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Interface } from 'ethers';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
@@ -12,8 +12,6 @@ import { startWorld, type World } from '../world.ts';
 import { expectNothingTwice, stateOfWatch, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 const WALLETS = 1_000_000;
 /** So few at a time that no statement takes the five seconds it may, on however busy a machine. */
 const PAGE = 10_000;

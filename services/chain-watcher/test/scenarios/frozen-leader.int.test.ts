@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf } from '@quittance/testkit/chain/samples.ts';
@@ -7,8 +7,6 @@ import { startWorld, untilReceived, untilScanned, type World } from '../world.ts
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let world: World;
 let node: MisbehavingNode;
 let replicas: Replicas;

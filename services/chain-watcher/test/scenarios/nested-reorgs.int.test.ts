@@ -1,12 +1,10 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { startWorld, untilReceived, untilScanned } from '../world.ts';
 import { expectNothingTwice, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 test('of two reorganisations, the second inside the first and both between two looks, only what stands in the end is told', async () => {
   const world = await startWorld();
   const node = await misbehavingNode(world.chain);

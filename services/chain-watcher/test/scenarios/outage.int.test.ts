@@ -1,4 +1,4 @@
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
@@ -16,8 +16,6 @@ import {
 } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 let world: World;
 let nodes: MisbehavingNode[] = [];
 let replicas: Replicas | null = null;

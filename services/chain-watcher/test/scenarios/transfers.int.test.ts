@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -9,8 +9,6 @@ import { startWorld, untilReceived, untilScanned, untilWatched, type World } fro
 import { askWindows, stateOfWatch, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 const secondsAfter = (moment: string, seconds: number) => new Date(Date.parse(moment) + seconds * 1000).toISOString();
 
 describe('transfers of one transaction', () => {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
@@ -10,8 +10,6 @@ import { startWorld, untilReceived, untilScanned, type World } from '../world.ts
 import { askWindows, headOf, stateOfWatch } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 const toTron = (hex: string) => addressFromHex('tron', hex);
 const hexOf = (address: string) => parseAddress(address)!.hex;
 const tronWallet = () => toTron(newWallet());

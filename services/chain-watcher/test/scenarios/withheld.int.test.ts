@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -14,8 +14,6 @@ import { startWorld, untilReceived, untilScanned, type World } from '../world.ts
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(60_000);
-
 const patience = { timeoutMs: 30_000 };
 const noBloom = `0x${'0'.repeat(512)}`;
 
