@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { waitingRoom } from '../src/server/startup-probe-server.ts';
+import { serveStartupProbes } from '../src/server/startup-probe-server.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
 /** A port that was free a moment ago. */
@@ -13,7 +13,7 @@ async function config() {
 test('a process that waits is alive, is not ready, and makes room for its service', async () => {
   const place = await config();
   const there: PromiseWithResolvers<void> = Promise.withResolvers();
-  const waiting = waitingRoom({ name: 'test', config: place, until: () => there.promise });
+  const waiting = serveStartupProbes({ name: 'test', config: place, until: () => there.promise });
   const ask = async (path: string) => fetch(`http://127.0.0.1:${place.port}${path}`);
   const live = await eventually(() => ask('/livez'));
   expect([live.status, await live.json()]).toEqual([200, { status: 'live', service: 'test' }]);
@@ -38,7 +38,7 @@ test('a process that waits is alive, is not ready, and makes room for its servic
 test('what ends the wait without success is handed on, and the port is free again', async () => {
   const place = await config();
   const there: PromiseWithResolvers<void> = Promise.withResolvers();
-  const waiting = waitingRoom({ name: 'test', config: place, until: () => there.promise });
+  const waiting = serveStartupProbes({ name: 'test', config: place, until: () => there.promise });
   await eventually(() => fetch(`http://127.0.0.1:${place.port}/livez`));
   there.reject(new Error('no database'));
   await expect(waiting).rejects.toThrow('no database');
@@ -49,9 +49,9 @@ test('what ends the wait without success is handed on, and the port is free agai
 test('backends that are there open no door, so the usual start has nothing to close', async () => {
   const server = await startServer();
   const config = { host: '127.0.0.1', port: server.port };
-  await waitingRoom({ name: 'test', config, until: () => Promise.resolve() });
+  await serveStartupProbes({ name: 'test', config, until: () => Promise.resolve() });
   await expect(
-    waitingRoom({ name: 'test', config, until: () => Promise.reject(new Error('refused')) }),
+    serveStartupProbes({ name: 'test', config, until: () => Promise.reject(new Error('refused')) }),
   ).rejects.toThrow('refused');
   await server.stop();
 });

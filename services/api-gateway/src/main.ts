@@ -1,6 +1,6 @@
 import { listen } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
-import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
+import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
@@ -21,7 +21,7 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { pool, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    await waitingRoom({ name, config, until: reachable });
+    await serveStartupProbes({ name, config, until: reachable });
     const { internalToken } = config;
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });

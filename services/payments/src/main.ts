@@ -2,7 +2,7 @@ import { createApp } from '@quittance/http/server/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
-import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
+import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -44,7 +44,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    await waitingRoom({ name, config, until: reachable });
+    await serveStartupProbes({ name, config, until: reachable });
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const owners = createOwners({

@@ -1,7 +1,7 @@
 import { createApp } from '@quittance/http/server/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/server/listen.ts';
-import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
+import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -26,7 +26,7 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    await waitingRoom({ name, config, until: reachable });
+    await serveStartupProbes({ name, config, until: reachable });
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());

@@ -1,7 +1,7 @@
 import { createApp } from '@quittance/http/server/app.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import { listen } from '@quittance/http/server/listen.ts';
-import { waitingRoom } from '@quittance/http/server/startup-probe-server.ts';
+import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -39,7 +39,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { internalToken, retryDelaysSeconds } = config;
     const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    await waitingRoom({ name, config, until: reachable });
+    await serveStartupProbes({ name, config, until: reachable });
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
     if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
       throw new Error(

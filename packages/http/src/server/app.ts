@@ -51,7 +51,7 @@ export function createApp({
 
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
-  app.use(refuseDoubtful);
+  app.use(rejectAmbiguousFraming);
   if (internalToken !== undefined) app.use('/internal', requireToken([internalToken, internalTokenPrevious]));
   const tracing = tracer();
   if (tracing !== null) app.use(traceRequests(tracing));
@@ -150,14 +150,14 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
  * without), or with a transfer coding that nobody has undone. Nobody can say where it ends, so its connection ends too. So does that
  * of an offer to change the protocol, after which Node no longer tells us of what it cannot read.
  */
-function refuseDoubtful(request: Request, response: Response, next: NextFunction): void {
+function rejectAmbiguousFraming(request: Request, response: Response, next: NextFunction): void {
   const { headers, rawHeaders, httpVersion } = request;
   const [host, ...others] = headerValues(rawHeaders, 'host');
   const isHostSound = host === undefined ? httpVersion === '1.0' : others.length === 0 && /^[\w.:[\]-]+$/.test(host);
   const coding = headers['transfer-encoding'] ?? 'chunked';
-  const isDoubtful = !isHostSound || coding.toLowerCase() !== 'chunked';
-  if (isDoubtful || headers.upgrade !== undefined) response.setHeader('connection', 'close');
-  if (isDoubtful) throw new HttpError(400, 'Bad request');
+  const isAmbiguous = !isHostSound || coding.toLowerCase() !== 'chunked';
+  if (isAmbiguous || headers.upgrade !== undefined) response.setHeader('connection', 'close');
+  if (isAmbiguous) throw new HttpError(400, 'Bad request');
   next();
 }
 

@@ -5,7 +5,7 @@ import type { Express } from 'express';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
-import { refuseUnreadable } from './reject-ambiguous-framing.ts';
+import { rejectUnreadable } from './reject-ambiguous-framing.ts';
 
 /** Longest for a request's headers, and for the whole request, to arrive. */
 const HEADERS_TIMEOUT_MS = 10_000;
@@ -40,7 +40,7 @@ export async function listen(
     app,
   );
   server.maxConnections = MAX_CONNECTIONS;
-  refuseUnreadable(server, logger);
+  rejectUnreadable(server, logger);
   // An expectation we do not know is ignored, as HTTP allows; Node alone would answer with a bare 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   const { promise: listening, resolve, reject }: PromiseWithResolvers<void> = Promise.withResolvers();

@@ -6,7 +6,7 @@ import { invalid } from '../errors.ts';
  * @returns null when the parameter is absent.
  * @throws HttpError 422 naming the parameter when it is anything else.
  */
-export function queryMoment(query: URLSearchParams, name: string): Date | null {
+export function queryTimestamp(query: URLSearchParams, name: string): Date | null {
   const text = query.get(name);
   if (text === null) return null;
   const moment = parseRfc3339(text);

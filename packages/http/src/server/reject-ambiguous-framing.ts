@@ -21,7 +21,7 @@ const refusals: Record<string, Refusal> = {
  * Answers what never becomes a request: bytes that are no HTTP, headers that are too large or too slow. Node alone would answer
  * with a bare status line; every answer of ours has a JSON body and an X-Request-ID.
  */
-export function refuseUnreadable(server: Server, logger: Logger): void {
+export function rejectUnreadable(server: Server, logger: Logger): void {
   const lastResponses = new WeakMap<Duplex, ServerResponse>();
   server.on('request', (request, response) => lastResponses.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {

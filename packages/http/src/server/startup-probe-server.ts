@@ -10,7 +10,7 @@ const OPEN_AFTER_MS = 1_000;
  * @param until what is waited for; this settles as it does.
  * @throws what `until` throws, or Error when the port is taken.
  */
-export async function waitingRoom({
+export async function serveStartupProbes({
   name,
   config: { host, port },
   until,

@@ -2,7 +2,7 @@ import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { invalid } from '@quittance/http/errors.ts';
-import { queryMoment } from '@quittance/http/server/query-timestamp.ts';
+import { queryTimestamp } from '@quittance/http/server/query-timestamp.ts';
 import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -133,7 +133,7 @@ async function list(db: Queryable, { query }: RouteRequest): Promise<Reply> {
 
 /** The newest hundred entries; `before`, a timestamp, pages to older ones. */
 async function audit(db: Queryable, request: RouteRequest): Promise<Reply> {
-  const before = queryMoment(request.query, 'before');
+  const before = queryTimestamp(request.query, 'before');
   const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
   const entries = await readAudit(db, merchantId, before, LIST_MAX);
   return { status: 200, body: { entries: entries.map(toEntry) } };
