@@ -12,7 +12,7 @@ import {
   recordingBatches,
   results,
   startWorld,
-  tries,
+  attempts,
   webhookConfigured,
 } from './world.ts';
 import type { World } from './world.ts';
@@ -24,20 +24,20 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-type Said = { merchantId: string; messageId: string };
+type Published = { merchantId: string; messageId: string };
 
-async function say(options: { messageId?: string; requestId?: string } = {}): Promise<Said> {
+async function publish(options: { messageId?: string; requestId?: string } = {}): Promise<Published> {
   const message = webhookConfigured();
   return { merchantId: message.merchant_id, messageId: await publishRaw(world, JSON.stringify(message), options) };
 }
 
-async function sayMany(count: number): Promise<Said[]> {
-  const said: Said[] = [];
-  while (said.length < count) said.push(await say());
-  return said;
+async function publishMany(count: number): Promise<Published[]> {
+  const published: Published[] = [];
+  while (published.length < count) published.push(await publish());
+  return published;
 }
 
-const merchantsOf = (said: readonly Said[]): string[] => said.map(({ merchantId }) => merchantId);
+const merchantsOf = (published: readonly Published[]): string[] => published.map(({ merchantId }) => merchantId);
 
 /** Keeps the first batch waiting in its transaction, so that what comes meanwhile is gathered. */
 function heldUp(
@@ -67,22 +67,22 @@ function heldUp(
 describe('messages that come while a batch is in its transaction', () => {
   test('go together in the next one, in order, and a lone message waits for nobody', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp();
-    const first = await say();
+    const first = await publish();
     await inTransaction();
-    const others = await sayMany(20);
+    const others = await publishMany(20);
     await haveCome(21);
     release();
     await eventually(async () => expect(await results(world)).toEqual({ done: 21 }));
     expect(batches).toEqual([[first.merchantId], merchantsOf(others)]);
     expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([first, ...others]).toSorted());
-    expect(await tries(world)).toBe(2);
+    expect(await attempts(world)).toBe(2);
   });
 
   test('are at most 200 at once', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp();
-    await say();
+    await publish();
     await inTransaction();
-    await sayMany(420);
+    await publishMany(420);
     await haveCome(400);
     release();
     await eventually(async () => expect(await results(world)).toEqual({ done: 421 }));
@@ -92,9 +92,9 @@ describe('messages that come while a batch is in its transaction', () => {
 
   test('are never more than the prefetch', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp(undefined, { prefetch: 3 });
-    await say();
+    await publish();
     await inTransaction();
-    await sayMany(10);
+    await publishMany(10);
     await haveCome(3);
     release();
     await eventually(async () => expect(await results(world)).toEqual({ done: 11 }));
@@ -103,10 +103,10 @@ describe('messages that come while a batch is in its transaction', () => {
 
   test('have one effect for each message id, copies in one batch and of an earlier batch included', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp();
-    const first = await say();
+    const first = await publish();
     await inTransaction();
-    const second = await say();
-    for (const { messageId } of [second, first, second]) await say({ messageId });
+    const second = await publish();
+    for (const { messageId } of [second, first, second]) await publish({ messageId });
     await haveCome(5);
     release();
     await eventually(async () => expect(await results(world)).toEqual({ done: 2, duplicate: 3 }));
@@ -116,9 +116,9 @@ describe('messages that come while a batch is in its transaction', () => {
 
   test('go back to the queue when the process stops, and the batch in its transaction is finished', async () => {
     const { batches, consumers, release, inTransaction, haveCome } = heldUp();
-    const first = await say();
+    const first = await publish();
     await inTransaction();
-    await sayMany(5);
+    await publishMany(5);
     await haveCome(6);
     const closing = consumers.close();
     release();
@@ -138,12 +138,12 @@ describe('one message at fault', () => {
     const { batches, release, inTransaction, haveCome } = heldUp((merchantIds) => {
       if (merchantIds.includes(poison)) throw fail();
     });
-    const first = await say();
+    const first = await publish();
     await inTransaction();
-    const others = await sayMany(4);
-    const bad = await say();
+    const others = await publishMany(4);
+    const bad = await publish();
     poison = bad.merchantId;
-    others.push(...(await sayMany(4)));
+    others.push(...(await publishMany(4)));
     await haveCome(10);
     release();
     await eventually(async () =>
@@ -163,22 +163,22 @@ describe('one message at fault', () => {
         throw new PermanentError('no such payment');
       }),
     ]);
-    const { messageId } = await say();
+    const { messageId } = await publish();
     await eventually(async () =>
       expect(await listDeadLetters(world.broker)).toMatchObject([{ message_id: messageId }]),
     );
-    expect(await tries(world)).toBe(1);
+    expect(await attempts(world)).toBe(1);
   });
 
   test('that failed before is taken by itself', async () => {
-    const bad = await say();
+    const bad = await publish();
     const taken = await eventually(async () => {
       const message = await world.channel.get(QUEUE);
       if (message === false) throw new Error('not there yet');
       return message;
     });
     world.channel.reject(taken, true);
-    const others = await sayMany(9);
+    const others = await publishMany(9);
     const batches: string[][] = [];
     world.consume([recordingBatches((merchantIds) => void batches.push(merchantIds))]);
     await eventually(async () => expect(await results(world)).toEqual({ done: 10 }));
@@ -188,11 +188,11 @@ describe('one message at fault', () => {
 
   test('with a broken schema becomes a dead letter, and the others go together', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp();
-    await say();
+    await publish();
     await inTransaction();
-    const before = await sayMany(2);
+    const before = await publishMany(2);
     const poison = await publishRaw(world, '{"merchant_id":"mer_1"}');
-    const after = await sayMany(2);
+    const after = await publishMany(2);
     await haveCome(6);
     const dead = { message_id: poison, reason: 'invalid_message', request_id: 'request-1' };
     await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
@@ -216,10 +216,10 @@ describe('one message at fault', () => {
     const locker = await world.pool.connect();
     try {
       await locker.query('begin; select 1 from gate for update');
-      const others = [await say()];
+      const others = [await publish()];
       await eventually(() => expect(batches).toBe(1));
-      others.push(...(await sayMany(3)));
-      const waiting = await say();
+      others.push(...(await publishMany(3)));
+      const waiting = await publish();
       stuck = waiting.merchantId;
       await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(0));
       release(null);
@@ -228,7 +228,7 @@ describe('one message at fault', () => {
           expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(others).toSorted()),
         );
       await othersAreDone();
-      others.push(await say());
+      others.push(await publish());
       await othersAreDone();
       await locker.query('rollback');
     } finally {
@@ -243,26 +243,26 @@ test('a database that is away for a while counts against no message of a batch',
   const sizes: number[] = [];
   world.consume([recordingBatches((merchantIds) => void sizes.push(merchantIds.length))], { pool: world.proxiedPool });
   world.databaseProxy.cut();
-  const said = await sayMany(10);
-  await eventually(async () => expect(await tries(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
+  const published = await publishMany(10);
+  await eventually(async () => expect(await attempts(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
   world.databaseProxy.restore();
   await eventually(async () => expect(await results(world)).toEqual({ done: 10 }));
-  expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(said).toSorted());
+  expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(published).toSorted());
   expect(sizes.length).toBeLessThan(10);
 });
 
 test('a lost connection is made again and every message still takes effect once', async () => {
   world.consume([recordingBatches()], { prefetch: 8 });
-  const said: Said[] = [];
+  const published: Published[] = [];
   for (let count = 0; count < 60; count += 1) {
     if (count % 10 === 5) {
       world.brokerProxy.cut();
       world.brokerProxy.restore();
     }
-    said.push(await say());
+    published.push(await publish());
   }
   await eventually(
-    async () => expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(said).toSorted()),
+    async () => expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(published).toSorted()),
     { timeoutMs: 20_000 },
   );
 });
@@ -271,10 +271,10 @@ test('what is done for one message bears the id of its request, and a batch of s
   const { requestIds, release, inTransaction, haveCome } = heldUp((merchantIds) => {
     if (merchantIds.length > 1) throw new Error('not together');
   });
-  await say({ requestId: 'request-of-the-first' });
+  await publish({ requestId: 'request-of-the-first' });
   await inTransaction();
-  await say({ requestId: 'request-a' });
-  await say({ requestId: 'request-b' });
+  await publish({ requestId: 'request-a' });
+  await publish({ requestId: 'request-b' });
   await haveCome(3);
   release();
   await eventually(async () => expect(await results(world)).toEqual({ done: 3 }));

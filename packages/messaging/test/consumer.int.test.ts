@@ -12,9 +12,9 @@ import {
   queueSize,
   recording,
   results,
-  say,
+  sendMessage,
   startWorld,
-  tries,
+  attempts,
   webhookConfigured,
 } from './world.ts';
 import type { World } from './world.ts';
@@ -73,7 +73,7 @@ test('a handler that throws PermanentError is not tried again', async () => {
   const messageId = await publishRaw(world, validBody());
   const dead = { message_id: messageId, reason: 'permanent_error', error: 'PermanentError: no such payment' };
   await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
-  expect(await tries(world)).toBe(1);
+  expect(await attempts(world)).toBe(1);
   expect(await effects(world)).toEqual([]);
 });
 
@@ -101,7 +101,7 @@ test('a handler that always fails is given up at the delivery limit, with its er
   const messageId = await publishRaw(world, validBody());
   const dead = { message_id: messageId, reason: 'retries_exhausted', error: 'Error: never', version: 1 };
   await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
-  expect(await tries(world)).toBe(DELIVERY_LIMIT + 1);
+  expect(await attempts(world)).toBe(DELIVERY_LIMIT + 1);
   expect(await queueSize(world, QUEUE)).toBe(0);
 });
 
@@ -116,7 +116,7 @@ test('a database that is away for a while counts against no message', async () =
   world.consume([recording()], { pool: world.proxiedPool });
   world.databaseProxy.cut();
   const messageIds = [await publishRaw(world, validBody()), await publishRaw(world, validBody())];
-  await eventually(async () => expect(await tries(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
+  await eventually(async () => expect(await attempts(world)).toBeGreaterThan(2 * DELIVERY_LIMIT));
   world.databaseProxy.restore();
 
   await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()));
@@ -126,10 +126,10 @@ test('a database that is away for a while counts against no message', async () =
 test('a queue that is deleted under its consumer is declared again and consumed', async () => {
   const outbox = world.outbox();
   world.consume([recording()]);
-  const before = await say(world, outbox);
+  const before = await sendMessage(world, outbox);
   await eventually(async () => expect(await effects(world)).toEqual([before]));
   await world.channel.deleteQueue(QUEUE);
-  const after = await say(world, outbox);
+  const after = await sendMessage(world, outbox);
   await eventually(async () => expect((await effects(world)).sort()).toEqual([before, after].sort()));
 });
 
@@ -142,7 +142,7 @@ test('a lost connection is made again and every message still takes effect once'
       world.brokerProxy.cut();
       world.brokerProxy.restore();
     }
-    messageIds.push(await say(world, outbox));
+    messageIds.push(await sendMessage(world, outbox));
   }
   await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()), { timeoutMs: 20_000 });
 });

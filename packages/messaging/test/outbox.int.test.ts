@@ -12,7 +12,7 @@ import {
   queueSize,
   recording,
   results,
-  say,
+  sendMessage,
   startWorld,
   webhookConfigured,
 } from './world.ts';
@@ -25,10 +25,10 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-test('a message said in a committed transaction takes effect once and leaves the outbox', async () => {
+test('a message sent in a committed transaction takes effect once and leaves the outbox', async () => {
   const seen: unknown[] = [];
   world.consume([recording(({ requestId, messageId }) => void seen.push({ requestId, messageId }))]);
-  const messageId = await withRequestId('request-7', () => say(world, world.outbox()));
+  const messageId = await withRequestId('request-7', () => sendMessage(world, world.outbox()));
 
   await eventually(async () => expect(await effects(world)).toEqual([messageId]));
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
@@ -36,7 +36,7 @@ test('a message said in a committed transaction takes effect once and leaves the
   await eventually(async () => expect(await results(world)).toEqual({ done: 1 }));
 });
 
-test('a message said in a transaction that rolls back is never sent', async () => {
+test('a message sent in a transaction that rolls back is never published', async () => {
   const outbox = world.outbox();
   const failing = transaction(world.pool, async (tx) => {
     await outbox.send(tx, WebhookConfigured, webhookConfigured());
@@ -44,7 +44,7 @@ test('a message said in a transaction that rolls back is never sent', async () =
   });
   await expect(failing).rejects.toThrow('changed my mind');
 
-  await say(world, outbox);
+  await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   expect(await queueSize(world, QUEUE)).toBe(1);
 });
@@ -57,15 +57,15 @@ test('a payload that breaks its schema is refused in front of the sender', async
   expect(await outboxSize(world)).toBe(0);
 });
 
-test('many messages said together leave in the order in which they were given, before what is said next', async () => {
+test('many messages sent together are published in their order, before the next one that is sent', async () => {
   const outbox = world.outbox();
   // Random ids, in whose order they would leave if they had been written at the same moment; more than one statement takes.
-  const said = Array.from({ length: 4_500 }, () => ({ payload: webhookConfigured(), messageId: randomUUID() }));
+  const messages = Array.from({ length: 4_500 }, () => ({ payload: webhookConfigured(), messageId: randomUUID() }));
   let next = '';
   world.brokerProxy.cut();
   await eventually(() => expect(world.broker.canPublish()).toBe(false));
   await transaction(world.pool, async (tx) => {
-    await outbox.sendAll(tx, WebhookConfigured, said);
+    await outbox.sendAll(tx, WebhookConfigured, messages);
     await outbox.sendAll(tx, WebhookConfigured, []);
     next = randomUUID();
     await outbox.send(tx, WebhookConfigured, webhookConfigured(), { messageId: next });
@@ -73,14 +73,14 @@ test('many messages said together leave in the order in which they were given, b
   world.brokerProxy.restore();
   await eventually(async () => expect(await outboxSize(world)).toBe(0), { timeoutMs: 30_000 });
   const left: unknown[] = [];
-  for (let count = 0; count <= said.length; count += 1) {
+  for (let count = 0; count <= messages.length; count += 1) {
     const message = await world.channel.get(QUEUE, { noAck: true });
     left.push(message && message.properties.messageId);
   }
-  expect(left).toEqual([...said.map(({ messageId }) => messageId), next]);
+  expect(left).toEqual([...messages.map(({ messageId }) => messageId), next]);
 });
 
-test('of many messages said together one with an id that waits already is left out, and one that breaks its schema refuses them all', async () => {
+test('of many messages sent together one whose id waits already is left out, and one that breaks its schema refuses them all', async () => {
   const outbox = world.outbox();
   world.brokerProxy.cut();
   await eventually(() => expect(world.broker.canPublish()).toBe(false));
@@ -102,7 +102,7 @@ test('while RabbitMQ is away messages are kept unclaimed, and sent once when it 
   const outbox = world.outbox();
   world.brokerProxy.cut();
   await eventually(() => expect(world.broker.canPublish()).toBe(false));
-  const sent = [await say(world, outbox), await say(world, outbox)];
+  const sent = [await sendMessage(world, outbox), await sendMessage(world, outbox)];
 
   await eventually(async () => {
     const { rows } = await world.pool.query('select distinct claimed_by from outbox');
@@ -121,7 +121,7 @@ test('a relay that dies between the confirm and the delete sends again, and the 
     create sequence refused;
     create function refuse() returns trigger language plpgsql as $$ begin perform nextval('refused'); raise 'dead'; end $$;
     create trigger refuse before delete on outbox for each row execute function refuse()`);
-  const messageId = await say(world, outbox);
+  const messageId = await sendMessage(world, outbox);
   await eventually(async () => expect(await effects(world)).toEqual([messageId]));
   // Its confirm may come later than the effect.
   await eventually(async () => {
@@ -142,21 +142,21 @@ test('a row whose lease runs is left to its relay', async () => {
     `insert into outbox (message_id, name, version, merchant_id, body, request_id, claimed_by, claimed_until)
      values (gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r', gen_random_uuid(), now() + interval '1 minute')`,
   );
-  await say(world, outbox);
+  await sendMessage(world, outbox);
   await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
   await eventually(async () => expect(await outboxSize(world)).toBe(1));
 });
 
 test('a row that was written long ago, and committed only now, is found while new ones keep the relay awake', async () => {
   const outbox = world.outbox();
-  await say(world, outbox);
+  await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   const { rows } = await world.pool.query<{ message_id: string }>(
     `insert into outbox (message_id, name, version, merchant_id, body, request_id, created_at)
      values (gen_random_uuid(), 'WebhookConfigured', 1, 'm', '{}', 'r', now() - interval '1 hour') returning message_id`,
   );
   await eventually(async () => {
-    await say(world, outbox);
+    await sendMessage(world, outbox);
     expect((await world.pool.query('select from outbox where message_id = $1', [rows[0]!.message_id])).rows).toEqual(
       [],
     );
@@ -179,7 +179,7 @@ test('two relays on one outbox publish each row once', async () => {
 test('a message that no queue wants stays in the outbox until its queue is declared again', async () => {
   const outbox = world.outbox();
   await world.channel.deleteQueue(QUEUE);
-  const messageId = await say(world, outbox);
+  const messageId = await sendMessage(world, outbox);
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   expect(await queueSize(world, QUEUE)).toBe(1);
   const message = await world.channel.get(QUEUE, { noAck: true });
@@ -195,7 +195,7 @@ test('a message that no queue wants stays in the outbox until its queue is decla
 test('close() finishes the batch in flight', async () => {
   const outbox = world.outbox();
   world.brokerProxy.delay(200);
-  await say(world, outbox);
+  await sendMessage(world, outbox);
   await eventually(async () => {
     const { rows } = await world.pool.query('select claimed_by from outbox');
     expect(rows[0]).not.toEqual({ claimed_by: null });

@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { PermanentError } from '../src/consumer/handler.ts';
 import { startQueueGauges } from '../src/broker/queue-gauges.ts';
-import { QUEUE, publishRaw, recording, say, startWorld, webhookConfigured } from './world.ts';
+import { QUEUE, publishRaw, recording, sendMessage, startWorld, webhookConfigured } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
@@ -65,6 +65,6 @@ test('the age of a message is observed when it arrives, and every result has a s
   expect(results.map(({ labels, value }) => [labels['result'], value]).sort()).toEqual(
     ['abandoned', 'dead', 'done', 'duplicate', 'failed'].map((result) => [result, 0]),
   );
-  await say(world, world.outbox());
+  await sendMessage(world, world.outbox());
   await eventually(async () => expect(await ages()).toBe(1));
 });

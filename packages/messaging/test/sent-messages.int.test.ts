@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { deleteOldSentMessages } from '../src/outbox/sent-messages.ts';
-import { QUEUE, effects, outboxSize, queueSize, recording, say, startWorld } from './world.ts';
+import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld } from './world.ts';
 import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
@@ -27,10 +27,10 @@ const rowsOf = async (): Promise<string[]> => {
 test('messages that RabbitMQ lost with all its data are replayed and take effect, those already consumed do not', async () => {
   const outbox = world.outbox();
   const consumers = world.consume([recording()]);
-  const taken = await say(world, outbox);
+  const taken = await sendMessage(world, outbox);
   await eventually(async () => expect(await effects(world)).toEqual([taken]));
   await consumers.close();
-  const lost = await say(world, outbox);
+  const lost = await sendMessage(world, outbox);
   await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
   await eventually(async () => expect(await outboxSize(world)).toBe(0));
   await world.channel.purgeQueue(QUEUE);
@@ -45,10 +45,10 @@ test('messages that RabbitMQ lost with all its data are replayed and take effect
 
 test('a replay covers only messages written since the given time', async () => {
   const outbox = world.outbox();
-  const early = await say(world, outbox);
+  const early = await sendMessage(world, outbox);
   await eventually(async () => expect(await rowsOf()).toEqual([early]));
   const { rows } = await world.pool.query<{ now: string }>('select clock_timestamp()::text as now');
-  const late = await say(world, outbox);
+  const late = await sendMessage(world, outbox);
   await eventually(async () => expect(await rowsOf()).toHaveLength(2));
   await outbox.close();
 
@@ -59,7 +59,7 @@ test('a replay covers only messages written since the given time', async () => {
 
 test('sent messages are forgotten once they are four days old', async () => {
   const outbox = world.outbox();
-  const [old, young] = [await say(world, outbox), await say(world, outbox)];
+  const [old, young] = [await sendMessage(world, outbox), await sendMessage(world, outbox)];
   await eventually(async () => expect(await rowsOf()).toHaveLength(2));
   const age = `update sent_message set created_at = now() - $2::interval where message_id = $1`;
   await world.pool.query(age, [old, '97 hours']);

@@ -15,7 +15,7 @@ import {
   queueSize,
   recording,
   results,
-  say,
+  sendMessage,
   startWorld,
   webhookConfigured,
 } from './world.ts';
@@ -39,7 +39,7 @@ afterEach(async () => {
 /** Says a message as a request would. @returns the request's span. */
 async function sayIn(name: string, outbox: Outbox, options: { messageId?: string } = {}): Promise<Span> {
   const span = tracer()!.start(name, 'server', { origin: { parent: null } });
-  await inSpan(span, () => say(world, outbox, options.messageId ?? randomUUID()));
+  await inSpan(span, () => sendMessage(world, outbox, options.messageId ?? randomUUID()));
   span.end();
   return span;
 }
@@ -83,7 +83,7 @@ describe('the trace of a message', () => {
     // As such a kill leaves it: the row is in the outbox, and the message in RabbitMQ already.
     const request = await sayIn('request', outbox, { messageId });
     await eventually(async () => expect(await outboxSize(world)).toBe(0));
-    await inSpan(request, () => say(world, outbox, messageId));
+    await inSpan(request, () => sendMessage(world, outbox, messageId));
     await eventually(async () => expect(await outboxSize(world)).toBe(0));
 
     world.consume([recording()]);
@@ -145,7 +145,7 @@ describe('the trace of a message', () => {
     const inHandler: (string | undefined)[] = [];
     world.consume([recording(() => void inHandler.push(currentSpan()?.traceparent))]);
     const request = tracer()!.start('request', 'server', { origin: { parent: unsampled() } });
-    await inSpan(request, () => say(world, world.outbox()));
+    await inSpan(request, () => sendMessage(world, world.outbox()));
     await eventually(async () => expect(await results(world)).toEqual({ done: 1 }));
     expect(inHandler).toEqual([unsampled()]);
     expect(spans.ended()).toEqual([]);
@@ -153,7 +153,7 @@ describe('the trace of a message', () => {
 
   test('passes a process that does not trace', async () => {
     const request = tracer()!.start('request', 'server', { origin: { parent: null } });
-    await inSpan(request, () => say(world, world.outbox({ broker: world.connect('amqp://127.0.0.1:1') })));
+    await inSpan(request, () => sendMessage(world, world.outbox({ broker: world.connect('amqp://127.0.0.1:1') })));
     spans.stop();
     const outbox = world.outbox();
     outbox.wake();
@@ -212,7 +212,7 @@ describe('a batch', () => {
     }
   });
 
-  test('of messages said together keeps the trace that each was said in', async () => {
+  test('of messages sent together keeps the trace of each', async () => {
     const outbox = world.outbox();
     const [one, two] = ['one', 'two'].map((name) => tracer()!.start(name, 'internal', { origin: { parent: null } }));
     await transaction(world.pool, (tx) =>

@@ -16,7 +16,7 @@ import { type BatchContext, type Handler, type HandlerContext, on, onBatch } fro
 import { messagingMigrations } from '../src/schema/service-schema.ts';
 import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 
-/** The queue and the message that these tests use: `payments` hears WebhookConfigured. */
+/** The queue and the message that these tests use: `payments` subscribes to WebhookConfigured. */
 export const QUEUE = 'payments.webhook-configured';
 
 /** A service on its own database and its own virtual host, with a proxy before each so that either can be cut off. */
@@ -123,13 +123,13 @@ export function webhookConfigured(): WebhookConfigured {
   return { merchant_id: newId('mer'), configured_at: new Date().toISOString() };
 }
 
-/** Says one message in a transaction of its own. @returns its id. */
-export async function say({ pool }: World, outbox: Outbox, messageId: string = randomUUID()): Promise<string> {
+/** Sends one message in its own transaction. @returns its id. */
+export async function sendMessage({ pool }: World, outbox: Outbox, messageId: string = randomUUID()): Promise<string> {
   await transaction(pool, (tx) => outbox.send(tx, WebhookConfigured, webhookConfigured(), { messageId }));
   return messageId;
 }
 
-/** Puts bytes into the exchange as some other sender would. */
+/** Publishes bytes to the exchange as another sender would. */
 export async function publishRaw(
   { channel }: World,
   body: string,
@@ -172,15 +172,15 @@ export async function queueSize({ channel }: World, queue: string): Promise<numb
   return (await channel.checkQueue(queue)).messageCount;
 }
 
-/** Deliveries by what they came to, e.g. { done: 1, failed: 3 }; what none came to is left out. */
+/** Deliveries by result, e.g. { done: 1, failed: 3 }, without results that none had. */
 export async function results({ metrics }: World): Promise<Record<string, number>> {
   const metric = await metrics.registry.getSingleMetric('messaging_consumed_total')?.get();
   const seen = (metric?.values ?? []).filter(({ value }) => value > 0);
   return Object.fromEntries(seen.map(({ labels, value }) => [String(labels.result), value]));
 }
 
-/** How often a handler was tried. */
-export async function tries({ metrics }: World): Promise<number> {
+/** How many attempts a handler had. */
+export async function attempts({ metrics }: World): Promise<number> {
   const metric = await metrics.registry.getSingleMetric('messaging_handler_duration_seconds')?.get();
   const values = (metric?.values ?? []) as { metricName?: string; value: number }[];
   return values.find(({ metricName }) => metricName?.endsWith('_count'))?.value ?? 0;

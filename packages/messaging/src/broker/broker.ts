@@ -8,7 +8,11 @@ import { declareTopology } from './topology.ts';
 export type Broker = {
   /** True while messages can be published and consumed. */
   ready(): boolean;
-  /** For outbox and dead letters; everything else goes through `outbox.send`. Never throws. */
+  /**
+   * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For outbox and dead letters;
+   * everything else goes through `outbox.send`. Never throws.
+   * @returns the outcomes in the order of the batch.
+   */
   publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
   /** False while `publish` would fail. */
   canPublish(): boolean;

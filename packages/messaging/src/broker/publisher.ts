@@ -21,17 +21,6 @@ export type Outgoing = {
 export type Outcome = (typeof OUTCOMES)[number];
 const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
 
-export type Publisher = {
-  /** False while publishing would fail. */
-  ready(): boolean;
-  /**
-   * Publishes the batch (at most a few hundred messages) and waits for every confirm, at most 15 s. Never throws.
-   * @returns the outcomes in the order of the batch.
-   */
-  publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
-  close(): Promise<void>;
-};
-
 /** A quorum queue whose leader is lost is silent for up to 10 s until it has a new one, so a confirm may take longer than that. */
 const CONFIRM_LIMIT_MS = 15_000;
 
@@ -41,7 +30,7 @@ export function createPublisher(options: {
   onReady: () => void;
   logger: Logger;
   metrics: Metrics;
-}): Publisher {
+}) {
   const { connection, logger, metrics } = options;
   const latency = metrics.histogram(
     'messaging_confirm_duration_seconds',
@@ -76,8 +65,8 @@ export function createPublisher(options: {
   }
 
   return {
-    ready: () => connection.state() === 'connected' && channel.current() !== null,
-    async publish(batch) {
+    ready: (): boolean => connection.state() === 'connected' && channel.current() !== null,
+    async publish(batch: readonly Outgoing[]): Promise<Outcome[]> {
       const live = channel.current();
       const outcomes: Outcome[] =
         live === null
@@ -87,7 +76,7 @@ export function createPublisher(options: {
       if (outcomes.includes('returned')) await redeclareTopology();
       return outcomes;
     },
-    close() {
+    close(): Promise<void> {
       stopping.abort();
       return channel.close();
     },
