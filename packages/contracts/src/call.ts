@@ -95,7 +95,7 @@ export type BodyOf<C extends Call> = C['body'] extends Json<infer Body> ? Body :
 export type ResponseOf<C extends Call> = C['response'] extends Json<infer Response> ? Response : never;
 
 /** What the route is given: each parameter of the query as its value, or null when it is absent. */
-export type QueryOf<C extends Call> = { [name in keyof C['query']]: ReturnType<C['query'][name]['parse']> };
+export type QueryOf<C extends Call> = { [name in keyof C['query']]: ReturnType<C['query'][name]['parse']> | null };
 
 /** What the caller gives. Parts that the call does not have are not asked for. */
 export type InputOf<C extends Call> = Part<ParamsOf<C>, 'params'> &

@@ -28,7 +28,11 @@ afterEach(async () => {
 
 const write = (name: string, sql: string) => writeFile(join(directory, 'migrations', name), sql);
 const writeFunction = (name: string, sql: string) => writeFile(join(directory, 'sql', name), sql);
-const run = ({ ledger = 'migrations', version = '0.1.0', from = directory as string | URL } = {}) =>
+const run = ({
+  ledger = 'migrations',
+  version = '0.1.0',
+  from = directory,
+}: { ledger?: string; version?: string; from?: string | URL } = {}) =>
   migrate({
     url: database.url,
     schema: 'shop',

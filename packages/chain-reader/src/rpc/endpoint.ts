@@ -70,7 +70,77 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
       if (head !== null) stats.recordHead(head);
     },
   });
-  const ensureChain = chainCheck(rpc, network.chain_id);
+  const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
+
+  function status(): EndpointStatus {
+    if (circuit.breaker.opened) return 'open';
+    if (cooldown.leftMs() > 0) return 'cooling_down';
+    return circuit.breaker.halfOpen ? 'half_open' : 'closed';
+  }
+
+  return {
+    /** In the networks file, from 0. */
+    position,
+    status,
+    /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
+    async run<T>(read: Read<T>): Promise<T> {
+      const before = stats.headCount();
+      const hasReportedHead = () => stats.headCount() > before;
+      try {
+        const answer = await circuit.fire(read);
+        if (hasReportedHead()) trust.proven();
+        return answer;
+      } catch (error) {
+        if (hasReportedHead() && isBrokenPromise(error)) trust.disproven();
+        throw error;
+      }
+    },
+    /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
+    async probe(): Promise<void> {
+      if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0) return;
+      await circuit.fire(readHead).catch(() => undefined);
+    },
+    /** Milliseconds until it may be asked again after a refusal. */
+    cooldownMs: cooldown.leftMs,
+    /** Milliseconds until its budget allows a call. */
+    budgetMs: () => budget.waitMs(1),
+    head: stats.head,
+    /** Whether its head may make others look late. */
+    isTrusted: () => trust.isTrusted() && !circuit.breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
+    /** Milliseconds since it last reported its head; infinite before that. */
+    headAgeMs: stats.headAgeMs,
+    state: (best: Head | null): EndpointState => ({
+      endpoint: position,
+      state: status() === 'closed' && lags(stats.head(), best) ? 'lagging' : status(),
+      ...stats.facts(),
+      head_lag_blocks: lagBlocks(stats.head(), best),
+      cooldown_until: cooldown.leftMs() > 0 ? rfc3339(new Date(Date.now() + cooldown.leftMs())) : null,
+    }),
+    close(): void {
+      circuit.breaker.shutdown();
+      budget.close();
+      rpc.destroy();
+    },
+  };
+}
+
+/** Lets reads through while the node answers. The first read of all checks that it serves the right chain. */
+function createCircuit(
+  rpc: RpcProvider,
+  chainId: number,
+  {
+    label,
+    cooldown,
+    stats,
+    logger,
+  }: {
+    label: Record<string, string>;
+    cooldown: ReturnType<typeof createCooldown>;
+    stats: ReturnType<typeof createEndpointStats>;
+    logger: Logger;
+  },
+) {
+  const ensureChain = chainCheck(rpc, chainId);
   const breaker = new CircuitBreaker<[Read<unknown>]>(
     async (read) => {
       try {
@@ -104,56 +174,7 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     }
   }
 
-  function status(): EndpointStatus {
-    if (breaker.opened) return 'open';
-    if (cooldown.leftMs() > 0) return 'cooling_down';
-    return breaker.halfOpen ? 'half_open' : 'closed';
-  }
-
-  return {
-    /** In the networks file, from 0. */
-    position,
-    status,
-    /** @throws RpcError; EndpointSkipped while the circuit is open; and any other error of `read` as it is. */
-    async run<T>(read: Read<T>): Promise<T> {
-      const before = stats.headCount();
-      const hasReportedHead = () => stats.headCount() > before;
-      try {
-        const answer = await fire(read);
-        if (hasReportedHead()) trust.proven();
-        return answer;
-      } catch (error) {
-        if (hasReportedHead() && isBrokenPromise(error)) trust.disproven();
-        throw error;
-      }
-    },
-    /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
-    async probe(): Promise<void> {
-      if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0) return;
-      await fire(readHead).catch(() => undefined);
-    },
-    /** Milliseconds until it may be asked again after a refusal. */
-    cooldownMs: cooldown.leftMs,
-    /** Milliseconds until its budget allows a call. */
-    budgetMs: () => budget.waitMs(1),
-    head: stats.head,
-    /** Whether its head may make others look late. */
-    isTrusted: () => trust.isTrusted() && !breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
-    /** Milliseconds since it last reported its head; infinite before that. */
-    headAgeMs: stats.headAgeMs,
-    state: (best: Head | null): EndpointState => ({
-      endpoint: position,
-      state: status() === 'closed' && lags(stats.head(), best) ? 'lagging' : status(),
-      ...stats.facts(),
-      head_lag_blocks: lagBlocks(stats.head(), best),
-      cooldown_until: cooldown.leftMs() > 0 ? rfc3339(new Date(Date.now() + cooldown.leftMs())) : null,
-    }),
-    close(): void {
-      breaker.shutdown();
-      budget.close();
-      rpc.destroy();
-    },
-  };
+  return { breaker, fire };
 }
 
 function breaks(error: unknown): boolean {

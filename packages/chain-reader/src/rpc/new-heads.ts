@@ -79,9 +79,10 @@ async function follow({
   ...connection
 }: Connection & { setConnected: (isConnected: boolean) => void; log: Logger }): Promise<void> {
   const { signal, timing } = connection;
+  const isAborted = () => signal.aborted;
   let failures = 0;
   setConnected(false);
-  while (!signal.aborted) {
+  while (!isAborted()) {
     const reason = await connectOnce({
       ...connection,
       onSubscribed() {
@@ -94,7 +95,7 @@ async function follow({
         onAnnounced();
       },
     });
-    if (signal.aborted) return;
+    if (isAborted()) return;
     setConnected(false);
     const pauseMs = backoffMs(failures, timing.retry);
     failures += 1;
@@ -194,8 +195,8 @@ function throttled(call: () => void, gapMs: number, signal: AbortSignal): () => 
   return () => {
     if (isWaiting) return;
     const waitMs = next - performance.now();
-    if (waitMs <= 0) return run();
     isWaiting = true;
-    setTimeout(run, waitMs).unref();
+    if (waitMs <= 0) run();
+    else setTimeout(run, waitMs).unref();
   };
 }

@@ -29,7 +29,7 @@ async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork
     network: network.id,
     ...position(cursor),
     // Below the first block when nothing of the chain has been read twice yet.
-    audited: cursor?.audited != null && cursor.audited >= 0 ? cursor.audited : null,
+    audited: typeof cursor?.audited === 'number' && cursor.audited >= 0 ? cursor.audited : null,
     confirmations_required: network.confirmations,
     watched_wallets: watches.watched,
     back_fills_waiting: watches.backFilling,

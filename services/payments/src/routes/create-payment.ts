@@ -58,17 +58,12 @@ export function createPaymentRoute({
 }
 
 function replyOf(outcome: CreationOutcome): Reply {
-  switch (outcome.outcome) {
-    case 'created':
-      return { status: 201, body: outcome.body };
-    case 'replayed':
-      return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
-    default: {
-      const refusal = refusals[outcome.outcome];
-      if (refusal.status === 409) throw new HttpError(409, refusal.detail);
-      throw new HttpError(403, { code: refusal.code, message: refusal.message });
-    }
-  }
+  if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
+  if (outcome.outcome === 'replayed')
+    return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
+  const refusal = refusals[outcome.outcome];
+  if (refusal.status === 409) throw new HttpError(409, refusal.detail);
+  throw new HttpError(403, { code: refusal.code, message: refusal.message });
 }
 
 /** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */

@@ -6,6 +6,9 @@ export type WithTextTimes<Row> = {
 };
 
 export function withTextTimes<Row extends object>(row: Row): WithTextTimes<Row> {
-  const fields = Object.entries(row).map(([name, value]) => [name, value instanceof Date ? rfc3339(value) : value]);
+  const fields = Object.entries<unknown>(row as Record<string, unknown>).map(([name, value]) => [
+    name,
+    value instanceof Date ? rfc3339(value) : value,
+  ]);
   return Object.fromEntries(fields) as WithTextTimes<Row>;
 }
