@@ -3,7 +3,7 @@ import { FAILED_EVENTS_MAX } from '@quittance/contracts/http/webhook-dispatcher/
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { PrismaClient } from '../generated/client.ts';
-import { withTextTimes } from './store/row.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 
 /** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;

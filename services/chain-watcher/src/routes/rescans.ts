@@ -10,7 +10,7 @@ import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { createRescan, readRescans, type RescanRow } from '../store/rescans.ts';
 
 const LIST_MAX = 100;
@@ -44,13 +44,10 @@ function checkedRange({ from_block: from, since, to_block: to }: RescanRange) {
 
 function toJson({ failed_tries: _, ...rescan }: RescanRow): Rescan {
   return {
-    ...rescan,
+    ...withTextTimes(rescan),
     from_block: toNumber(rescan.from_block),
-    since: rescan.since && rfc3339(rescan.since),
     to_block: toNumber(rescan.to_block),
     next_block: toNumber(rescan.next_block),
-    requested_at: rfc3339(rescan.requested_at),
-    finished_at: rescan.finished_at && rfc3339(rescan.finished_at),
   };
 }
 

@@ -4,7 +4,7 @@ import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { readOperatorActions, resumeNetwork } from '../store/resumptions.ts';
 
 const LIST_MAX = 100;
@@ -14,10 +14,10 @@ export const resumeRoutes = ({ pool, networks }: { pool: Pool; networks: readonl
     if (!networks.some((network) => network.id === id)) throw new HttpError(404, 'Network not found');
     const resumed = await resumeNetwork(pool, id, { acceptFork: body.accept_fork ?? false, author });
     if (resumed === null) throw new HttpError(409, `${id} is not halted: there is nothing to resume`);
-    return { ...resumed, halted_at: rfc3339(resumed.halted_at), resumed_at: rfc3339(resumed.resumed_at) };
+    return withTextTimes(resumed);
   }),
   callRoute(ListOperatorActions, async ({ query: { network, before } }) => {
     const actions = await readOperatorActions(pool, { network, before, limit: LIST_MAX });
-    return { actions: actions.map((action) => ({ ...action, at: rfc3339(action.at) })) };
+    return { actions: actions.map(withTextTimes) };
   }),
 ];

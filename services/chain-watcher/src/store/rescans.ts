@@ -1,24 +1,12 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 
-/** A range of blocks that an operator wants read again. Columns as in the migration. */
-export type RescanRow = {
-  rescan_id: string;
-  network: string;
-  actor: string;
-  reason: string;
-  requested_at: Date;
-  from_block: bigint | null;
-  since: Date | null;
-  to_block: bigint | null;
-  next_block: bigint | null;
-  found: number;
-  state: 'waiting' | 'running' | 'done' | 'failed';
-  error: string | null;
-  failed_tries: number;
-  finished_at: Date | null;
-};
+type Heights = 'from_block' | 'to_block' | 'next_block';
+export type RescanRow = Omit<WithDates<Rescan, 'since' | 'requested_at' | 'finished_at'>, Heights> &
+  Record<Heights, bigint | null> & { failed_tries: number };
 
 const COLUMNS = `rescan_id, network, actor, reason, requested_at, from_block, since, to_block, next_block, found, state, error,
   failed_tries, finished_at`;
@@ -32,7 +20,8 @@ export async function createRescan(
      returning ${COLUMNS}`,
     [rescan.network, rescan.fromBlock, rescan.since, rescan.toBlock, rescan.author.actor, rescan.author.reason],
   );
-  return only(rows);
+  if (rows[0] === undefined) throw new Error('the statement returned no row');
+  return rows[0];
 }
 
 /** At most `limit`, newest first. */
@@ -93,10 +82,4 @@ export async function failRescan(tx: Transaction, id: string, error: string): Pr
       where rescan_id = $1 and state in ('waiting', 'running')`,
     [id, error],
   );
-}
-
-function only(rows: RescanRow[]): RescanRow {
-  const [row] = rows;
-  if (row === undefined) throw new Error('the statement returned no row');
-  return row;
 }

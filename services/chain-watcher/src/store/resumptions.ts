@@ -2,9 +2,10 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { OperatorAction, Resumption } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 import { resolveHalts } from './incidents.ts';
 
-export type ResumptionRow = Omit<Resumption, 'halted_at' | 'resumed_at'> & { halted_at: Date; resumed_at: Date };
+type ResumptionRow = WithDates<Resumption, 'halted_at' | 'resumed_at'>;
 
 /** What a permission to follow the nodes below the finalized block was used for. */
 export type ResumptionOutcome = 'walked_back' | 'no_shared_block' | 'not_needed' | 'replaced';
@@ -62,7 +63,7 @@ export async function settleResumption(
   );
 }
 
-export type OperatorActionRow = Omit<OperatorAction, 'at'> & { at: Date };
+type OperatorActionRow = WithDates<OperatorAction, 'at'>;
 
 /**
  * @param list.network null for all of them.

@@ -1,5 +1,5 @@
 import { ReadPaymentsAudit } from '@quittance/contracts/http/payments/audit.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -9,5 +9,5 @@ import { readAudit } from '../store/audit.ts';
 export const auditRoute = (db: Queryable): Route =>
   callRoute(ReadPaymentsAudit, async ({ params, query }) => {
     const entries = await readAudit(db, params.merchant_id, query.before);
-    return { entries: entries.map((entry) => ({ ...entry, at: rfc3339(entry.at) })) };
+    return { entries: entries.map(withTextTimes) };
   });

@@ -1,6 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { ReadWallet, ReleaseWallet } from '@quittance/contracts/http/payments/wallets.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
@@ -16,7 +16,7 @@ export const walletRoutes = (db: Queryable): Route[] => [
       address,
       merchant_id,
       bound_at: bound_at && rfc3339(bound_at),
-      releases: releases.map((release) => ({ ...release, released_at: rfc3339(release.released_at) })),
+      releases: releases.map(withTextTimes),
     };
   }),
   callRoute(ReleaseWallet, async ({ params, author }) => {

@@ -1,18 +1,16 @@
+import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 
-/** What an operator did to a merchant's wallets and payments. `before` and `after` name the fields that it changed. */
-export type AuditRow = {
-  at: Date;
-  action: 'release_wallet' | 'accept_transfer' | 'resolve_incident';
-  actor: string;
-  reason: string;
-  before: Record<string, unknown>;
-  after: Record<string, unknown>;
-};
+type AuditRow = WithDates<AuditEntry, 'at'>;
 
 const ROWS_MAX = 100;
 
-/** @param before only what was done before this time; null for the newest. @returns at most a hundred, newest first. */
+/**
+ * What operators did to a merchant's wallets and payments.
+ * @param before only what was done before this time; null for the newest.
+ * @returns at most a hundred, newest first.
+ */
 export async function readAudit(db: Queryable, merchantId: string, before: Date | null): Promise<AuditRow[]> {
   const newest = (at: string): string =>
     `merchant_id = $1 and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${ROWS_MAX}`;

@@ -1,6 +1,6 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 /** What a merchant has created so far. */
 export type Usage = {
@@ -26,12 +26,7 @@ export type GateReading = {
 const policyColumns = `policy_version, access_type, account_active, creation_paused, beta_duration_days, beta_started_at,
   beta_expires_at, total_limit, daily_limit, package_number`;
 
-type GateColumns = Usage &
-  Omit<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & {
-    beta_started_at: Date | null;
-    beta_expires_at: Date | null;
-    webhook_ok: boolean;
-  };
+type GateColumns = Usage & WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & { webhook_ok: boolean };
 
 /** @returns the gate without a lock, for `limits` and the operator. */
 export async function readGate(db: Queryable, merchantId: string): Promise<GateReading | null> {
@@ -44,11 +39,7 @@ export async function readGate(db: Queryable, merchantId: string): Promise<GateR
   const [row] = rows;
   if (row === undefined) return null;
   const { now, reason, webhook_ok: webhookOk, used_lifetime, package_base, used_day, used_today, ...columns } = row;
-  const policy = {
-    ...columns,
-    beta_started_at: columns.beta_started_at && rfc3339(columns.beta_started_at),
-    beta_expires_at: columns.beta_expires_at && rfc3339(columns.beta_expires_at),
-  };
+  const policy = withTextTimes(columns);
   return {
     policy: policy.policy_version === 0 ? null : policy,
     usage: { used_lifetime, package_base, used_day, used_today },

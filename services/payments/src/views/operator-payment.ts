@@ -1,6 +1,6 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import type { Queries, Transfer } from '../queries/payments.ts';
 import { paymentWindow } from '../settlement/payment-window.ts';
 import { toPayment } from './payment-json.ts';
@@ -18,11 +18,7 @@ export async function readOperatorPayment(
     ...toPayment(payment, payment.transfer, publicBaseUrl),
     merchant_id: payment.merchant_id,
     transfers: [...(payment.transfer === null ? [] : [payment.transfer]), ...unmatched].map(toLedgerEntry),
-    incidents: payment.incidents.map((incident) => ({
-      ...incident,
-      opened_at: rfc3339(incident.opened_at),
-      resolved_at: incident.resolved_at && rfc3339(incident.resolved_at),
-    })),
+    incidents: payment.incidents.map(withTextTimes),
   };
 }
 

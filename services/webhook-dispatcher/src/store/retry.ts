@@ -3,7 +3,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { insertAudit } from './audit.ts';
 import type { AuditedAuthor } from './audit.ts';
 import { makeLanesDueNow, probeLaneNow } from './lane.ts';
-import { withTextTimes } from './row.ts';
+import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 export type RetryResult =
   | { outcome: 'started'; delivery: DeliveryRecord }
@@ -12,9 +12,7 @@ export type RetryResult =
   | { outcome: 'unknown_event' };
 
 type Times = 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at';
-type DeliveryRow = Omit<DeliveryRecord, Times> &
-  Record<'created_at', Date> &
-  Record<Exclude<Times, 'created_at'>, Date | null> & { merchant_id: string };
+type DeliveryRow = WithDates<DeliveryRecord, Times> & { merchant_id: string };
 
 /**
  * Starts a new cycle for a failed event, with its audit row: same event, same bytes, the endpoint and key of the next claim.

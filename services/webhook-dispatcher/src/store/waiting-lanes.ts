@@ -2,13 +2,13 @@ import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { LANE_DUE_MAX } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Lane, ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { withTextTimes } from './row.ts';
+import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 /** Lists answer at most this many lanes. */
 const MAX_LANES = 100;
 
 type Times = 'oldest_due_at' | 'failing_since' | 'open_until' | 'put_off_until';
-type LaneRow = Omit<Lane, Times> & Record<Times, Date | null> & { total: number };
+type LaneRow = WithDates<Lane, Times> & { total: number };
 
 /**
  * The lanes that wait, longest first: those with something due, and those with an open circuit and something pending.
