@@ -106,7 +106,7 @@ create table incident (
   -- What it is about, among incidents of its kind on its network.
   cause text not null,
   detail jsonb not null,
-  raised_at timestamptz not null default now(),
+  opened_at timestamptz not null default now(),
   -- How often the cause has shown itself while this was open, and when it did last.
   times integer not null default 1 check (times > 0),
   last_seen_at timestamptz not null,
@@ -116,7 +116,7 @@ create table incident (
 );
 -- One open incident for one cause, however often it shows itself.
 create unique index incident_open_cause on incident (network, kind, cause) where resolved_at is null;
-create index incident_newest on incident (raised_at, incident_id);
+create index incident_newest on incident (opened_at, incident_id);
 
 -- Ranges of blocks that an operator wants read again. The leader works them off, oldest first.
 create table rescan (

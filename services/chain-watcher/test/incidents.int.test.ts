@@ -105,7 +105,7 @@ describe('incidents', () => {
 
   test('come newest first, a hundred at a time, none twice and none left out', async () => {
     await world.pool.query(
-      `insert into incident (network, kind, cause, detail, raised_at, last_seen_at)
+      `insert into incident (network, kind, cause, detail, opened_at, last_seen_at)
        select 'local', 'transfer_missed', n::text, '{}', now() + n / 10 * interval '1 second', now() from generate_series(1, 230) n`,
     );
     const pages = [await list('status=open')];

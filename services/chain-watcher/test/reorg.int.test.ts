@@ -8,7 +8,7 @@ import { startWorld, untilReceived, untilScanned, untilWatched, type World } fro
 
 // A leader looks only now and then whether its halted network may go on.
 const openIncidents = async ({ pool }: World) =>
-  (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by raised_at')).rows;
+  (await pool.query<{ kind: string; detail: object }>('select kind, detail from incident order by opened_at')).rows;
 
 /** Rows that count, of transfers to this wallet. */
 const counted = async ({ pool }: World, wallet: string) =>

@@ -2,13 +2,13 @@ import { incidentRoutes } from '@quittance/http/server/incident-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import { readIncidents, resolveIncident } from '../store/incidents.ts';
+import { incidents } from '../store/incidents.ts';
 
 /** Incidents of the networks. */
 export const networkIncidentRoutes = (db: Queryable): Route[] =>
   incidentRoutes({
-    read: (list) => readIncidents(db, list),
-    resolve: (incidentId, author) => resolveIncident(db, incidentId, author),
+    read: (list) => incidents.read(db, list),
+    resolve: (incidentId, author) => incidents.resolve(db, incidentId, author),
     toJson: (incident) => ({
       ...incident,
       opened_at: rfc3339(incident.opened_at),

@@ -1,6 +1,9 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
+import { incidentTable } from '@quittance/postgres/incidents.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 
 export const INCIDENT_KINDS = [
   /** The nodes have another block where the chain had been final. The network is halted. */
@@ -16,22 +19,11 @@ export const INCIDENT_KINDS = [
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 
-/** What only a person can decide. The last three are null while it is open. */
-export type IncidentRow = {
-  incident_id: string;
-  kind: IncidentKind;
-  network: string;
-  detail: Record<string, unknown>;
-  opened_at: Date;
-  /** How often the cause has shown itself since, the first time included, and when it did last. */
-  times: number;
-  last_seen_at: Date;
-  resolved_at: Date | null;
-  resolved_by: string | null;
-  resolved_reason: string | null;
-};
+type IncidentRow = WithDates<NetworkIncident, 'opened_at' | 'last_seen_at' | 'resolved_at'>;
 
-const COLUMNS = `incident_id, kind, network, detail, raised_at as opened_at, times, last_seen_at, resolved_at, resolved_by, resolved_reason`;
+export const incidents = incidentTable<IncidentRow>(
+  'incident_id, kind, network, detail, opened_at, times, last_seen_at, resolved_at, resolved_by, resolved_reason',
+);
 
 /**
  * Leaves a row for the operator. Alerts are raised from the metric that is counted with it. While an incident of the same cause is
@@ -45,7 +37,7 @@ export async function raiseIncident(
   incident: { network: string; kind: IncidentKind; cause?: string; detail: Record<string, unknown> },
 ): Promise<boolean> {
   const { rows } = await tx.query<{ times: number }>(
-    `insert into incident (network, kind, cause, detail, raised_at, last_seen_at)
+    `insert into incident (network, kind, cause, detail, opened_at, last_seen_at)
      values ($1, $2, $3, $4, clock_timestamp(), clock_timestamp())
      on conflict (network, kind, cause) where resolved_at is null
      do update set detail = excluded.detail, times = incident.times + 1, last_seen_at = excluded.last_seen_at
@@ -53,40 +45,6 @@ export async function raiseIncident(
     [incident.network, incident.kind, incident.cause ?? causeIn(incident.detail), JSON.stringify(incident.detail)],
   );
   return rows[0]?.times === 1;
-}
-
-/**
- * @param list.before the last incident of the page before, or null for the first page.
- * @returns at most `limit`, newest first; none after an incident that does not exist.
- */
-export async function readIncidents(
-  db: Queryable,
-  list: { status: 'open' | 'all'; before: string | null; limit: number },
-): Promise<IncidentRow[]> {
-  const { rows } = await db.query<IncidentRow>(
-    `select ${COLUMNS} from incident
-      where ${list.status === 'open' ? 'resolved_at is null' : 'true'}
-        and ($1::uuid is null or (raised_at, incident_id) < (select raised_at, incident_id from incident where incident_id = $1))
-      order by raised_at desc, incident_id desc limit $2`,
-    [list.before, list.limit],
-  );
-  return rows;
-}
-
-/**
- * Resolves an incident. The first author and reason stay.
- * @returns the incident as it then stands, or null when there is none of this id (a UUID).
- */
-export async function resolveIncident(db: Queryable, incidentId: string, author: Author): Promise<IncidentRow | null> {
-  const { rows } = await db.query<IncidentRow>(
-    `update incident
-        set resolved_at = coalesce(resolved_at, clock_timestamp()), resolved_by = coalesce(resolved_by, $2),
-            resolved_reason = coalesce(resolved_reason, $3)
-      where incident_id = $1
-      returning ${COLUMNS}`,
-    [incidentId, author.actor, author.reason],
-  );
-  return rows[0] ?? null;
 }
 
 /** Resuming a halted network resolves its halt: another halt is a new incident. */

@@ -23,7 +23,7 @@ export async function readStored(pool: Pool): Promise<Stored> {
      from transfer where network = 'local'`,
   );
   const { rows: incidents } = await pool.query<{ kind: string; detail: string }>(
-    `select kind, detail::text as detail from incident where network = 'local' order by raised_at`,
+    `select kind, detail::text as detail from incident where network = 'local' order by opened_at`,
   );
   const { rows: watches } = await pool.query<{ state: string; count: number }>(
     'select state, count(*)::int as count from watch group by state order by state',
