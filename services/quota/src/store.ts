@@ -1,14 +1,16 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Author } from '@quittance/contracts/author.ts';
 import type { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { rfc3339, type WithDates } from '@quittance/runtime/time.ts';
 
 /** A row of `policy` as PostgreSQL and Prisma both return it. */
-export type PolicyRow = Omit<AccessPolicy, 'access_type' | 'beta_started_at' | 'beta_expires_at'> & {
+type PolicyRow = Omit<WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'>, 'access_type'> & {
   access_type: string;
-  beta_started_at: Date | null;
-  beta_expires_at: Date | null;
 };
+
+const policyColumns = `policy_version, access_type, account_active, creation_paused, beta_duration_days, beta_started_at,
+  beta_expires_at, total_limit, daily_limit, package_number`;
 
 /** The policy as on the wire. The table's check allows only the two access types. */
 export const toPolicy = (row: PolicyRow): AccessPolicy => ({
@@ -45,12 +47,11 @@ export async function lockPolicy(
 /** @returns the time of registration on the database's clock, or null when the merchant is registered already. */
 export async function insertPolicy(tx: Transaction, policy: AccessPolicy): Promise<Date | null> {
   const { rows } = await tx.query<{ changed_at: Date }>(
-    `insert into policy (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days,
-                         beta_started_at, beta_expires_at, total_limit, daily_limit, package_number, changed_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, clock_timestamp())
+    `insert into policy (merchant_id, ${policyColumns}, changed_at)
+     select merchant_id, ${policyColumns}, clock_timestamp() from jsonb_populate_record(null::policy, $1)
      on conflict (merchant_id) do nothing
      returning changed_at`,
-    policyValues(policy),
+    [policy],
   );
   return rows[0]?.changed_at ?? null;
 }
@@ -59,34 +60,17 @@ export async function insertPolicy(tx: Transaction, policy: AccessPolicy): Promi
 export async function updatePolicy(tx: Transaction, policy: AccessPolicy, changedAt: Date): Promise<void> {
   await tx.query(
     `update policy
-        set (policy_version, access_type, account_active, creation_paused, beta_duration_days,
-             beta_started_at, beta_expires_at, total_limit, daily_limit, package_number, changed_at)
-          = ($2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-      where merchant_id = $1`,
-    [...policyValues(policy), changedAt],
+        set (${policyColumns}, changed_at)
+          = (select ${policyColumns}, $2::timestamptz from jsonb_populate_record(null::policy, $1))
+      where merchant_id = $3`,
+    [policy, changedAt, policy.merchant_id],
   );
 }
 
-const policyValues = (policy: AccessPolicy): unknown[] => [
-  policy.merchant_id,
-  policy.policy_version,
-  policy.access_type,
-  policy.account_active,
-  policy.creation_paused,
-  policy.beta_duration_days,
-  policy.beta_started_at,
-  policy.beta_expires_at,
-  policy.total_limit,
-  policy.daily_limit,
-  policy.package_number,
-];
-
 /** One row of the audit. `before` is null for a registration. */
-export type PolicyChange = {
+export type PolicyChange = Author & {
   /** The operator's request: `activate`, `limits`, `move-to-beta`, … */
   action: string;
-  actor: string;
-  reason: string;
   before: AccessPolicy | null;
   after: AccessPolicy;
   changedAt: Date;
