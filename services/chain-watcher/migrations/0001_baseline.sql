@@ -48,7 +48,7 @@ create table watch (
   network text not null,
   address bytea not null check (octet_length(address) = 20),
   merchant_id text not null,
-  -- Transfers in blocks from (shortly before) this time on are known once the state says so.
+  -- Transfers in blocks from (shortly before) this time on are known once the back-fill is over.
   watched_from timestamptz not null,
   -- Chain time up to which to keep watching; grows with every payment on the wallet.
   watched_until timestamptz not null,

@@ -85,7 +85,7 @@ create table payment (
   constraint payment_cancelled_when_cancelled check (status <> 'CANCELLED' or cancelled_at is not null)
 ) with (fillfactor = 85);
 
--- The slot: the amount on the address tells who paid, so only one unfinished payment may wait for it, of any merchant.
+-- The slot: the amount on the address identifies who paid, so only one unfinished payment may wait for it, of any merchant.
 create unique index payment_slot on payment (network, recipient, amount_units) where status in ('PENDING', 'CHECKING');
 -- All payments a slot ever had, in order: which of them a transfer pays is a question of time.
 create index payment_slot_history on payment (network, recipient, amount_units, created_at);
@@ -141,7 +141,7 @@ create index transfer_pays_nothing on transfer (network, recipient, block_timest
 
 -- What operators decide.
 
--- Who accepted which transfer for which payment, why, and what the chain said of it then. Never updated, never deleted.
+-- Who accepted which transfer for which payment, why, and what the chain showed of it then. Never updated, never deleted.
 create table transfer_acceptance (
   acceptance_id           uuid primary key default gen_random_uuid(),
   payment_id              text collate "C" not null unique references payment,
@@ -153,7 +153,7 @@ create table transfer_acceptance (
   transaction_event_index integer not null,
   -- Why it did not pay by itself; null when nothing was wrong with it but that no payment waited.
   unmatched_reason        text check (unmatched_reason in ('underpaid', 'overpaid', 'late', 'after_cancel', 'duplicate')),
-  -- What was accepted. When the chain later says something else of this transfer, that is an incident.
+  -- What was accepted. When the chain later shows something else of this transfer, that is an incident.
   recipient               text collate "C" not null,
   amount_units            numeric(78, 0) not null,
   decimals                integer not null,

@@ -40,7 +40,7 @@ begin
     end if;
   end loop;
 
-  -- The clock's milliseconds, not more: that is what the reply says.
+  -- The clock's milliseconds, not more: that is what the reply holds.
   new_payment.created_at := date_trunc('milliseconds', clock_timestamp());
   new_payment.expires_at := new_payment.created_at + time_to_live;
   new_payment.expiry_check_at := new_payment.expires_at;

@@ -8,7 +8,7 @@
 --              would be searched from its start for every lane.
 -- host_limits  hosts that may get fewer than host_limit attempts: {"hooks.io": {"room": 3, "pause_seconds": 0}}. A host with a pause
 --              gets none, and its lanes are put off for as long.
--- The first row says whether another claim may find more, and the time. Each further row is a claimed delivery.
+-- The first row shows whether another claim may find more, and the time. Each further row is a claimed delivery.
 create or replace function claim_deliveries(
   max_deliveries integer,
   max_lanes      integer,
@@ -106,7 +106,7 @@ begin
            interruptions = d.interruptions + due.lapsed::int,
            error_category = case when due.lapsed then 'interrupted' else d.error_category end
       from due
-     -- Checked again: a delivery whose lease lapsed may be settled or given up at this very moment.
+     -- Checked again: a delivery whose lease lapsed may be settled or given up at the same time.
      where d.event_id = due.event_id and d.status = 'pending' and d.next_attempt_at <= now()
     returning d.event_id, d.merchant_id, d.cycle, d.attempts, due.lapsed, due.position
   )

@@ -66,7 +66,7 @@ begin
     from after
    where l.merchant_id = after.merchant_id;
 
-  -- A success is a fact, whoever holds the lease by now. A failure counts only under its own lease: once that has lapsed, another
+  -- A success is a fact, even after its lease has lapsed. A failure counts only under its own lease: once that has lapsed, another
   -- process may be sending the event.
   update delivery d
      set status = case when o.error_category is null then 'delivered' when o.retry_delay_seconds is null then 'failed'

@@ -10,7 +10,7 @@ const WEEK_SECONDS = 604_800;
 /** IPv4 addresses, or IPv6 ones in brackets, each with a port or without, separated by commas. */
 const nameServers = /^(?:(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9A-Fa-f:]+\])(?::\d{1,5})?(?:,(?=.)|$))+$/;
 
-/** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
+/** All settings of this service, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     ...commonSettings(read),

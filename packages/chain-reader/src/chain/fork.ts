@@ -5,7 +5,7 @@ import type { BlockHead, LocalChain } from './local-chain.ts';
 
 /** What walking back from our tip over the node's chain has shown. */
 export type Fork =
-  /** Our tip is on the node's chain after all, or the node is too far behind to tell. */
+  /** Our tip is on the node's chain after all, or the node is too far behind to decide. */
   | { kind: 'none' }
   /** Both chains share this block and none above it; it is not below the finalized one. */
   | { kind: 'reorg'; ancestor: BlockHead }
@@ -33,7 +33,7 @@ export async function findFork(rpc: RpcProvider, chain: LocalChain, finalized: n
       if (hash !== undefined) lowest = { kind: 'below_finalized', number, ours, theirs: hash };
     }
   }
-  // To say that what was final has changed, the node must show another block there, and not only above.
+  // To prove that what was final has changed, the node must show another block there, and not only above.
   if (lowest.kind === 'below_finalized' && lowest.number !== heights.at(-1))
     throw new RpcError('unknown_block', 'the node lacks the block that was final');
   return lowest;

@@ -15,7 +15,7 @@ import {
 import type { WatchSet } from './watch-set.ts';
 import { requireComplete } from './completeness.ts';
 
-/** What is known of a block whose header was not read: what its events say. */
+/** What is known of a block whose header was not read: what its events hold. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
   /** Unix seconds; null as long as the block's header has not been read. */
   timestamp: number | null;
@@ -100,8 +100,8 @@ export function requireLinked(found: readonly (Block | null)[]): Block[] {
 
 /**
  * Whether one block lies right above another one.
- * @throws RpcError `invalid_answer` when the two are not linked, or go back in time: "everything before this moment is known" is
- *   said of the timestamp of the last final block, and no chain that we know lets it fall.
+ * @throws RpcError `invalid_answer` when the two are not linked, or go back in time: "everything before this time is known" is
+ *   stated for the timestamp of the last final block, and no chain that we know lets it fall.
  */
 export function requireSuccessor(
   block: Pick<Block, 'parentHash' | 'timestamp'>,

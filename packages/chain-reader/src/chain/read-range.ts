@@ -203,7 +203,7 @@ function byBlock(logs: readonly Log[]): Map<number, BlockLogs> {
   return blocks;
 }
 
-/** Adds the headers that were read to what the events say. */
+/** Adds the headers that were read to what the events hold. */
 function withHeaders(entries: readonly BlockLogs[], headers: readonly Block[]): BlockLogs[] {
   const known = new Map(headers.map((header) => [header.number, header]));
   return entries.map(({ block, logs }) => ({ block: known.get(block.number) ?? block, logs }));

@@ -5,7 +5,7 @@ import type { LogFilter } from '../rpc/reads.ts';
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** A token transfer as its event says, before its transaction is known to have succeeded. */
+/** A token transfer as its event shows it, before its transaction is known to have succeeded. */
 export type DecodedTransfer = {
   /** 20 bytes as 0x and 40 lowercase hex characters, on Tron as well. */
   from: string;

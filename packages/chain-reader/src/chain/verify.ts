@@ -23,7 +23,7 @@ type Absence =
   | 'no_receipt'
   /** Its receipt is of a block that is not, or no longer, in its chain. */
   | 'orphaned'
-  /** The transaction failed, so nothing was moved, whatever its events say. */
+  /** The transaction failed, so nothing was moved, whatever its events show. */
   | 'failed'
   /** The receipt has no event at this position. */
   | 'no_event'

@@ -1,13 +1,13 @@
 import { retryAfterIn, suggestedRange } from './error-hints.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 
-// The texts of nodes and providers, by kind. test/classify-error.unit.test.ts lists what each of them is known to say. A text that is
+// The texts of nodes and providers, by kind. test/classify-error.unit.test.ts lists the known texts of each of them. A text that is
 // missing here is `unknown`: another endpoint is asked, and nothing advances.
 
 /**
  * Classifies the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
- * where the text says nothing.
- * @param retryAfterMs what the HTTP header said; null to look for it in the text.
+ * where the text has no hint.
+ * @param retryAfterMs from the HTTP header; null to look for it in the text.
  */
 export function classifyRpcError(
   method: string,
@@ -22,7 +22,7 @@ export function classifyRpcError(
   });
 }
 
-/** Classifies an answer whose HTTP status is not 200. @param text what its body said, when that alone is no answer. */
+/** Classifies an answer whose HTTP status is not 200. @param text its body, when that alone is no answer. */
 export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
   const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
   return new RpcError(kindOfStatus(status), message, { retryAfterMs });
@@ -32,7 +32,7 @@ export function classifyHttpStatus(status: number, retryAfterMs: number | null =
 export function classifyTransportError(error: unknown): RpcError {
   if (error instanceof RpcError) return error;
   const { name, code } = error as { name?: string; code?: unknown };
-  // The code of an expired deadline is a number of the DOM; the name says more.
+  // The code of an expired deadline is a number of the DOM; the name is clearer.
   const label = typeof code === 'string' ? code : (name ?? 'unknown error');
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') return new RpcError('range', 'the answer is larger than we read');
   const isTimeout = name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(label);
@@ -57,25 +57,25 @@ function kindOfStatus(status: number): RpcErrorKind {
 }
 
 /**
- * What an error's text says, or null.
- * Ranges are looked for before rate limits, because several providers say "limit exceeded" of both. What a node does not have
+ * The kind that an error's text names, or null.
+ * Ranges are looked for before rate limits, because several providers use "limit exceeded" for both. What a node does not have
  * comes before both: "the block range extends beyond the head" is no matter of the range's size.
  */
 function kindOfText(method: string, text: string): RpcErrorKind | null {
-  const says = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(text));
-  if (says(missingBlockTexts)) return 'unknown_block';
-  if (says(batchTexts) && !/rate|per second/i.test(text)) return 'batch_size';
-  if (says(rangeTexts) && !/invalid block range/i.test(text)) return 'range';
-  if (method === 'eth_getLogs' && says(slowQueryTexts)) return 'range';
-  if (says(rateLimitTexts)) return 'rate_limit';
+  const matches = (patterns: readonly RegExp[]) => patterns.some((pattern) => pattern.test(text));
+  if (matches(missingBlockTexts)) return 'unknown_block';
+  if (matches(batchTexts) && !/rate|per second/i.test(text)) return 'batch_size';
+  if (matches(rangeTexts) && !/invalid block range/i.test(text)) return 'range';
+  if (method === 'eth_getLogs' && matches(slowQueryTexts)) return 'range';
+  if (matches(rateLimitTexts)) return 'rate_limit';
   // A bare "limit exceeded" from eth_getLogs is about the size of the answer; asking for less is also the cheaper mistake.
   if (/limit exceeded/i.test(text)) return method === 'eth_getLogs' ? 'range' : 'rate_limit';
   // Before "block not found": a node that has no such block yet does not offer the tag.
-  if (says(missingTagTexts)) return 'unsupported';
-  if (says(unknownBlockTexts)) return 'unknown_block';
-  if (says(refusedTexts)) return 'refused';
-  if (says(unsupportedTexts)) return 'unsupported';
-  if (says(timeoutTexts)) return 'timeout';
+  if (matches(missingTagTexts)) return 'unsupported';
+  if (matches(unknownBlockTexts)) return 'unknown_block';
+  if (matches(refusedTexts)) return 'refused';
+  if (matches(unsupportedTexts)) return 'unsupported';
+  if (matches(timeoutTexts)) return 'timeout';
   return null;
 }
 

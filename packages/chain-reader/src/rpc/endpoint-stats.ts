@@ -61,7 +61,7 @@ export function createEndpointStats(label: { network: string; endpoint: string }
       requests += calls;
       metrics.requests.inc(label, calls);
       metrics.duration.observe({ ...label, outcome }, durationSeconds);
-      // A refused connection is quick, and so is a refusal; neither says how fast the node is.
+      // A refused connection is quick, and so is a refusal; neither shows how fast the node is.
       if (outcome !== 'ok' && outcome !== 'timeout') return;
       durationsMs[answered % WINDOW] = durationSeconds * 1000;
       answered += 1;

@@ -28,7 +28,7 @@ export type Answer = JsonRpcResult | (JsonRpcError & { error: RpcFailure });
 export function failureIn(body: unknown): RpcFailure | null {
   const entries: unknown[] = Array.isArray(body) ? body : [body];
   for (const entry of entries) {
-    // Tron says "Error", with a capital.
+    // Tron writes "Error", with a capital.
     const failure = isObject(entry) ? (entry['error'] ?? entry['Error'] ?? null) : null;
     if (failure !== null) return parseFailure(failure);
   }

@@ -18,7 +18,7 @@ export function suggestedRange(text: string): SuggestedRange | null {
   return null;
 }
 
-/** How long a text asks us to wait, in milliseconds: "retry in 10s", "suspended for 5 s". Null when it does not say. */
+/** How long a text asks us to wait, in milliseconds: "retry in 10s", "suspended for 5 s". Null when it names no time. */
 export function retryAfterIn(text: string): number | null {
   for (const { pattern, unitMs } of waits) {
     const amount = Number(pattern.exec(text)?.[1] ?? Number.NaN);
@@ -29,7 +29,7 @@ export function retryAfterIn(text: string): number | null {
 
 /**
  * Reads a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
- * @returns milliseconds from now; null when there is none, it makes no sense, or it says "now".
+ * @returns milliseconds from now; null when there is none, it makes no sense, or it is "now".
  */
 export function parseRetryAfter(header: string | string[] | undefined, now: Date): number | null {
   const text = (Array.isArray(header) ? (header[0] ?? '') : (header ?? '')).trim();

@@ -14,7 +14,7 @@ export type RpcErrorKind =
   | 'unknown_block'
   /** No answer within the deadline, ours or the node's own. */
   | 'timeout'
-  /** No connection, or an answer that says the node is down. */
+  /** No connection, or an answer that reports the node down. */
   | 'unreachable'
   /** The node refuses us: a wrong key, a plan that has ended. */
   | 'refused'
@@ -25,12 +25,12 @@ export type RpcErrorKind =
   /** Anything else. Treated like a broken endpoint: another one is asked, and nothing advances. */
   | 'unknown';
 
-/** What a node says it would answer: these blocks, or this many at once. May be nonsense: check that it is less than was asked. */
+/** What a node offers to answer: these blocks, or this many at once. May be nonsense: check that it is less than was asked. */
 export type SuggestedRange = { from: number; to: number } | { blocks: number };
 
-/** What a provider says beside the error itself. */
+/** What a provider adds to the error itself. */
 type Hints = {
-  /** How long it wants to be left alone, in milliseconds; null when it does not say. */
+  /** How long it wants to be left alone, in milliseconds; null when it names no time. */
   retryAfterMs?: number | null;
   /** With kind `range`: what it would answer. A hint only, which may be no smaller than what was asked. */
   suggested?: SuggestedRange | null;

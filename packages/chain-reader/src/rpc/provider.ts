@@ -160,7 +160,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     return failures.map((failure) => this.#classify(calls, failure)).find(({ kind }) => kind === 'batch_size');
   }
 
-  /** The body of a failure often says more than its status, and sometimes it is no JSON-RPC at all. */
+  /** The body of a failure often holds more than its status, and sometimes it is no JSON-RPC at all. */
   #classifyStatus(
     calls: readonly JsonRpcPayload[],
     status: number,

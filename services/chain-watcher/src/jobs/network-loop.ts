@@ -160,7 +160,7 @@ type Jobs = {
   audited(): number | null;
 };
 
-/** Each job owns its state. They share the position, which only the follow job moves, and tell the audit what they have read. */
+/** Each job owns its state. They share the position, which only the follow job moves, and report to the audit what they have read. */
 function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['stored'], wake: () => void): Jobs {
   const audit = createAuditJob(term, position, stored.audited);
   const rescan = createRescanJob(term, position, audit.endpointOf);

@@ -2,16 +2,16 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 
 /**
  * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
- * time it takes, each to its own number, and not all say which.
+ * time it takes, each to its own number, and not every error names the number.
  */
 export type AdaptiveBatchSize = {
   /** Blocks to ask for next; at least 1. */
   size(): number;
-  /** Call it after this many blocks were answered. An answer to fewer than `size` says nothing about more. */
+  /** Call it after this many blocks were answered. An answer to fewer than `size` is no reason to grow. */
   grow(asked: number): void;
   /**
    * Call it after this many blocks were too much.
-   * @param suggested what the node says would be fine; used if it is less than what was asked, because nodes also suggest nonsense.
+   * @param suggested what the node's error suggests; used if it is less than what was asked, because nodes also suggest nonsense.
    */
   shrink(asked: number, suggested?: number | null): void;
 };
@@ -54,7 +54,7 @@ export const createRangeSize = ({
 export const isTooMuch = (error: unknown): error is RpcError =>
   error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
 
-/** How many blocks the node would answer for, as far as its error says. */
+/** How many blocks the node would answer for, where its error names a number. */
 export function suggestedBlocks({ suggested }: RpcError): number | null {
   if (suggested === null) return null;
   return 'blocks' in suggested ? suggested.blocks : suggested.to - suggested.from + 1;

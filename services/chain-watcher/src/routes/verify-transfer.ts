@@ -39,8 +39,8 @@ export const verifyTransferRoute = ({ pool, networks }: { pool: Pool; networks: 
   });
 
 /**
- * The best of what the endpoints say.
- * @throws HttpError 503 when none of them says anything in time, or when they follow different chains.
+ * The best evidence that the endpoints give.
+ * @throws HttpError 503 when none of them answers in time, or when they follow different chains.
  */
 async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Promise<Evidence> {
   try {

@@ -21,7 +21,7 @@ export function refusalReason(payment: PaymentRow, transfer: TransferRow): strin
   return null;
 }
 
-/** @returns what the chain says in support of the ledger's row, or in a sentence why that is not enough. */
+/** @returns what the chain shows in support of the ledger's row, or in a sentence why that is not enough. */
 export function proveTransfer(transfer: TransferRow, finding: Finding): ChainProof | string {
   if (finding.finding !== 'present') return findingReasons[finding.reason];
   const different = differences(transfer, finding);

@@ -44,7 +44,7 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }):
         where: { merchant_id: merchantId, ...toWhere(filter) },
         include: { transfer: true },
         orderBy: [{ created_at: 'desc' }, { payment_id: 'desc' }],
-        // One more than asked for tells whether there is a next page.
+        // One more than asked for shows whether there is a next page.
         take: filter.limit + 1,
       });
       const payments = rows.slice(0, filter.limit);

@@ -27,7 +27,7 @@ import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason } fr
 export type SettlementContext = { tx: Transaction; messages: PaymentMessages; logger: Logger };
 
 /**
- * Applies what the chain says of a transfer: the ledger row, the payment's new status and the messages about it are written
+ * Applies what the chain shows of a transfer: the ledger row, the payment's new status and the messages about it are written
  * together. Old and repeated versions change nothing.
  */
 export async function observeTransfer(context: SettlementContext, message: TransferObserved): Promise<void> {

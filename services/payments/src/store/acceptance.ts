@@ -5,7 +5,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from './payment.ts';
 import type { TransferId, TransferRow } from './transfer.ts';
 
-/** What the chain said of a transfer when it was accepted. */
+/** What the chain showed of a transfer when it was accepted. */
 export type ChainProof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
 
 /** An operator's decision that a transfer pays a payment: a row of transfer_acceptance, and what the payment asked for. */
@@ -72,7 +72,7 @@ export type NewAcceptance = {
 };
 
 /**
- * Stores the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain said:
+ * Stores the decision, and makes the ledger's row pay the payment. The ledger's confirmations are raised to what the chain showed:
  * a paid payment would otherwise show too few until the next message.
  */
 export async function insertAcceptance(

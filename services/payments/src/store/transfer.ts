@@ -34,7 +34,7 @@ export type Assignment =
   { payment_id: string } | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
 
 const idColumns = 'network, transaction_id, transaction_event_index';
-/** What a message says of a transfer, in columns named as its fields, except sender and recipient. */
+/** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */
 const observedColumns = `version, phase, merchant_id, block_number, block_hash, block_timestamp, sender, recipient, amount_units,
   decimals, confirmations, confirmations_required, observed_at`;
 const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, sender, recipient, amount_units, decimals,

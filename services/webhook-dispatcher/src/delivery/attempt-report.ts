@@ -78,7 +78,7 @@ function startSpan({ trace, cycle, attempts, host, event_id: eventId }: Claimed)
   if (trace === undefined) return undefined;
   const { traceparent, since } = trace;
   return tracer()?.start('POST webhook', 'client', {
-    // A retry by hand starts a trace of its own, and so does an attempt hours later.
+    // A retry by hand starts its own trace, and so does an attempt hours later.
     origin: cycle > 1 ? { parent: null, links: [traceparent] } : spanOrigin(traceparent, since),
     attributes: {
       'http.request.method': 'POST',

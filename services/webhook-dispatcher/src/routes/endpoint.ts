@@ -22,7 +22,7 @@ type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Reso
 
 const PATH = '/internal/v1/merchants/:merchant_id/webhook';
 const MAX_BODY_BYTES = 64 * 1024;
-/** A merchant waits for this answer, and a name server that is slower than this may be asked again a moment later. */
+/** A merchant waits for this answer, and a name server that is slower than this may be asked again soon after. */
 const DNS_TIMEOUT_MS = 1_000;
 
 /** A merchant's endpoint and its signing key. The answer that creates a key shows it, and no other does. */
@@ -92,7 +92,7 @@ function parseBody(body: Record<string, unknown>): { url: string; host: string }
   return { url, host: check.endpoint.host };
 }
 
-/** Refuses at once what the first attempt would refuse. The merchant is not told which private address a name leads to. */
+/** Refuses at once what the first attempt would refuse. The answer does not reveal which private address a name leads to. */
 async function checkHost(host: string, resolve: Resolve): Promise<void> {
   try {
     await publicAddresses(host, resolve, DNS_TIMEOUT_MS);

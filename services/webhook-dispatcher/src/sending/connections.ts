@@ -19,7 +19,7 @@ export type Connections = {
 
 /** No connection gets older: the name may have got other addresses, and another certificate. */
 const MAX_AGE_MS = 300_000;
-/** For receivers that say how long they keep idle connections. undici closes the others after four seconds. */
+/** For receivers that announce how long they keep idle connections. undici closes the others after four seconds. */
 const MAX_IDLE_MS = 60_000;
 /** Idle connections to all hosts together. Without a limit ten thousand receivers that ask for a minute would get it. */
 const MAX_IDLE = 2_048;
@@ -75,7 +75,7 @@ export function createConnections(options: {
 }
 
 /**
- * Only undici's diagnostics channel tells on which connection a request goes out. It publishes synchronously, right after the handler's
+ * Only undici's diagnostics channel shows on which connection a request goes out. It publishes synchronously, right after the handler's
  * `onRequestStart`, so no other request can come between the two.
  */
 function watchSockets(onUse: (socket: Socket) => void) {

@@ -69,7 +69,7 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
   if (systemErrors[code] !== undefined) return systemErrors[code];
   // undici's code for a connection that ended early, but also for an answer it could not use ("bad upgrade").
   if (code === 'UND_ERR_SOCKET' && !message.startsWith('bad ')) return 'connection_reset';
-  // A receiver that wants a client certificate says so only after the handshake.
+  // A receiver that wants a client certificate fails only after the handshake.
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';
   return 'protocol_error';
 }

@@ -15,7 +15,7 @@ const DNS_TIMEOUT_MS = 3_000;
 
 /**
  * The addresses at which a host may be dialled: all of them public, or none at all. One private address among several is enough
- * to refuse the host, because whoever controls the name chooses the order.
+ * to refuse the host, because the owner of the name chooses the order.
  * @param host lowercase name, or an address, which is checked without a query.
  * @param timeoutMs for the resolver, 3000 by default.
  * @throws NameNotFound; DialError `dns_error` or `blocked_address`.
@@ -84,7 +84,7 @@ async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
   return known;
 }
 
-/** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and a timeout say nothing about the name. */
+/** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and a timeout prove nothing about the name. */
 function saysNoSuchName(problem: unknown): boolean {
   const { code } = problem as { code?: unknown };
   return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';

@@ -2,7 +2,7 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
-/** An operator, who says why, or the merchant. */
+/** An operator, who gives a reason, or the merchant. */
 export type AuditedAuthor = Author | typeof byMerchant;
 
 /** The merchant acted through its API key; it gives no reasons. */
@@ -11,7 +11,7 @@ export const byMerchant = { actor: 'merchant', reason: null } as const;
 export type AuditedAction =
   'endpoint_configured' | 'endpoint_changed' | 'key_rotated' | 'event_retried' | 'event_recovered';
 
-/** Written in the transaction of what it tells of, so that neither exists without the other. */
+/** Written in the transaction of what it records, so that neither exists without the other. */
 export async function insertAudit(
   tx: Transaction,
   entry: AuditedAuthor & { merchantId: string; eventId: string | null; action: AuditedAction },

@@ -32,11 +32,11 @@ export type ClaimBounds = {
   perLane: number;
   /** What each lane has in flight already, by merchant id. */
   inFlight: Readonly<Record<string, number>>;
-  /** Attempts one host may get, where `hosts` says nothing else. */
+  /** Attempts one host may get, where `hosts` has no entry. */
   perHost: number;
   /**
    * Hosts that may get fewer. A host with a pause gets none before it is over, and the lanes that lead there are put off. Lanes of a
-   * host without room keep their place, because room may come at any moment.
+   * host without room keep their place, because room may come at any time.
    */
   hosts: Readonly<Record<string, { room: number; pause_seconds: number }>>;
   leaseSeconds: number;

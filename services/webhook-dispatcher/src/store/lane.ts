@@ -60,7 +60,7 @@ export async function lockLanes(tx: Transaction, merchantIds: readonly string[])
   await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [merchantIds]);
 }
 
-/** Lets an open circuit be probed at once, because a person says that the receiver is back, or has changed a key. */
+/** Lets an open circuit be probed at once, because a person reports that the receiver is back, or has changed a key. */
 export async function probeLaneNow(tx: Transaction, merchantId: string): Promise<void> {
   await tx.query(
     `update lane set open_until = now(), next_due_at = now() where merchant_id = $1 and open_until is not null`,

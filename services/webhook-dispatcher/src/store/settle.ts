@@ -34,7 +34,7 @@ export type CircuitPolicy = {
 };
 
 /**
- * Stores how attempts ended, all of them or none: a 2xx stands whoever holds the lease by now, a failure counts only under its own
+ * Stores how attempts ended, all of them or none: a 2xx stands even after its lease has lapsed, a failure counts only under its own
  * lease. All times are the database's, so a process with a wrong clock cannot make an event look late. Storing the same outcomes
  * again changes no delivery, so a caller that does not know whether a commit succeeded repeats it.
  */

@@ -25,7 +25,7 @@ const PATIENCE_MS = 5_000;
 /**
  * Confirms the transfers that are too large for one endpoint's word: at least two must show them at the same place, final. Each is
  * asked for anew, from nothing that is stored. While a second endpoint is silent or lags, they wait; when endpoints contradict
- * each other, an incident says so, and they wait as well.
+ * each other, an incident is raised, and they wait as well.
  */
 export function createCrossCheckJob(term: Term, { heights }: Position): { run(): Promise<void> } {
   const { network, endpoints, pool, metrics, logger } = term;

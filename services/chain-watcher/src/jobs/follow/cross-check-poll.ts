@@ -50,7 +50,7 @@ async function askAnother<T>(
 
 /**
  * A node that is stuck on a dead branch looks just as if the chain had been reorganised. So a branch is not followed while another
- * endpoint has our tip in a chain that is at least as long: had the chain really changed, that one would soon say so as well.
+ * endpoint has our tip in a chain that is at least as long: had the chain really changed, that one would soon have another tip as well.
  */
 async function isOnDeadBranch(ask: Ask, chain: ChainView, head: number): Promise<boolean> {
   const tip = chain.tip();

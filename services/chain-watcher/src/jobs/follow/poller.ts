@@ -45,7 +45,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
     }
     const found = result.kind === 'blocks' ? result.blocksToStore : [];
     nearHeadSize.grow(found.length);
-    // A poll that does not come up to the head is followed by another one at once, which says nothing about how often blocks come.
+    // A poll that does not come up to the head is followed by another one at once, which is no measure of how often blocks come.
     if (result.kind === 'no_new_blocks' || found.at(-1)?.number === result.head)
       cadence = afterPoll(cadence, startedAt, found.length);
     return result;
