@@ -14,15 +14,6 @@ export function isUnavailable(error: unknown): boolean {
   });
 }
 
-/** @param constraint name of the unique constraint or index; without it, any matches. */
-export function isUniqueViolation(error: unknown, constraint?: string): boolean {
-  return chain(error).some(
-    (link) =>
-      codeOf(link) === '23505' &&
-      (constraint === undefined || (link as { constraint?: unknown }).constraint === constraint),
-  );
-}
-
 /** The server refuses this role's login, which a retry does not change: a wrong password, no such role, or no access. */
 export function isLoginRefused(error: unknown): boolean {
   return chain(error).some((link) => codeOf(link)?.startsWith('28') === true);

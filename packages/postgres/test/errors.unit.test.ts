@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { isRetryable, isUnavailable, isUniqueViolation, leavesConnectionUsable } from '../src/errors.ts';
+import { isRetryable, isUnavailable, leavesConnectionUsable } from '../src/errors.ts';
 
 /** An error as pg raises it for a server's message. */
 function databaseError(code: string, fields: object = {}): Error {
@@ -97,14 +97,6 @@ describe('not unavailable, because it would fail again', () => {
     error.cause = error;
     expect(isUnavailable(error)).toBe(false);
   });
-});
-
-test('a unique violation is known by its constraint', () => {
-  const error = databaseError('23505', { constraint: 'payments_slot' });
-  expect(isUniqueViolation(error)).toBe(true);
-  expect(isUniqueViolation(error, 'payments_slot')).toBe(true);
-  expect(isUniqueViolation(error, 'another')).toBe(false);
-  expect(isUniqueViolation(databaseError('23503'))).toBe(false);
 });
 
 test('only deadlocks and serialization failures are worth running the transaction again', () => {

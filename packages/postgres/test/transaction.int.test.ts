@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
-import { isUnavailable, isUniqueViolation } from '../src/errors.ts';
+import { isUnavailable } from '../src/errors.ts';
 import { createPool, type Pool } from '../src/pool.ts';
 import { transaction, type Transaction } from '../src/transaction.ts';
 
@@ -104,7 +104,7 @@ describe('a transaction', () => {
       await tx.query('set constraints all deferred');
       await tx.query(`insert into items values ('a'), ('a')`);
     });
-    expect(isUniqueViolation(await errorOf(failing), 'items_name')).toBe(true);
+    expect(await errorOf(failing)).toMatchObject({ code: '23505', constraint: 'items_name' });
     expect(await names()).toEqual([]);
   });
 
