@@ -1,5 +1,5 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts, transactionFact } from './facts.ts';

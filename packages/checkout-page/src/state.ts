@@ -1,4 +1,4 @@
-import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 
 /** What the page shows. It follows from the payment's status, and for PENDING from the time. */
 export type CheckoutState = 'waiting' | 'over' | 'seen' | 'paid' | 'expired' | 'cancelled';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
-import type { PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PaymentStatus, PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 import fc from 'fast-check';
 import { assets } from '../src/page-assets.ts';
 import type { PageChoices } from '../src/document.ts';

@@ -58,6 +58,24 @@ export type PublicPayment = Pick<
   'status' | 'amount' | 'currency' | 'network' | 'merchant_wallet' | 'description' | 'expires_at'
 > & { transaction_id?: string };
 
+/**
+ * What the checkout page is made from: what the public token reveals, and beside it what only the page shows. The public API answers
+ * with `payment` alone.
+ */
+export type CheckoutPayment = {
+  payment: PublicPayment;
+  /** Of the transfer that the payment waits for; null unless the payment is CHECKING. */
+  confirmations: SeenConfirmations | null;
+  /** The clock that decides whether the payment is over, RFC 3339 in UTC with milliseconds. */
+  server_time: string;
+};
+
+/**
+ * How deep a transfer lies in the chain. `seen` grows with each block, as far as is known now, and is from 0 to `required`. Both are
+ * equal while the network or its operator asks for more than depth: such a payment is CHECKING all the same.
+ */
+export type SeenConfirmations = { seen: number; required: number };
+
 /** A creation after validation: canonical wallet, description in Unicode NFC, network decided. Two bodies are the same when these are. */
 export type CreationRequest = {
   amount: string;

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
-import type { CheckoutPayment, PublicPaymentsRequest } from '@quittance/contracts/payment-views.ts';
+import type { BodyOf } from '@quittance/contracts/call.ts';
+import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { checkoutState } from '@quittance/checkout-page/state.ts';
@@ -44,7 +46,8 @@ const know = (...tokens: string[]) => {
   const found = tokens.map((token) => ({ token_sha256: publicTokenHash(token), ...checking }));
   payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
 };
-const asked = () => payments.received.map(({ body }) => (JSON.parse(body) as PublicPaymentsRequest).tokens_sha256);
+const asked = () =>
+  payments.received.map(({ body }) => (JSON.parse(body) as BodyOf<typeof ReadPublicPayments>).tokens_sha256);
 
 test('the status of a token and its checkout page share one question, and each gets what is for it', async () => {
   const [token, other] = [newPublicToken(), newPublicToken()];

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
-import type { CheckoutPayment, PublicPaymentsAnswer, SeenConfirmations } from '@quittance/contracts/payment-views.ts';
+import type { PublicPayment, CheckoutPayment, SeenConfirmations } from '@quittance/contracts/payment.ts';
+import type { ResponseOf } from '@quittance/contracts/call.ts';
+import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { assets } from '@quittance/checkout-page/page-assets.ts';
 import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
@@ -286,7 +287,7 @@ describe('a public token', () => {
     description: '<script>alert(1)</script>',
     expires_at: '2026-01-31T09:00:00.000Z',
   };
-  const shown: PublicPaymentsAnswer['found'] = [];
+  const shown: ResponseOf<typeof ReadPublicPayments>['found'] = [];
   const known = (change: Partial<CheckoutPayment> = {}): string => {
     const token = newPublicToken();
     const unseen = { payment: body, confirmations: null, server_time: '2026-01-31T08:45:00.000Z' };

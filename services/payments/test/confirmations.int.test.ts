@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { CheckoutPayment, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
+import type { ResponseOf } from '@quittance/contracts/call.ts';
+import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
 import { newPayment, type TestPayment } from './fixtures.ts';
@@ -21,7 +23,11 @@ afterAll(() => payments.close());
 const hashOf = ({ payment }: TestPayment): string => sha256(payment.payment_url.split('/').at(-1)!).toString('hex');
 const view = async (one: TestPayment): Promise<CheckoutPayment> => {
   const json = { tokens_sha256: [hashOf(one)] };
-  const { status, json: answer } = await payments.call<PublicPaymentsAnswer>('POST', '/public-payments', json);
+  const { status, json: answer } = await payments.call<ResponseOf<typeof ReadPublicPayments>>(
+    'POST',
+    '/public-payments',
+    json,
+  );
   if (status !== 200) throw new Error(`the view answered ${status}`);
   return answer.found[0]!;
 };

@@ -5,7 +5,8 @@ import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
-import type { DetailsAnswer, DetailsRequest } from '@quittance/contracts/payment-views.ts';
+import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
+import type { ReadPaymentDetails } from '@quittance/contracts/http/payments/payments.ts';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -112,8 +113,10 @@ async function readDetails(
   merchantId: string,
   paymentId: string,
 ): Promise<PaymentDetails> {
-  const json: DetailsRequest = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
-  const answer = await retryWhile503(() => payments.call<DetailsAnswer>('POST', '/payment-details', json));
+  const json: BodyOf<typeof ReadPaymentDetails> = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
+  const answer = await retryWhile503(() =>
+    payments.call<ResponseOf<typeof ReadPaymentDetails>>('POST', '/payment-details', json),
+  );
   return answer.json.found[0]!.payment;
 }
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import type { DetailsAnswer, DetailsRequest, PublicPaymentsAnswer } from '@quittance/contracts/payment-views.ts';
+import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
+import type { ReadPaymentDetails, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { expectPrismaMatchesDatabase } from '@quittance/testkit/prisma-schema.ts';
 import { schema } from '../src/migrations.ts';
@@ -93,8 +94,9 @@ describe('the list', () => {
 });
 
 describe('the details', () => {
-  const ask = async (asked: DetailsRequest['payments']) =>
-    (await payments.call<DetailsAnswer>('POST', '/payment-details', { payments: asked })).json.found;
+  const ask = async (asked: BodyOf<typeof ReadPaymentDetails>['payments']) =>
+    (await payments.call<ResponseOf<typeof ReadPaymentDetails>>('POST', '/payment-details', { payments: asked })).json
+      .found;
 
   test('of several payments come in one answer that names the merchant of each', async () => {
     const [one, two] = [await newPayment(payments, { amount: '7.10' }), await newPayment(payments)];
@@ -137,7 +139,7 @@ describe('the details', () => {
 
 describe('what a public token shows', () => {
   const ask = (...tokens: string[]) =>
-    payments.call<PublicPaymentsAnswer>('POST', '/public-payments', { tokens_sha256: tokens });
+    payments.call<ResponseOf<typeof ReadPublicPayments>>('POST', '/public-payments', { tokens_sha256: tokens });
 
   test('is its public fields, the transaction only once PAID, and the confirmations for the page', async () => {
     const one = await newPayment(payments);

@@ -1,5 +1,4 @@
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
-import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
+import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 
 /** What `main[data-state]` may say of a payment. */
 export const states = ['waiting', 'over', 'seen', 'paid', 'expired', 'cancelled'] as const;

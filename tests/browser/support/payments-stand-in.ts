@@ -1,11 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import type {
-  CheckoutPayment,
-  PublicPaymentsAnswer,
-  PublicPaymentsRequest,
-} from '@quittance/contracts/payment-views.ts';
+import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
+import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 
 export type PaymentsStandIn = {
   url: string;
@@ -23,14 +21,16 @@ export async function startPaymentsStandIn(): Promise<PaymentsStandIn> {
   const known = new Map<string, CheckoutPayment>();
   let isFailing = false;
   const server = createServer((request, response) => {
-    void bodyOf<PublicPaymentsRequest>(request).then((question) => {
+    void bodyOf<BodyOf<typeof ReadPublicPayments>>(request).then((question) => {
       const isAsked = request.method === 'POST' && request.url === '/internal/v1/public-payments';
       const status = isFailing ? 503 : isAsked ? 200 : 404;
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(status === 200 ? answerTo(question) : { detail: 'nothing here' }));
     });
   });
-  const answerTo = ({ tokens_sha256: hashes }: PublicPaymentsRequest): PublicPaymentsAnswer => ({
+  const answerTo = ({
+    tokens_sha256: hashes,
+  }: BodyOf<typeof ReadPublicPayments>): ResponseOf<typeof ReadPublicPayments> => ({
     found: hashes.flatMap((hash) => {
       const checkout = known.get(hash);
       return checkout === undefined ? [] : [{ token_sha256: hash, ...checkout }];

@@ -1,7 +1,7 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { CheckoutPayment } from '@quittance/contracts/payment-views.ts';
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import { startLoneService } from '../../support/lone-service.ts';

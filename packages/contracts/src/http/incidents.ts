@@ -33,3 +33,5 @@ export const incidentCalls = <Incident>(owner: ServiceName) => ({
     response: json<Incident>(),
   }),
 });
+
+export type IncidentCalls<Incident> = ReturnType<typeof incidentCalls<Incident>>;

@@ -1,9 +1,25 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
+import {
+  BlockMerchant,
+  ListMerchants,
+  ReadMerchant,
+  ReadMerchantAudit,
+  RegisterMerchant,
+  ReplaceCredentials,
+  UnblockMerchant,
+  type Credentials,
+  type Merchant,
+  type MerchantStatus,
+  type Registration,
+} from '@quittance/contracts/http/api-gateway/merchants.ts';
 import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { invalid } from '@quittance/http/errors.ts';
-import { queryTimestamp } from '@quittance/http/server/query-timestamp.ts';
-import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import { standardBeta } from '@quittance/contracts/policy-defaults.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -16,10 +32,8 @@ import {
   insertMerchant,
   listMerchants,
   replaceCredentials,
-  type Merchant,
-  type MerchantStatus,
+  type MerchantRow,
 } from '../store/merchant.ts';
-import { readAuthor, readRegistration } from '../validation/operator-bodies.ts';
 
 type Dependencies = {
   db: Queryable;
@@ -27,74 +41,81 @@ type Dependencies = {
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
 };
 
+/** An operator and the merchant that the call is about. */
+type Operation = { params: { merchant_id: string }; author: Author };
+
 const LIST_MAX = 100;
 
 /** For the operator behind the internal token. Every change is audited and published in its own transaction. */
-export const operatorRoutes = (dependencies: Dependencies): Route[] => [
-  route({
-    method: 'POST',
-    path: '/internal/v1/merchants',
-    handle: (request) => register(dependencies, request),
-  }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants',
-    handle: (request) => list(dependencies.db, request),
-  }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id',
-    handle: async (request) => ({
-      status: 200,
-      body: toRecord(await existing(dependencies.db, merchantIdOf(request))),
+export const operatorRoutes = (dependencies: Dependencies): Route[] => {
+  const { db } = dependencies;
+  return [
+    callRoute(RegisterMerchant, (request) => register(dependencies, request)),
+    callRoute(ListMerchants, async ({ query: { before } }) => ({
+      merchants: (await listMerchants(db, before, LIST_MAX)).map(toMerchant),
+    })),
+    callRoute(ReadMerchant, async (request) => toMerchant(await existing(db, merchantIdOf(request)))),
+    callRoute(ReadMerchantAudit, async (request) => {
+      const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
+      return { entries: (await readAudit(db, merchantId, request.query.before, LIST_MAX)).map(toEntry) };
     }),
-  }),
-  route({
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id/audit',
-    handle: (request) => audit(dependencies.db, request),
-  }),
-  route({
-    method: 'POST',
-    path: '/internal/v1/merchants/:merchant_id/block',
-    handle: (request) => setStatus(dependencies, request, 'blocked'),
-  }),
-  route({
-    method: 'POST',
-    path: '/internal/v1/merchants/:merchant_id/unblock',
-    handle: (request) => setStatus(dependencies, request, 'active'),
-  }),
-  route({
-    method: 'POST',
-    path: '/internal/v1/merchants/:merchant_id/replace-credentials',
-    handle: (request) => replace(dependencies, request),
-  }),
-];
+    callRoute(BlockMerchant, (request) => setStatus(dependencies, request, 'blocked')),
+    callRoute(UnblockMerchant, (request) => setStatus(dependencies, request, 'active')),
+    callRoute(ReplaceCredentials, (request) => replace(dependencies, request)),
+  ];
+};
 
 /** The response is the only place where these credentials are seen: only their hashes are stored. */
-async function register({ inTransaction, outbox }: Dependencies, request: RouteRequest): Promise<Reply> {
-  const { registration, author } = await readRegistration(request);
+async function register(
+  { inTransaction, outbox }: Dependencies,
+  { body, author }: { body: Registration; author: Author },
+): Promise<Credentials> {
+  const { name, access_type } = body;
+  const limits = limitsOf(body);
   const merchantId = newId('mer');
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
-    const registeredAt = await insertMerchant(tx, { merchantId, name: registration.name, ...hashes });
+    const registeredAt = await insertMerchant(tx, { merchantId, name, ...hashes });
     // Its limits are the first version of its policy, which quota audits.
-    const after = { name: registration.name, status: 'active', status_version: 1 };
+    const after = { name, status: 'active', status_version: 1 };
     await insertAudit(tx, { merchantId, action: 'register', author, change: { before: null, after } });
-    const payload = { merchant_id: merchantId, ...registration, registered_at: rfc3339(registeredAt) };
+    const payload = { merchant_id: merchantId, name, access_type, ...limits, registered_at: rfc3339(registeredAt) };
     await outbox.send(tx, MerchantRegistered, payload);
   });
-  return { status: 201, body: { merchant_id: merchantId, ...credentials } };
+  return { merchant_id: merchantId, ...credentials };
+}
+
+/** Nothing but its total limits a legacy account. */
+const legacy = { total_limit: 0, daily_limit: null, beta_duration_days: null };
+
+/** @throws HttpError 422 for a legacy account without a total, or with an end. */
+function limitsOf({ access_type, total_limit, daily_limit, beta_duration_days }: Registration) {
+  const isLegacy = access_type === 'legacy';
+  const problems: ValidationItem[] = [];
+  if (isLegacy && total_limit === undefined) {
+    problems.push({ field: 'total_limit', reason: 'is required for legacy access' });
+  }
+  if (isLegacy && beta_duration_days !== undefined) {
+    problems.push({ field: 'beta_duration_days', reason: 'belongs to beta access only' });
+  }
+  if (problems.length > 0) throw invalid(...problems);
+  const defaults = isLegacy ? legacy : standardBeta;
+  return {
+    total_limit: total_limit ?? defaults.total_limit,
+    // An explicit null takes the daily cap away.
+    daily_limit: daily_limit === undefined ? defaults.daily_limit : daily_limit,
+    beta_duration_days: beta_duration_days ?? defaults.beta_duration_days,
+  };
 }
 
 /** Blocking a blocked merchant changes nothing and answers the same 200. */
 async function setStatus(
   { inTransaction, outbox }: Dependencies,
-  request: RouteRequest,
+  operation: Operation,
   status: MerchantStatus,
-): Promise<Reply> {
-  const merchantId = merchantIdOf(request);
-  const author = await readAuthor(request);
+): Promise<Merchant> {
+  const merchantId = merchantIdOf(operation);
+  const { author } = operation;
   const merchant = await inTransaction(async (tx) => {
     const change = await changeStatus(tx, merchantId, status);
     if (change !== null) {
@@ -108,35 +129,19 @@ async function setStatus(
     }
     return existing(tx, merchantId);
   });
-  return { status: 200, body: toRecord(merchant) };
+  return toMerchant(merchant);
 }
 
-async function replace({ inTransaction }: Dependencies, request: RouteRequest): Promise<Reply> {
-  const merchantId = merchantIdOf(request);
-  const author = await readAuthor(request);
+async function replace({ inTransaction }: Dependencies, operation: Operation): Promise<Credentials> {
+  const merchantId = merchantIdOf(operation);
+  const { author } = operation;
   const { credentials, hashes } = newCredentials();
   await inTransaction(async (tx) => {
     const change = await replaceCredentials(tx, merchantId, hashes);
     if (change === null) throw merchantNotFound();
     await insertAudit(tx, { merchantId, action: 'replace_credentials', author, change });
   });
-  return { status: 200, body: { merchant_id: merchantId, ...credentials } };
-}
-
-/** `before` is the last id of the page before. */
-async function list(db: Queryable, { query }: RouteRequest): Promise<Reply> {
-  const before = query.get('before');
-  if (before !== null && !isId('mer', before)) throw invalid({ field: 'before', reason: 'must be a merchant id' });
-  const merchants = await listMerchants(db, before, LIST_MAX);
-  return { status: 200, body: { merchants: merchants.map(toRecord) } };
-}
-
-/** The newest hundred entries; `before`, a timestamp, pages to older ones. */
-async function audit(db: Queryable, request: RouteRequest): Promise<Reply> {
-  const before = queryTimestamp(request.query, 'before');
-  const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
-  const entries = await readAudit(db, merchantId, before, LIST_MAX);
-  return { status: 200, body: { entries: entries.map(toEntry) } };
+  return { merchant_id: merchantId, ...credentials };
 }
 
 function newCredentials() {
@@ -148,22 +153,21 @@ function newCredentials() {
 }
 
 /** @throws HttpError 404 for a malformed id. */
-function merchantIdOf({ params }: RouteRequest): string {
-  const merchantId = pathParameter(params, 'merchant_id');
+function merchantIdOf({ params: { merchant_id: merchantId } }: Pick<Operation, 'params'>): string {
   if (!isId('mer', merchantId)) throw merchantNotFound();
   return merchantId;
 }
 
-async function existing(db: Queryable, merchantId: string): Promise<Merchant> {
+async function existing(db: Queryable, merchantId: string): Promise<MerchantRow> {
   const merchant = await findMerchant(db, merchantId);
   if (merchant === null) throw merchantNotFound();
   return merchant;
 }
 
-const toRecord = ({ created_at: createdAt, last_request_at: lastRequestAt, ...merchant }: Merchant) => ({
+const toMerchant = ({ created_at: createdAt, last_request_at: lastRequestAt, ...merchant }: MerchantRow): Merchant => ({
   ...merchant,
   created_at: rfc3339(createdAt),
   last_request_at: lastRequestAt === null ? null : rfc3339(lastRequestAt),
 });
 
-const toEntry = ({ at, ...entry }: AuditRow) => ({ at: rfc3339(at), ...entry });
+const toEntry = ({ at, ...entry }: AuditRow): AuditEntry => ({ at: rfc3339(at), ...entry });

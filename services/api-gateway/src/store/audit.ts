@@ -1,19 +1,12 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Change } from './merchant.ts';
 
 /** `rotate_api_key` is done by the merchant; its row is written by the rotation's statement. */
 export type AuditedAction = 'register' | 'block' | 'unblock' | 'replace_credentials' | 'rotate_api_key';
 
-/** One row of the audit. */
-export type AuditRow = {
-  at: Date;
-  action: AuditedAction;
-  actor: string;
-  reason: string;
-  before: object | null;
-  after: object | null;
-};
+export type AuditRow = Omit<AuditEntry, 'at'> & { at: Date };
 
 /** Call it in the transaction of the change. */
 export async function insertAudit(

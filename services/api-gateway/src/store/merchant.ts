@@ -1,14 +1,9 @@
+import type { Merchant, MerchantStatus } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
-export type MerchantStatus = 'active' | 'blocked';
-
-/** What an operator sees of a merchant. Credentials are not among it: only their hashes exist. */
-export type Merchant = {
-  merchant_id: string;
-  name: string;
-  status: MerchantStatus;
-  status_version: number;
+/** An account as the database has it, without its credentials. */
+export type MerchantRow = Omit<Merchant, 'created_at' | 'last_request_at'> & {
   created_at: Date;
   last_request_at: Date | null;
 };
@@ -42,14 +37,14 @@ export async function insertMerchant(
 }
 
 /** @returns null for an unknown merchant. */
-export async function findMerchant(db: Queryable, merchantId: string): Promise<Merchant | null> {
-  const { rows } = await db.query<Merchant>(`${select} where merchant_id = $1`, [merchantId]);
+export async function findMerchant(db: Queryable, merchantId: string): Promise<MerchantRow | null> {
+  const { rows } = await db.query<MerchantRow>(`${select} where merchant_id = $1`, [merchantId]);
   return rows[0] ?? null;
 }
 
 /** Newest first: ids sort by time. @param before the last id of the previous page, or null for the first page. */
-export async function listMerchants(db: Queryable, before: string | null, limit: number): Promise<Merchant[]> {
-  const { rows } = await db.query<Merchant>(
+export async function listMerchants(db: Queryable, before: string | null, limit: number): Promise<MerchantRow[]> {
+  const { rows } = await db.query<MerchantRow>(
     `${select} where $1::text is null or merchant_id < $1 order by merchant_id desc limit $2`,
     [before, limit],
   );

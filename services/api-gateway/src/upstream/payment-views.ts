@@ -4,9 +4,9 @@ import {
   PUBLIC_PAYMENTS_MAX,
   ReadPaymentDetails,
   ReadPublicPayments,
+  type OwnPayment,
 } from '@quittance/contracts/http/payments/payments.ts';
-import type { CheckoutPayment, OwnPayment } from '@quittance/contracts/payment-views.ts';
-import type { PaymentDetails, PublicPayment } from '@quittance/contracts/payment.ts';
+import type { PaymentDetails, PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';

@@ -1,5 +1,5 @@
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
-import type { OwnPayment } from '@quittance/contracts/payment-views.ts';
+import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { paysNothingSql } from '../store/transfer.ts';
 

@@ -1,6 +1,11 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import type { PaymentDetails, UnmatchedTransfer } from '@quittance/contracts/payment.ts';
-import type { CheckoutPayment, OwnPayment, SeenConfirmations } from '@quittance/contracts/payment-views.ts';
+import type {
+  PaymentDetails,
+  UnmatchedTransfer,
+  CheckoutPayment,
+  SeenConfirmations,
+} from '@quittance/contracts/payment.ts';
+import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import {

@@ -1,7 +1,7 @@
 import { defineCall, json, object } from '../../call.ts';
-import type { CheckoutPayment, OwnPayment } from '../../payment-views.ts';
 import {
   paymentStatuses,
+  type CheckoutPayment,
   type CreationRequest,
   type Payment,
   type PaymentDetails,
@@ -64,6 +64,9 @@ export const CancelPayment = defineCall({
 
 /** Most details in one call: with 100 unmatched transfers each, the answer has about a megabyte, half of what the client reads. */
 export const DETAILS_MAX = 50;
+
+/** A payment as its merchant names it. */
+export type OwnPayment = { merchant_id: string; payment_id: string };
 
 /** Many merchants' payments in one call. Each entry names what it is about; what is not found is left out. */
 export const ReadPaymentDetails = defineCall({
