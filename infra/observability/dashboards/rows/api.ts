@@ -27,7 +27,7 @@ export const api: readonly RowSpec[] = [
         description: '499: the client left before it had its answer.',
       },
       {
-        title: 'Slowest in a hundred, by route',
+        title: 'Latency p99, by route',
         unit: 's',
         queries: [[quantile(0.99, `http_request_duration_seconds{${own}}`, 'method, route'), '{{method}} {{route}}']],
       },
@@ -109,7 +109,7 @@ export const api: readonly RowSpec[] = [
         description: '1 while calls are refused at once, because most of them failed.',
       },
       {
-        title: 'Slowest in a hundred calls',
+        title: 'Latency of calls, p99',
         unit: 's',
         queries: [
           [quantile(0.99, 'http_client_request_duration_seconds', 'service, client'), '{{service}} → {{client}}'],

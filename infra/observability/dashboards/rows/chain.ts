@@ -39,7 +39,7 @@ export const chain: readonly RowSpec[] = [
     title: 'What was found',
     panels: [
       {
-        title: 'Transfers told',
+        title: 'Transfers published',
         unit: 'short',
         queries: [[increase(`chain_transfers_total{${chosen}}`, 'network, phase'), '{{network}} {{phase}}']],
       },
@@ -100,7 +100,7 @@ export const chain: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Slowest in twenty',
+        title: 'Latency p95',
         unit: 's',
         queries: [
           [

@@ -3,7 +3,7 @@ import { increase, max, quantile, rate } from '../queries.ts';
 
 export const messaging: readonly RowSpec[] = [
   {
-    title: 'On their way out',
+    title: 'Outbox',
     panels: [
       {
         title: 'Messages in the outbox',
@@ -26,18 +26,18 @@ export const messaging: readonly RowSpec[] = [
         queries: [[rate('messaging_published_total', 'service, outcome'), '{{service}} {{outcome}}']],
       },
       {
-        title: 'Time to a confirmation',
+        title: 'Time to a publisher confirm',
         unit: 's',
         queries: [[quantile(0.99, 'messaging_confirm_duration_seconds', 'service'), '{{service}}']],
       },
     ],
   },
   {
-    title: 'In the queues',
+    title: 'Queues',
     panels: [
       { title: 'Waiting', unit: 'short', queries: [[max('messaging_queue_messages_ready', 'queue'), '{{queue}}']] },
       {
-        title: 'Processes that take them',
+        title: 'Consumers, by queue',
         unit: 'short',
         queries: [[max('messaging_queue_consumers', 'queue'), '{{queue}}']],
       },
@@ -45,15 +45,15 @@ export const messaging: readonly RowSpec[] = [
     ],
   },
   {
-    title: 'Taken',
+    title: 'Consumed',
     panels: [
       {
-        title: 'Age when taken, half',
+        title: 'Message age when consumed, median',
         unit: 's',
         queries: [[quantile(0.5, 'messaging_message_age_seconds', 'service, handler'), '{{service}} {{handler}}']],
       },
       {
-        title: 'Age when taken, 99 of 100',
+        title: 'Message age when consumed, p99',
         unit: 's',
         queries: [[quantile(0.99, 'messaging_message_age_seconds', 'service, handler'), '{{service}} {{handler}}']],
       },
@@ -63,7 +63,7 @@ export const messaging: readonly RowSpec[] = [
         queries: [[rate('messaging_consumed_total{result="done"}', 'service, handler'), '{{service}} {{handler}}']],
       },
       {
-        title: 'Failed, dead or taken before',
+        title: 'Failed, dead-lettered or duplicate',
         unit: 'short',
         queries: [
           [
@@ -73,21 +73,21 @@ export const messaging: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Given up, by reason',
+        title: 'Dead-lettered, by reason',
         unit: 'short',
         queries: [
           [increase('messaging_dead_lettered_total', 'service, handler, reason'), '{{service}} {{handler}} {{reason}}'],
         ],
       },
       {
-        title: 'One try of a handler, 99 of 100',
+        title: 'Handler duration, p99',
         unit: 's',
         queries: [
           [quantile(0.99, 'messaging_handler_duration_seconds', 'service, handler'), '{{service}} {{handler}}'],
         ],
       },
       {
-        title: 'Messages taken together',
+        title: 'Messages per batch',
         unit: 'short',
         queries: [
           [

@@ -59,7 +59,7 @@ export const overview: readonly RowSpec[] = [
     title: 'Money',
     panels: [
       {
-        title: 'Creations, by what became of them',
+        title: 'Creations, by outcome',
         unit: 'short',
         queries: [[increase('payment_creations_total', 'outcome'), '{{outcome}}']],
       },
@@ -74,7 +74,7 @@ export const overview: readonly RowSpec[] = [
         queries: [[increase('webhook_attempts_total', 'result'), '{{result}}']],
       },
       {
-        title: 'Transfers told',
+        title: 'Transfers published',
         unit: 'short',
         queries: [[increase('chain_transfers_total', 'network, phase'), '{{network}} {{phase}}']],
       },
@@ -95,7 +95,7 @@ export const overview: readonly RowSpec[] = [
     panels: [
       { title: 'Requests', unit: 'reqps', queries: [[rate(requests, 'status'), '{{status}}']] },
       {
-        title: 'Time to an answer',
+        title: 'Response time',
         unit: 's',
         queries: [
           [quantile(0.5, requests.replace('_count', ''), ''), 'half'],

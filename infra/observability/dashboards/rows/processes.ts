@@ -20,13 +20,13 @@ export const processes: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Processor',
+        title: 'CPU',
         unit: 'short',
         queries: [[rate(`process_cpu_seconds_total{${chosen}}`, 'service, instance'), '{{service}} {{instance}}']],
         description: 'Of one core, the whole of which one process can use.',
       },
       {
-        title: 'Memory, of what is allowed',
+        title: 'Memory, share of the limit',
         unit: 'percentunit',
         queries: [
           [
@@ -44,7 +44,7 @@ export const processes: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Event loop: reacts late by',
+        title: 'Event loop delay',
         unit: 's',
         queries: [
           [`max by (service, instance) (nodejs_eventloop_lag_p99_seconds{${chosen}})`, '{{service}} {{instance}}'],
@@ -115,7 +115,7 @@ export const backends: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Memory, of what is allowed',
+        title: 'Memory, share of the limit',
         unit: 'percentunit',
         queries: [
           [
@@ -138,7 +138,7 @@ export const backends: readonly RowSpec[] = [
         queries: [['max by (queue) (rabbitmq_detailed_queue_messages_ready)', '{{queue}}']],
       },
       {
-        title: 'Taken and not acknowledged',
+        title: 'Unacknowledged',
         unit: 'short',
         queries: [['max by (queue) (rabbitmq_detailed_queue_messages_unacked)', '{{queue}}']],
       },

@@ -3,7 +3,7 @@ import { increase, max, quantile, rate } from '../queries.ts';
 
 export const webhooks: readonly RowSpec[] = [
   {
-    title: 'What waits',
+    title: 'Backlog',
     panels: [
       { title: 'Due', unit: 'short', queries: [[max('webhook_backlog_deliveries'), 'deliveries']] },
       { title: 'Oldest due', unit: 's', queries: [[max('webhook_oldest_due_seconds'), 'oldest']] },
@@ -52,7 +52,7 @@ export const webhooks: readonly RowSpec[] = [
         ],
       },
       {
-        title: 'Events given up',
+        title: 'Events failed',
         unit: 'short',
         queries: [
           [increase('webhook_failed_events_total', 'service'), 'attempts used up'],
