@@ -1,9 +1,11 @@
-/** Who may create how many payments, as quota decides it and payments enforces it. Moments are RFC 3339 UTC with milliseconds. */
+export type AccessType = 'beta' | 'legacy';
+
+/** Who may create how many payments, as quota decides it and payments enforces it. Times are RFC 3339 UTC with milliseconds. */
 export type AccessPolicy = {
   merchant_id: string;
   /** Grows with every change; only the newest counts. */
   policy_version: number;
-  access_type: 'beta' | 'legacy';
+  access_type: AccessType;
   /** False while the whole account is blocked. */
   account_active: boolean;
   creation_paused: boolean;
@@ -34,7 +36,7 @@ export type CreationBlockReason = (typeof creationBlockReasons)[number];
 /** What a merchant reads of its own limits. Source: the API contract, "Creation limits record". */
 export type CreationLimits = {
   merchant_id: string;
-  access_type: 'beta' | 'legacy';
+  access_type: AccessType;
   status: 'active' | 'blocked';
   creation_enabled: boolean;
   creation_allowed: boolean;

@@ -20,7 +20,7 @@ export type PaymentTransaction = {
   confirmations_required: number;
 };
 
-/** The body of a creation, of a successful cancel, and of each item of a list. Moments are RFC 3339 UTC with milliseconds. */
+/** The body of a creation, of a successful cancel, and of each item of a list. Times are RFC 3339 UTC with milliseconds. */
 export type Payment = {
   payment_id: string;
   payment_url: string;

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse, type IncomingMessage } 
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from '@jest/globals';
 
-import { defineCall, json, object } from '@quittance/contracts/call.ts';
+import { defineCall, json, object, type Method } from '@quittance/contracts/call.ts';
 import { query } from '@quittance/contracts/query.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
@@ -46,8 +46,16 @@ function clientOf(baseUrl: string, timeoutMs = 5_000) {
   return Object.assign(client, { metrics });
 }
 
-const failure = (client: ServiceClient, request: Parameters<ServiceClient['request']>[0]) =>
-  client.request(request).then(
+type Asked = { method: Method; path: string; json?: object; idempotent?: boolean };
+
+/** Sends a call that is declared on the spot. */
+const send = (client: ServiceClient, { json: body, ...asked }: Asked) =>
+  client.send(defineCall({ owner: 'payments', ...asked, body: json<object | undefined>(), response: json() }), {
+    body,
+  });
+
+const failure = (client: ServiceClient, asked: Asked) =>
+  send(client, asked).then(
     () => null,
     (error: unknown) => error,
   );
@@ -58,14 +66,16 @@ describe('a request', () => {
       response.writeHead(201, { 'x-extra': 'yes' }).end('{"amount": "1.50"}');
     });
     const client = clientOf(owner.url);
+    const Create = defineCall({
+      owner: 'payments',
+      method: 'POST',
+      path: '/internal/v1/x/:id',
+      query: { status: query.text, cursor: query.text },
+      body: object<{ a: number }>({ a: { type: 'integer' } }),
+      response: json(),
+    });
     const response = await withRequestId('req-1', () =>
-      client.request({
-        method: 'POST',
-        path: '/internal/v1/x/a%2Fb',
-        query: { status: 'PAID', cursor: 'a&b' },
-        json: { a: 1 },
-        headers: { 'x-more': 'm' },
-      }),
+      client.send(Create, { params: { id: 'a/b' }, query: { status: 'PAID', cursor: 'a&b' }, body: { a: 1 } }),
     );
     expect(response).toMatchObject({ status: 201, headers: { 'x-extra': 'yes' } });
     expect(response.body.toString()).toBe('{"amount": "1.50"}');
@@ -76,7 +86,6 @@ describe('a request', () => {
         headers: expect.objectContaining({
           'x-internal-token': 'token',
           'x-request-id': 'req-1',
-          'x-more': 'm',
           'content-type': 'application/json',
         }),
         body: '{"a":1}',
@@ -86,7 +95,7 @@ describe('a request', () => {
 
   test.each([200, 204, 302, 400, 401, 404, 409, 422, 429])('answered %i is returned', async (status) => {
     const owner = await startOwner((_request, response) => response.writeHead(status, { location: '/x' }).end());
-    expect((await clientOf(owner.url).request({ method: 'GET', path: '/' })).status).toBe(status);
+    expect((await send(clientOf(owner.url), { method: 'GET', path: '/' })).status).toBe(status);
     expect(owner.requests).toHaveLength(1);
   });
 
@@ -147,7 +156,7 @@ describe('a connection that breaks', () => {
   test('is tried once more when the request may be repeated', async () => {
     const owner = await startOwner(breakFirst);
     const client = clientOf(owner.url);
-    expect((await client.request({ method: 'GET', path: '/' })).body.toString()).toBe('ok');
+    expect((await send(client, { method: 'GET', path: '/' })).body.toString()).toBe('ok');
     expect(owner.requests).toHaveLength(2);
   });
 
@@ -160,7 +169,7 @@ describe('a connection that breaks', () => {
   test('is tried once more for a POST that says it may be repeated', async () => {
     const owner = await startOwner(breakFirst);
     const client = clientOf(owner.url);
-    expect((await client.request({ method: 'POST', path: '/', json: { a: 1 }, idempotent: true })).status).toBe(200);
+    expect((await send(client, { method: 'POST', path: '/', json: { a: 1 }, idempotent: true })).status).toBe(200);
     expect(owner.requests.map(({ body }) => body)).toEqual(['{"a":1}', '{"a":1}']);
   });
 
@@ -187,7 +196,7 @@ describe('the breaker', () => {
     );
 
     broken = false;
-    await eventually(() => client.request({ method: 'GET', path: '/' }));
+    await eventually(() => send(client, { method: 'GET', path: '/' }));
     expect((await client.metrics.render()).text).toContain(
       'http_client_breaker_open{client="payments",service="test"} 0',
     );
@@ -199,20 +208,20 @@ describe('the breaker', () => {
     for (let count = 0; count < 20; count += 1) {
       expect(await failure(client, { method: 'GET', path: '/troubled' })).toBeInstanceOf(ServiceUnavailable);
     }
-    expect((await client.request({ method: 'GET', path: '/healthy' })).status).toBe(200);
+    expect((await send(client, { method: 'GET', path: '/healthy' })).status).toBe(200);
   });
 
   test('does not mind answers below 500', async () => {
     const owner = await startOwner((_request, response) => response.writeHead(409).end());
     const client = clientOf(owner.url);
-    for (let i = 0; i < 30; i += 1) expect((await client.request({ method: 'POST', path: '/' })).status).toBe(409);
+    for (let i = 0; i < 30; i += 1) expect((await send(client, { method: 'POST', path: '/' })).status).toBe(409);
   });
 });
 
 test('calls are measured by client, method and status', async () => {
   const owner = await startOwner((_request, response, count) => response.writeHead(count === 1 ? 200 : 500).end());
   const client = clientOf(owner.url);
-  await client.request({ method: 'GET', path: '/' });
+  await send(client, { method: 'GET', path: '/' });
   await failure(client, { method: 'GET', path: '/' });
   owner.server.close().closeAllConnections();
   await failure(client, { method: 'GET', path: '/' });

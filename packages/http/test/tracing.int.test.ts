@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { defineCall, json } from '@quittance/contracts/call.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
@@ -11,6 +12,8 @@ import { startServer, type TestServer } from './server-fixture.ts';
 
 const token = 'an internal token of at least 32 characters';
 const theirs = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
+
+const ReadThing = defineCall({ owner: 'payments', method: 'GET', path: '/internal/v1/things/:id', response: json() });
 
 let recording: ReturnType<typeof recordSpans>;
 const closing: (() => Promise<void> | void)[] = [];
@@ -82,7 +85,7 @@ describe('a request from outside', () => {
 describe('a call to another service', () => {
   test('goes on there, where the token shows that it is one of ours', async () => {
     const server = await start();
-    await clientOf(server).request({ method: 'GET', path: '/internal/v1/things/thing_1' });
+    await clientOf(server).send(ReadThing, { params: { id: 'thing_1' } });
     const [serving] = await recording.named('GET /internal/v1/things/:id');
     const [call] = await recording.named('GET things');
     expect(call).toMatchObject({
@@ -103,7 +106,7 @@ describe('a call to another service', () => {
       method: 'GET',
       path: '/ask',
       handle: async () => {
-        await client.request({ method: 'GET', path: '/internal/v1/things/1' });
+        await client.send(ReadThing, { params: { id: '1' } });
         logger.info('asked');
         return { status: 200, body: { in: currentSpan()?.traceparent } };
       },
@@ -132,9 +135,9 @@ describe('a call to another service', () => {
     });
     const server = await start({ routes: [broken] });
     const client = clientOf(server);
-    await expect(client.request({ method: 'GET', path: '/internal/v1/things/1' })).rejects.toThrow('unavailable');
+    await expect(client.send(ReadThing, { params: { id: '1' } })).rejects.toThrow('unavailable');
     await server.stop();
-    await expect(client.request({ method: 'GET', path: '/internal/v1/things/1' })).rejects.toThrow('unavailable');
+    await expect(client.send(ReadThing, { params: { id: '1' } })).rejects.toThrow('unavailable');
     const [answered, unanswered] = await recording.named('GET things', 2);
     const [serving] = await recording.named('GET /internal/v1/things/:id');
     expect(serving!.attributes).toMatchObject({ 'error.type': '503' });
@@ -154,7 +157,7 @@ test('what is not traced is sent without a traceparent', async () => {
       return { status: 200 };
     },
   });
-  await clientOf(await start({ routes: [things] })).request({ method: 'GET', path: '/internal/v1/things/1' });
+  await clientOf(await start({ routes: [things] })).send(ReadThing, { params: { id: '1' } });
   expect(seen).toEqual([undefined]);
   expect(recording.ended()).toEqual([]);
 });

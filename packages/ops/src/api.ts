@@ -1,5 +1,5 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import { requestOf, type Given, type ServiceRequest } from '@quittance/http/client/request.ts';
+import type { Given } from '@quittance/http/client/request.ts';
 import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
@@ -44,9 +44,10 @@ export function createApi(config: Config): Api {
     return client;
   }
 
-  async function send({ owner, method }: Call, request: ServiceRequest): Promise<{ status: number; body: unknown }> {
+  async function send<C extends Call>(call: C, ...given: Given<C>): Promise<{ status: number; body: unknown }> {
+    const { owner, method } = call;
     try {
-      const answer = await clientOf(owner).request(request);
+      const answer = await clientOf(owner).send(call, ...given);
       return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
@@ -55,8 +56,8 @@ export function createApi(config: Config): Api {
     }
   }
 
-  async function find<C extends Call>(call: C, ...[input]: Given<C>): Promise<ResponseOf<C> | null> {
-    const { status, body } = await send(call, requestOf(call, input));
+  async function find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null> {
+    const { status, body } = await send(call, ...given);
     if (status === 404) return null;
     if (status >= 400) throw refusal(call.owner, status, body);
     return body as ResponseOf<C>;
@@ -64,8 +65,8 @@ export function createApi(config: Config): Api {
 
   return {
     find,
-    async call(call, ...[input]) {
-      const { status, body } = await send(call, requestOf(call, input));
+    async call(call, ...given) {
+      const { status, body } = await send(call, ...given);
       if (status >= 400) throw refusal(call.owner, status, body);
       return body as ResponseOf<typeof call>;
     },

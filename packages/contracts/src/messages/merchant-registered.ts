@@ -1,3 +1,4 @@
+import type { AccessType } from '../access.ts';
 import { defineMessage } from '../message.ts';
 import { fields, nullable } from './fields.ts';
 
@@ -5,7 +6,7 @@ import { fields, nullable } from './fields.ts';
 export type MerchantRegistered = {
   merchant_id: string;
   name: string;
-  access_type: 'beta' | 'legacy';
+  access_type: AccessType;
   total_limit: number;
   /** Null means no daily cap. */
   daily_limit: number | null;

@@ -23,9 +23,10 @@ const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', '
 const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
 
 export type ServiceClient = {
-  /** @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open; every other answer is returned. */
-  request(request: ServiceRequest): Promise<ServiceResponse>;
-  /** Makes a call and brings back the answer as it is, bytes included. @throws as `request`. */
+  /**
+   * Makes a call and returns the answer as it is, bytes included, whatever its status below 500.
+   * @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open.
+   */
   send<C extends Call>(call: C, ...given: Given<C>): Promise<ServiceResponse>;
   /** Makes a call. @throws ServiceUnavailable also for any other answer than success: the caller then knows as little as without one. */
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
@@ -113,7 +114,6 @@ export function createServiceClient({
   }
 
   return {
-    request,
     ...callsOf(name, request),
     close() {
       breaker.shutdown();
@@ -123,7 +123,10 @@ export function createServiceClient({
 }
 
 /** Calls of the contracts, made by plain requests. */
-function callsOf(name: string, request: ServiceClient['request']): Pick<ServiceClient, 'send' | 'call' | 'find'> {
+function callsOf(
+  name: string,
+  request: (request: ServiceRequest) => Promise<ServiceResponse>,
+): Omit<ServiceClient, 'close'> {
   function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
     try {
       return readAnswer(call, answer);
@@ -172,14 +175,13 @@ async function transmit(
   url: URL,
   { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
 ): Promise<ServiceResponse> {
-  const { method, json, idempotent = ['GET', 'PUT', 'DELETE'].includes(method) } = request;
+  const { method, json, idempotent } = request;
   const requestId = currentRequestId();
   const tooLarge = new AbortController();
   const pending = http(url, {
     method,
     ...(json === undefined ? {} : { json }),
     headers: {
-      ...request.headers,
       ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
       ...(traceparent === undefined ? {} : { traceparent }),
     },
@@ -205,7 +207,7 @@ function toUrl(baseUrl: string, { path, query }: ServiceRequest): URL {
   const url = new URL(baseUrl + path);
   if (!path.startsWith('/') || url.href !== baseUrl + path) throw new TypeError(`not an encoded path: ${path}`);
   if (path.includes('?') || path.includes('#')) throw new TypeError(`a query belongs into query: ${path}`);
-  url.search = new URLSearchParams(query).toString();
+  url.search = query.toString();
   return url;
 }
 

@@ -1,18 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { Call, InputOf, Method, ResponseOf } from '@quittance/contracts/call.ts';
+import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
 
-export type ServiceRequest = {
-  method: Method;
-  /** Begins with a slash; parameters in it are percent-encoded already. */
-  path: string;
-  query?: URLSearchParams | Record<string, string>;
-  json?: unknown;
-  headers?: Record<string, string>;
-  /** Whether doing it twice is as good as doing it once, so that a broken connection allows a retry. Default: GET, PUT, DELETE. */
-  idempotent?: boolean;
-};
+/** A call with its parameters filled in. */
+export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent'> & { query: URLSearchParams; json?: object };
 
 export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 

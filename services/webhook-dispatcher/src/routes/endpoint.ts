@@ -1,10 +1,16 @@
+import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
+import {
+  ConfigureWebhook,
+  ReadWebhook,
+  RotateWebhookKey,
+} from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
-import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { readJson } from '@quittance/http/server/body.ts';
 import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import type { ValidationItem } from '@quittance/http/errors.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
 import { pathParameter, route } from '@quittance/http/server/route.ts';
 import type { Handle, Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
@@ -20,23 +26,22 @@ import type { NewKey } from '../store/signing-key.ts';
 
 type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Resolve };
 
-const PATH = '/internal/v1/merchants/:merchant_id/webhook';
-const MAX_BODY_BYTES = 64 * 1024;
 /** A merchant waits for this answer, and a name server that is slower than this may be asked again soon after. */
 const DNS_TIMEOUT_MS = 1_000;
 
 /** A merchant's endpoint and its signing key. The answer that creates a key shows it, and no other does. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
-  route({ method: 'PUT', path: PATH, handle: configure(dependencies) }),
-  route({ method: 'GET', path: PATH, handle: read(dependencies) }),
-  route({ method: 'POST', path: `${PATH}/rotate-key`, handle: rotateKey(dependencies) }),
+  // Reads its body itself: the merchant gets these problems as they are.
+  route({ method: ConfigureWebhook.method, path: ConfigureWebhook.path, handle: configure(dependencies) }),
+  callRoute(ReadWebhook, ({ params }) => read(dependencies, params.merchant_id)),
+  callRoute(RotateWebhookKey, ({ params }) => rotateKey(dependencies, params.merchant_id)),
 ];
 
 /** 200 with `signing_key` the first time only; 422 for a URL the policy refuses; 503 while names cannot be resolved. */
 const configure =
   ({ pool, outbox, vault, resolve }: Dependencies): Handle =>
   async (request) => {
-    const { url, host } = await readJson(request, MAX_BODY_BYTES, parseBody);
+    const { url, host } = await readJson(request, ConfigureWebhook.maxBodyBytes, parseBody);
     await checkHost(host, resolve);
     const merchantId = pathParameter(request.params, 'merchant_id');
     const { signingKey, offeredKey } = newSigningKey(vault);
@@ -51,32 +56,26 @@ const configure =
     return { status: 200, body: { url, key_id: keyId, ...(isNew && { signing_key: signingKey }) } };
   };
 
-/** 200, or 404 before the first PUT. */
-const read =
-  ({ pool }: Dependencies): Handle =>
-  async (request) => {
-    const endpoint = await findEndpoint(pool, pathParameter(request.params, 'merchant_id'));
-    if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
-    const settings: WebhookSettings = {
-      url: endpoint.url,
-      key_id: endpoint.active_key_id,
-      created_at: rfc3339(endpoint.created_at),
-      updated_at: rfc3339(endpoint.updated_at),
-    };
-    return { status: 200, body: settings };
+async function read({ pool }: Dependencies, merchantId: string): Promise<ResponseOf<typeof ReadWebhook>> {
+  const endpoint = await findEndpoint(pool, merchantId);
+  if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
+  return {
+    url: endpoint.url,
+    key_id: endpoint.active_key_id,
+    created_at: rfc3339(endpoint.created_at),
+    updated_at: rfc3339(endpoint.updated_at),
   };
+}
 
-/** 200 with the new key, or 409 before the first PUT. */
-const rotateKey =
-  ({ pool, vault }: Dependencies): Handle =>
-  async (request) => {
-    const { signingKey, offeredKey } = newSigningKey(vault);
-    const replaced = await transaction(pool, (tx) =>
-      replaceKey(tx, pathParameter(request.params, 'merchant_id'), offeredKey),
-    );
-    if (!replaced) throw new HttpError(409, 'Webhook is not configured');
-    return { status: 200, body: { key_id: offeredKey.keyId, signing_key: signingKey } };
-  };
+async function rotateKey(
+  { pool, vault }: Dependencies,
+  merchantId: string,
+): Promise<ResponseOf<typeof RotateWebhookKey>> {
+  const { signingKey, offeredKey } = newSigningKey(vault);
+  const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantId, offeredKey));
+  if (!replaced) throw new HttpError(409, 'Webhook is not configured');
+  return { key_id: offeredKey.keyId, signing_key: signingKey };
+}
 
 /** @throws HttpError 422 naming every field that is wrong. */
 function parseBody(body: Record<string, unknown>): { url: string; host: string } {

@@ -1,5 +1,7 @@
+import type { AccessType } from '../../access.ts';
 import { textSchema } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
+import { fields } from '../../messages/fields.ts';
 import type { BetaConditions } from '../../policy-defaults.ts';
 import { query } from '../../query.ts';
 import { auditCall, type AuditEntry } from '../audit.ts';
@@ -21,7 +23,7 @@ export type Merchant = {
 export type Credentials = { merchant_id: string; api_key: string; rotation_secret: string };
 
 /** A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be given. */
-export type Registration = BetaConditions & { name: string; access_type: 'beta' | 'legacy' };
+export type Registration = BetaConditions & { name: string; access_type: AccessType };
 
 export const RegisterMerchant = defineCall({
   owner: 'api-gateway',
@@ -29,7 +31,7 @@ export const RegisterMerchant = defineCall({
   path: '/internal/v1/merchants',
   authored: true,
   body: object<Registration>(
-    { name: textSchema(200), access_type: { enum: ['beta', 'legacy'] }, ...betaSchemas },
+    { name: textSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
   ),
   status: 201,

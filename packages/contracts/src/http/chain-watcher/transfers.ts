@@ -1,4 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
+import { fields } from '../../messages/fields.ts';
 import { TransferObserved } from '../../messages/transfer-observed.ts';
 import { timestampSchema } from '../../timestamp.ts';
 
@@ -79,7 +80,7 @@ export type Finding =
 export const EVENT_INDEX_MAX = 2 ** 31 - 1;
 
 export const transferIdSchemas = {
-  transaction_id: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  transaction_id: fields.transactionId,
   transaction_event_index: { type: 'integer', minimum: 0, maximum: EVENT_INDEX_MAX },
 } as const;
 

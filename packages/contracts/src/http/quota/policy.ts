@@ -31,8 +31,7 @@ export const ReadAccountStatus = defineCall({
 const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
 /** Far above any real account, and still within PostgreSQL's integer. */
 const limit = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
-/** Schemas of limits; a daily limit of null means no daily cap. */
-export const limitSchemas = { total_limit: limit, daily_limit: { ...limit, type: ['integer', 'null'] } };
+const limitSchemas = { total_limit: limit, daily_limit: { ...limit, type: ['integer', 'null'] } };
 export const betaSchemas = { ...limitSchemas, beta_duration_days: days };
 
 /**
