@@ -3,7 +3,6 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   countDeadLetters,
   discardDeadLetters,
-  findDeadLetter,
   listDeadLetterActions,
   listDeadLetters,
   redriveDeadLetters,
@@ -46,19 +45,17 @@ test('looking at dead letters leaves them where they are, in their order', async
     expect(ids(await listDeadLetters(world.broker, { queue: QUEUE }))).toEqual(messageIds);
   }
   expect(ids(await listDeadLetters(world.broker, { limit: 2 }))).toEqual(messageIds.slice(0, 2));
-  expect(await findDeadLetter(world.broker, { queue: QUEUE, messageId: messageIds[1]! })).toMatchObject({
+  expect((await listDeadLetters(world.broker, { queue: QUEUE, messageId: messageIds[1]! }))[0]).toMatchObject({
     reason: 'permanent_error',
   });
-  expect(await findDeadLetter(world.broker, { queue: QUEUE, messageId: 'none' })).toBeNull();
+  expect(await listDeadLetters(world.broker, { queue: QUEUE, messageId: 'none' })).toEqual([]);
   expect(await countDeadLetters(world.broker)).toContainEqual({ queue: QUEUE, dead: 3 });
 });
 
 test('one dead letter can be redriven by its id, and takes effect', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[1]! })).toEqual({
-    redriven: 1,
-  });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[1]! })).toBe(1);
   await eventually(async () => expect(await effects(world)).toEqual([messageIds[1]]));
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], messageIds[2]]);
 });
@@ -66,7 +63,7 @@ test('one dead letter can be redriven by its id, and takes effect', async () => 
 test('all dead letters can be redriven, each once', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toEqual({ redriven: 3 });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toBe(3);
   await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()));
   expect(await listDeadLetters(world.broker)).toEqual([]);
 });
@@ -74,7 +71,7 @@ test('all dead letters can be redriven, each once', async () => {
 test('a redriven message that dies again keeps the time it was first seen, and is not redriven for ever', async () => {
   const messageIds = await threeDeadLetters();
   const before = await listDeadLetters(world.broker);
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toEqual({ redriven: 3 });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author })).toBe(3);
   await eventually(async () => expect(await queueSize(world, `${QUEUE}.dead`)).toBe(3));
   const after = await listDeadLetters(world.broker);
   expect(ids(after).sort()).toEqual(messageIds.sort());
@@ -94,9 +91,9 @@ test('only letters of the chosen cause and age are sent back', async () => {
 
   repaired = true;
   const chosen = { ...later, cause: 'permanent_error', author };
-  expect(await redriveDeadLetters(world.broker, { ...chosen, limit: 1 })).toEqual({ redriven: 1 });
+  expect(await redriveDeadLetters(world.broker, { ...chosen, limit: 1 })).toBe(1);
   await eventually(async () => expect(await effects(world)).toEqual([messageIds[1]]));
-  expect(await redriveDeadLetters(world.broker, chosen)).toEqual({ redriven: 1 });
+  expect(await redriveDeadLetters(world.broker, chosen)).toBe(1);
   await eventually(async () => expect(await effects(world)).toHaveLength(2));
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], strange]);
 });
@@ -105,8 +102,8 @@ test('the oldest go first, also when only some were looked at before', async () 
   const messageIds = await threeDeadLetters();
   repaired = true;
   expect(ids(await listDeadLetters(world.broker, { queue: QUEUE, limit: 1 }))).toEqual([messageIds[0]]);
-  await findDeadLetter(world.broker, { queue: QUEUE, messageId: messageIds[0]! });
-  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, limit: 1 })).toEqual({ redriven: 1 });
+  await listDeadLetters(world.broker, { queue: QUEUE, messageId: messageIds[0]! });
+  expect(await redriveDeadLetters(world.broker, { queue: QUEUE, author, limit: 1 })).toBe(1);
   await eventually(async () => expect(await effects(world)).toEqual([messageIds[0]]));
 });
 
@@ -115,7 +112,7 @@ test('who sent back and who discarded what is written down, with what it was', a
   repaired = true;
   await redriveDeadLetters(world.broker, { queue: QUEUE, author, messageId: messageIds[0]! });
   const other = { actor: 'pavel', reason: 'a test message' };
-  expect(await discardDeadLetters(world.broker, { queue: QUEUE, author: other })).toEqual({ discarded: 2 });
+  expect(await discardDeadLetters(world.broker, { queue: QUEUE, author: other })).toBe(2);
   expect(await listDeadLetters(world.broker)).toEqual([]);
   for (let look = 0; look < 2; look += 1) {
     expect(await listDeadLetterActions(world.broker, { queue: QUEUE })).toMatchObject([

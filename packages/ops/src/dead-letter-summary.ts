@@ -11,7 +11,10 @@ export type DeadLetterGroup = {
   newest: string | null;
 };
 
-/** The largest group first. Ids and numbers in errors are no difference. */
+/**
+ * The largest group first. Ids and numbers in errors are no difference.
+ * @param letters those of each queue oldest first, the ones without a time before all others.
+ */
 export function summaryOf(letters: readonly DeadLetter[]): DeadLetterGroup[] {
   const groups = new Map<string, DeadLetterGroup>();
   for (const { queue, name, reason, error, first_seen: at } of letters) {
@@ -20,8 +23,8 @@ export function summaryOf(letters: readonly DeadLetter[]): DeadLetterGroup[] {
     if (group === undefined) groups.set(key, { queue, name, reason, error, dead: 1, oldest: at, newest: at });
     else {
       group.dead += 1;
-      group.oldest = earliest(group.oldest, at);
-      group.newest = latest(group.newest, at);
+      group.oldest ??= at;
+      group.newest = at ?? group.newest;
     }
   }
   return [...groups.values()].sort((a, b) => b.dead - a.dead);
@@ -29,7 +32,3 @@ export function summaryOf(letters: readonly DeadLetter[]): DeadLetterGroup[] {
 
 /** @returns the error without what makes each one different. */
 const kindOf = (error: string): string => error.replaceAll(/[0-9a-f]{8,}|[0-9a-f-]{36}|\d+/gi, '#');
-
-// Times in RFC 3339 and UTC sort as texts.
-const earliest = (a: string | null, b: string | null) => (a === null || b === null ? (a ?? b) : a < b ? a : b);
-const latest = (a: string | null, b: string | null) => (a === null || b === null ? (a ?? b) : a > b ? a : b);

@@ -31,7 +31,7 @@ export function sections(parts: readonly (readonly [title: string, text: string]
 }
 
 /** A cell as it is printed: missing values are a dash, times are short and say that they are UTC. */
-export function cellText(value: Cell): string {
+function cellText(value: Cell): string {
   if (value === null || value === undefined) return '-';
   return oneLine(typeof value === 'string' ? shortTime(value) : String(value));
 }

@@ -20,3 +20,8 @@ export function withTextTimes<Row extends object>(row: Row): WithTextTimes<Row> 
   ]);
   return Object.fromEntries(fields) as WithTextTimes<Row>;
 }
+
+/** Where "now" comes from, passed in so that a rule can be tested at any time. Decisions that matter use the database's clock. */
+export type Clock = () => Date;
+
+export const systemClock: Clock = () => new Date();

@@ -6,7 +6,7 @@ import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
-import { systemClock } from '@quittance/runtime/clock.ts';
+import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { readConfig } from './config.ts';

@@ -55,15 +55,6 @@ export async function listDeadLetters(
   });
 }
 
-/** @returns the dead letter with this message id, or null; reads the first 10 000. */
-export async function findDeadLetter(
-  broker: Broker,
-  { queue, messageId }: { queue: string; messageId: string },
-): Promise<DeadLetter | null> {
-  const [letter] = await listDeadLetters(broker, { queue, messageId, limit: 1 });
-  return letter ?? null;
-}
-
 type Command = DeadLetterFilter & {
   queue: string;
   /** Most letters it applies to, the oldest first (default 1000). One that dies again meanwhile is not selected twice. */
@@ -78,21 +69,22 @@ type Command = DeadLetterFilter & {
  * @returns how many were sent.
  * @throws Error when RabbitMQ does not confirm a copy; those before it are sent.
  */
-export async function redriveDeadLetters(broker: Broker, command: Command): Promise<{ redriven: number }> {
-  return { redriven: await execute(broker, 'redrive', command) };
-}
+export const redriveDeadLetters = (broker: Broker, command: Command): Promise<number> =>
+  execute(broker, 'redrive', command);
 
 /**
  * Removes dead letters for good. Their effect never happens; the audit record keeps their bodies for 90 days.
  * @returns how many were discarded.
  * @throws Error when RabbitMQ does not confirm a record; those before it are discarded.
  */
-export async function discardDeadLetters(broker: Broker, command: Command): Promise<{ discarded: number }> {
-  return { discarded: await execute(broker, 'discard', command) };
-}
+export const discardDeadLetters = (broker: Broker, command: Command): Promise<number> =>
+  execute(broker, 'discard', command);
 
-async function execute(broker: Broker, action: DeadLetterAction['action'], command: Command): Promise<number> {
-  const { queue, limit = 1_000, author, ...filter } = command;
+async function execute(
+  broker: Broker,
+  action: DeadLetterAction['action'],
+  { queue, limit = 1_000, author, ...filter }: Command,
+): Promise<number> {
   const deadQueue = deadQueueOf(knownQueue(queue));
   return await withSession(broker, async (session) => {
     await declareActionsQueue(session.channel);

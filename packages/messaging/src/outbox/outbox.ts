@@ -6,7 +6,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import type { Broker } from '../broker/broker.ts';
 import { newMessageId } from '../broker/message-id.ts';
-import { insertMessage, insertMessages, type NewOutboxRow } from './store.ts';
+import { insertMessages, type NewOutboxRow } from './store.ts';
 import { startRelay } from './relay.ts';
 
 /** How every message leaves a service: a row written in the transaction of its change, published by the relay after the commit. */
@@ -74,19 +74,17 @@ export function createOutbox(options: {
       traceparent: traceparent ?? currentSpan()?.traceparent ?? null,
     };
   };
+  const sendAll: Outbox['sendAll'] = async (tx, message, messages) => {
+    if (messages.length === 0) return;
+    await insertMessages(
+      tx,
+      messages.map(({ payload, ...options }) => compose(message, payload, options)),
+    );
+    tx.afterCommit(() => relay.wake());
+  };
   return {
-    async send(tx, message, payload, options) {
-      await insertMessage(tx, compose(message, payload, options));
-      tx.afterCommit(() => relay.wake());
-    },
-    async sendAll(tx, message, messages) {
-      if (messages.length === 0) return;
-      await insertMessages(
-        tx,
-        messages.map(({ payload, ...options }) => compose(message, payload, options)),
-      );
-      tx.afterCommit(() => relay.wake());
-    },
+    send: (tx, message, payload, options) => sendAll(tx, message, [{ payload, ...options }]),
+    sendAll,
     compose,
     wake: () => relay.wake(),
     close: () => relay.close(),

@@ -29,15 +29,8 @@ export async function moveToSent(pool: Pool, messageIds: readonly string[]): Pro
 }
 
 /** Deletes old sent messages in small batches. Replicas that do it at once skip each other's rows. */
-export function startSentMessageCleaning({
-  pool,
-  logger,
-  metrics,
-}: {
-  pool: Pool;
-  logger: Logger;
-  metrics: Metrics;
-}): Loop {
+export function startSentMessageCleaning(context: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
+  const { pool, logger, metrics } = context;
   return startLoop({
     name: 'sent-messages-cleaning',
     intervalMs: CLEAN_INTERVAL_MS,

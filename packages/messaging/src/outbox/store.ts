@@ -16,27 +16,18 @@ export type OutboxRow = {
 
 export type NewOutboxRow = Omit<OutboxRow, 'created_at'>;
 
-/** A message id that still waits here is the same message: it is not written again. */
-export async function insertMessage(tx: Queryable, row: NewOutboxRow): Promise<void> {
-  await tx.query(
-    `insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (message_id) do nothing`,
-    [row.message_id, row.name, row.version, row.merchant_id, row.body, row.request_id, row.traceparent],
-  );
-}
-
+const columns = ['message_id', 'name', 'version', 'merchant_id', 'body', 'request_id', 'traceparent'] as const;
 /** Enough that round trips no longer count, and few enough for any statement timeout. */
 const ROWS_PER_STATEMENT = 2_000;
 
 /**
- * The same for many messages, in this order: each row's time is a microsecond after that of the row before. That is less than
- * writing a row takes, so the next message to be written is later still.
+ * Writes messages in this order: each row's time is a microsecond after that of the row before. That is less than writing a row
+ * takes, so the next message to be written is later still. A message id that still waits here is the same message: it is not
+ * written again.
  */
 export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[]): Promise<void> {
   for (let start = 0; start < rows.length; start += ROWS_PER_STATEMENT) {
     const part = rows.slice(start, start + ROWS_PER_STATEMENT);
-    const column = (name: keyof NewOutboxRow) => part.map((row) => row[name]);
     await tx.query(
       `with present as materialized (select clock_timestamp() as time)
        insert into outbox (message_id, name, version, merchant_id, body, request_id, traceparent, created_at)
@@ -45,15 +36,7 @@ export async function insertMessages(tx: Queryable, rows: readonly NewOutboxRow[
          with ordinality as message(message_id, name, version, merchant_id, body, request_id, traceparent, position)
        order by position
        on conflict (message_id) do nothing`,
-      [
-        column('message_id'),
-        column('name'),
-        column('version'),
-        column('merchant_id'),
-        column('body'),
-        column('request_id'),
-        column('traceparent'),
-      ],
+      columns.map((name) => part.map((row) => row[name])),
     );
   }
 }

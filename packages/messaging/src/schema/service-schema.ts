@@ -1,11 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { schemas, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { MigrationSource } from '@quittance/postgres/migrations/source.ts';
+import { version } from '@quittance/runtime/version.ts';
 
 const ownFolder = new URL('../../', import.meta.url);
-
-/** All packages and services are released together. */
-const { version } = JSON.parse(readFileSync(new URL('package.json', ownFolder), 'utf8')) as { version: string };
 
 /** The tables and functions this package needs in the schema of every service: `outbox`, `inbox` and `sent_message`. */
 export const messagingMigrations: MigrationSource = { directory: ownFolder, ledger: 'messaging_migrations', version };

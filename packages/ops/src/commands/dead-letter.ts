@@ -4,7 +4,6 @@ import type { Broker } from '@quittance/messaging/broker/broker.ts';
 import {
   countDeadLetters,
   discardDeadLetters,
-  findDeadLetter,
   listDeadLetterActions,
   listDeadLetters,
   redriveDeadLetters,
@@ -54,12 +53,30 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
     .addArgument(queueArgument())
     .argument('<message>', 'message id')
     .action(async (queue: string, messageId: string, options: JsonOption) => {
-      const letter = await withBroker(config, (broker) => findDeadLetter(broker, { queue, messageId }));
-      if (letter === null) throw notThere(queue, messageId);
+      const [letter] = await withBroker(config, (broker) => listDeadLetters(broker, { queue, messageId }));
+      if (letter === undefined) throw notThere(queue, messageId);
       printResult(letter, options, deadLetterView);
     });
-  redrive(chooses(asks(changes(deadLetter.command('redrive')))), config);
-  discard(chooses(asks(reads(deadLetter.command('discard')))), config);
+  // Sending one back is safe: its handler processes a message once, however often it is delivered. Many may be too much for a service.
+  deedCommand(
+    chooses(asks(changes(deadLetter.command('redrive')))).description(
+      'send dead letters back to their queue, as if for the first time',
+    ),
+    config,
+    { run: redriveDeadLetters, field: 'redriven', title: 'sent back', question: 'Send … back to', asksForOne: false },
+  );
+  // What a discarded message would have done never happens, so even one is asked about, and a reason is required.
+  deedCommand(
+    chooses(asks(reads(deadLetter.command('discard'))))
+      .description('take dead letters out for good: what they tell of never takes effect')
+      .option('--actor <name>', 'who does this, for the audit (default: who runs this)')
+      .requiredOption('--reason <text>', 'why, for the audit'),
+    config,
+    {
+      ...{ run: discardDeadLetters, field: 'discarded', title: 'discarded' },
+      ...{ question: 'Discard for good … of', asksForOne: true },
+    },
+  );
   reads(deadLetter.command('audit'))
     .description('who sent back or discarded which dead letters, and why, newest first')
     .addOption(queueOption())
@@ -87,65 +104,46 @@ async function list(config: Config, options: ListOptions): Promise<void> {
   if (shown === options.limit && shown < found.total) note(`${shown} of ${found.total}; --limit shows more.`, options);
 }
 
-/** Sending one back is safe: its handler takes a message once, however often it comes. Many may be too much for a service. */
-function redrive(command: Command, config: Config): void {
+type Deed = {
+  run: typeof redriveDeadLetters;
+  /** Its count in the JSON, and in the text. */
+  field: 'redriven' | 'discarded';
+  title: string;
+  question: string;
+  asksForOne: boolean;
+};
+
+/** What is done to one dead letter of a queue, or to those that the options choose. */
+function deedCommand(command: Command, config: Config, { run, field, title, question, asksForOne }: Deed): void {
   command
-    .description('send dead letters back to their queue, as if for the first time')
     .addArgument(queueArgument())
     .argument('[message]', 'message id; without it all that the options choose, the oldest first')
     .option('--limit <n>', `at most this many, ${DONE_MAX} at the most`, atMostDone, DONE_MAX)
     .action(async (queue: string, messageId: string | undefined, options: DeedOptions) => {
-      const deed = { ...deedOf(queue, messageId, options), author: authorOf(options, config) };
-      const result = await withBroker(config, async (broker) => {
+      const { cause, name, since, until, limit } = options;
+      const author = authorOf(options, config);
+      const chosen = { queue, messageId, cause, name, since, until, limit };
+      const { done, left } = await withBroker(config, async (broker) => {
         const dead = await countIn(broker, queue);
-        if (messageId === undefined) await confirmMany(broker, deed, options, (these) => `Send ${these} back to`);
-        const { redriven } = await redriveDeadLetters(broker, deed);
-        return { redriven, left: Math.max(0, dead - redriven) };
+        if (messageId === undefined || asksForOne) await confirmMany(broker, chosen, options, question);
+        const count = await run(broker, { ...chosen, author });
+        return { done: count, left: Math.max(0, dead - count) };
       });
-      if (messageId !== undefined && result.redriven === 0) throw notThere(queue, messageId);
-      printResult(result, options, ({ redriven, left }) => doneView('sent back', redriven, left));
+      if (messageId !== undefined && done === 0) throw notThere(queue, messageId);
+      printResult({ [field]: done, left }, options, () => doneView(title, done, left));
     });
 }
 
-/** What a discarded message would have done never happens, so it is asked for, even for one, and nobody leaves the reason out. */
-function discard(command: Command, config: Config): void {
-  command
-    .description('take dead letters out for good: what they tell of never takes effect')
-    .addArgument(queueArgument())
-    .argument('[message]', 'message id; without it all that the options choose, the oldest first')
-    .option('--actor <name>', 'who does this, for the audit (default: who runs this)')
-    .requiredOption('--reason <text>', 'why, for the audit')
-    .option('--limit <n>', `at most this many, ${DONE_MAX} at the most`, atMostDone, DONE_MAX)
-    .action(async (queue: string, messageId: string | undefined, options: DeedOptions) => {
-      const deed = { ...deedOf(queue, messageId, options), author: authorOf(options, config) };
-      const result = await withBroker(config, async (broker) => {
-        const dead = await countIn(broker, queue);
-        await confirmMany(broker, deed, options, (these) => `Discard for good ${these} of`);
-        const { discarded } = await discardDeadLetters(broker, deed);
-        return { discarded, left: Math.max(0, dead - discarded) };
-      });
-      if (messageId !== undefined && result.discarded === 0) throw notThere(queue, messageId);
-      printResult(result, options, ({ discarded, left }) => doneView('discarded', discarded, left));
-    });
-}
-
-function deedOf(queue: string, messageId: string | undefined, { cause, name, since, until, limit }: DeedOptions) {
-  return { queue, messageId, cause, name, since, until, limit };
-}
+type Chosen = { queue: string; messageId: string | undefined; limit: number };
 
 /** Says how many it would be before it asks. Nothing is asked when there are none. */
-async function confirmMany(
-  broker: Broker,
-  deed: ReturnType<typeof deedOf>,
-  options: DeedOptions,
-  question: (these: string) => string,
-): Promise<void> {
+async function confirmMany(broker: Broker, deed: Chosen, options: DeedOptions, question: string): Promise<void> {
   if (options.yes === true || options.json === true) return;
   const chosen = (await listDeadLetters(broker, { ...deed, limit: LOOKED_AT_MAX })).length;
   if (chosen === 0) return;
   const some = chosen > deed.limit ? `the oldest ${deed.limit} of ${chosen}` : `all ${chosen}`;
   const these = chosen === 1 ? 'the one dead letter' : `${some} dead letters`;
-  await confirm(`${question(these)} ${deed.queue}?`, options);
+  await confirm(`${question.replace('…', these)} ${deed.queue}?`, options);
 }
 
 const atMostDone = (text: string): number => Math.min(count(text), DONE_MAX);

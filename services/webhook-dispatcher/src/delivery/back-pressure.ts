@@ -1,4 +1,4 @@
-import type { Clock } from '@quittance/runtime/clock.ts';
+import type { Clock } from '@quittance/runtime/time.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 

@@ -1,7 +1,7 @@
 import type { buildConnector } from 'undici';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
-import type { Clock } from '@quittance/runtime/clock.ts';
+import type { Clock } from '@quittance/runtime/time.ts';
 import { createConnections } from './connections.ts';
 import { categoryOfSendError, categoryOfStatus, DialError } from './errors.ts';
 import { exchange } from './exchange.ts';
