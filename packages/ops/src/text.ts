@@ -1,15 +1,20 @@
 /** What a cell may hold; a list or an object is no cell. */
 export type Cell = string | number | boolean | null | undefined;
-export type Column<Row> = readonly [title: string, cell: (row: Row) => Cell];
+/** The columns of a table by their titles: each is a field of the row, or what is made of a row. */
+export type Columns<Row> = Readonly<Record<string, FieldOf<Row> | ((row: Row) => Cell)>>;
+type FieldOf<Row> = { [name in keyof Row]: Row[name] extends Cell ? name : never }[keyof Row];
 
 /** Rows under their titles, aligned; numbers to the right. An empty list says so. */
-export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): string {
+export function table<Row>(rows: readonly Row[], columns: Columns<Row>): string {
   if (rows.length === 0) return '(none)';
-  const cells = rows.map((row) => columns.map(([, cell]) => cell(row)));
-  const lines = [columns.map(([title]) => title), ...cells.map((line) => line.map(cellText))];
-  const widths = columns.map((_column, at) => Math.max(...lines.map((line) => widthOf(line[at] ?? ''))));
-  const isNumeric = columns.map((_column, at) => isNumbers(cells.map((line) => line[at])));
-  return lines
+  const titles = Object.keys(columns);
+  const cells = rows.map((row) =>
+    Object.values(columns).map((cell) => (typeof cell === 'function' ? cell(row) : (row[cell] as Cell))),
+  );
+  const texts = [titles, ...cells.map((line) => line.map(cellText))];
+  const widths = titles.map((_title, at) => Math.max(...texts.map((line) => widthOf(line[at] ?? ''))));
+  const isNumeric = titles.map((_title, at) => isNumbers(cells.map((line) => line[at])));
+  return texts
     .map((line) =>
       line
         .map((text, at) => aligned(text, widths[at] ?? 0, isNumeric[at] === true))
@@ -20,7 +25,10 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 }
 
 /** One line a field: its name, then what it holds. */
-export function record(fields: readonly (readonly [name: string, value: Cell])[]): string {
+export const record = (fields: Readonly<Record<string, Cell>>): string => lines(Object.entries(fields));
+
+/** The same for fields whose names the services choose, which may be equal. */
+export function lines(fields: readonly (readonly [name: string, value: Cell])[]): string {
   const width = Math.max(0, ...fields.map(([name]) => name.length));
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${cellText(value)}`.trimEnd()).join('\n');
 }

@@ -7,12 +7,12 @@ describe('text for people', () => {
       { merchant_id: 'mer_1', name: 'Shop', blocked_at: null },
       { merchant_id: 'mer_22', name: 'A longer name', country: 'NL' },
     ];
-    const text = table(merchants, [
-      ['merchant_id', (merchant) => merchant.merchant_id],
-      ['name', (merchant) => merchant.name],
-      ['blocked_at', (merchant) => merchant.blocked_at],
-      ['country', (merchant) => merchant.country],
-    ]);
+    const text = table(merchants, {
+      merchant_id: 'merchant_id',
+      name: 'name',
+      blocked_at: 'blocked_at',
+      country: 'country',
+    });
     expect(text).toBe(
       [
         'merchant_id  name           blocked_at  country',
@@ -23,30 +23,26 @@ describe('text for people', () => {
   });
 
   test('a record is one line a field', () => {
-    const text = record([
-      ['status', 'active'],
-      ['merchant_id', 'mer_1'],
-      ['ok', true],
-    ]);
+    const text = record({ status: 'active', merchant_id: 'mer_1', ok: true });
     expect(text).toBe(['status       active', 'merchant_id  mer_1', 'ok           true'].join('\n'));
   });
 
   test('a section is indented under its title', () => {
-    const gate = ['gate', record([['used', 3]])] as const;
+    const gate = ['gate', record({ used: 3 })] as const;
     const text = sections([gate, ['attempts', 'at   ok\nnow  true']]);
     expect(text).toBe(['gate', '  used  3', '', 'attempts', '  at   ok', '  now  true'].join('\n'));
   });
 
   test('an empty list says so', () => {
-    expect(table([], [['event', () => null]])).toBe('(none)');
+    expect(table([], { event: () => null })).toBe('(none)');
   });
 
   test('text from a merchant cannot move the cursor or begin a new line', () => {
-    expect(record([['name', 'Shop\u001b[2J\nmerchant_id  mer_2']])).toBe('name  Shop [2J merchant_id  mer_2');
+    expect(record({ name: 'Shop\u001b[2J\nmerchant_id  mer_2' })).toBe('name  Shop [2J merchant_id  mer_2');
   });
 
   test('text from a merchant cannot turn the direction of writing or hide in nothing', () => {
-    expect(record([['name', 'a\u202eb\u200bc\u2066d']])).toBe('name  a b c d');
+    expect(record({ name: 'a\u202eb\u200bc\u2066d' })).toBe('name  a b c d');
   });
 
   test('numbers stand to the right, times are short, and wide characters take the room they need', () => {
@@ -54,11 +50,11 @@ describe('text for people', () => {
       { name: '角の店', used: 7, at: '2026-01-31T12:00:00.123Z' },
       { name: 'e\u0301clair', used: 1234, at: null },
     ];
-    const text = table(rows, [
-      ['name', (row) => row.name],
-      ['used', (row) => row.used],
-      ['at', (row) => row.at],
-    ]);
+    const text = table(rows, {
+      name: 'name',
+      used: 'used',
+      at: 'at',
+    });
     expect(text).toBe(['name    used  at', '角の店     7  2026-01-31 12:00:00Z', 'e\u0301clair  1234  -'].join('\n'));
   });
 });

@@ -1,5 +1,5 @@
 import { changedFields, type AuditEntry } from '../audit.ts';
-import { table, type Cell, type Column } from '../text.ts';
+import { table, type Cell, type Columns } from '../text.ts';
 
 /** One line for each field that changed; who, when and why stand on the first line of an entry. */
 export function auditView({ entries }: { entries: readonly AuditEntry[] }): string {
@@ -13,20 +13,15 @@ function linesOf(entry: AuditEntry): Line[] {
   return [{ entry, ...first }, ...others.map((line) => ({ entry: null, ...line }))];
 }
 
-const columns: Column<Line>[] = [
-  ['when', ({ entry }) => (entry === null ? '' : entry.at)],
-  ['who', ({ entry }) => (entry === null ? '' : entry.actor)],
+const columns: Columns<Line> = {
+  when: ({ entry }) => (entry === null ? '' : entry.at),
+  who: ({ entry }) => (entry === null ? '' : entry.actor),
   // Some services write their words with a hyphen, some with an underscore.
-  ['what', ({ entry }) => (entry === null ? '' : entry.action.replaceAll(/[_-]/g, ' '))],
-  ['field', ({ field }) => field ?? ''],
-  ['before', ({ field, from }) => (field === null ? '' : toCell(from))],
-  ['after', ({ field, to }) => (field === null ? '' : toCell(to))],
-  ['why', ({ entry }) => (entry === null ? '' : entry.reason)],
-];
+  what: ({ entry }) => (entry === null ? '' : entry.action.replaceAll(/[_-]/g, ' ')),
+  field: ({ field }) => field ?? '',
+  before: ({ field, from }) => (field === null ? '' : toCell(from)),
+  after: ({ field, to }) => (field === null ? '' : toCell(to)),
+  why: ({ entry }) => (entry === null ? '' : entry.reason),
+};
 
-const toCell = (value: unknown): Cell =>
-  value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? typeof value === 'number'
-      ? String(value)
-      : value
-    : JSON.stringify(value);
+const toCell = (value: unknown): Cell => (value === null || typeof value === 'string' ? value : JSON.stringify(value));

@@ -1,21 +1,21 @@
 import type { ListedIncident } from '../incidents.ts';
-import { record, shortTime, table, type Cell } from '../text.ts';
+import { lines, shortTime, table, type Cell } from '../text.ts';
 
 export const incidentsView = ({ incidents }: { incidents: readonly ListedIncident[] }): string =>
-  table(incidents, [
-    ['incident', (incident) => incident.incident_id],
-    ['kind', (incident) => incident.kind],
-    ['opened', (incident) => incident.opened_at],
-    ['about', (incident) => incident.about],
-    ['which', (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network)],
-    ['network', (incident) => incident.network],
-    ['times', (incident) => (incident.about === 'payment' ? 1 : incident.times)],
-    ['resolved', (incident) => incident.resolved_at],
-    ['by', (incident) => incident.resolved_by],
-  ]);
+  table(incidents, {
+    incident: 'incident_id',
+    kind: 'kind',
+    opened: 'opened_at',
+    about: 'about',
+    which: (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network),
+    network: 'network',
+    times: (incident) => (incident.about === 'payment' ? 1 : incident.times),
+    resolved: 'resolved_at',
+    by: 'resolved_by',
+  });
 
 export const incidentView = (incident: ListedIncident): string =>
-  record([
+  lines([
     ['incident', incident.incident_id],
     ['kind', incident.kind],
     ...subject(incident),

@@ -13,71 +13,65 @@ type WholeMerchant = {
 };
 
 export const merchantsView = ({ merchants }: { merchants: readonly Merchant[] }): string =>
-  table(merchants, [
-    ['merchant', (merchant) => merchant.merchant_id],
-    ['name', (merchant) => merchant.name],
-    ['status', (merchant) => merchant.status],
-    ['registered', (merchant) => merchant.created_at],
-    ['last request', (merchant) => merchant.last_request_at],
-  ]);
+  table(merchants, {
+    merchant: 'merchant_id',
+    name: 'name',
+    status: 'status',
+    registered: 'created_at',
+    'last request': 'last_request_at',
+  });
 
 export const accountView = (account: Merchant): string =>
-  record([
-    ['merchant', account.merchant_id],
-    ['name', account.name],
-    ['account', account.status],
-    ['registered', account.created_at],
-    ['last request', account.last_request_at],
-  ]);
+  record({
+    merchant: account.merchant_id,
+    name: account.name,
+    account: account.status,
+    registered: account.created_at,
+    'last request': account.last_request_at,
+  });
 
 export const credentialsView = (created: Credentials): string =>
-  record([
-    ['merchant', created.merchant_id],
-    ['API key', created.api_key],
-    ['rotation secret', created.rotation_secret],
-  ]);
+  record({ merchant: created.merchant_id, 'API key': created.api_key, 'rotation secret': created.rotation_secret });
 
 export const policyView = (policy: AccessPolicy): string =>
-  record([
-    ['merchant', policy.merchant_id],
-    ...(policy.account_active ? [] : [['account', 'blocked'] as const]),
-    ...accessLines(policy),
-  ]);
+  record({
+    merchant: policy.merchant_id,
+    ...(!policy.account_active && { account: 'blocked' }),
+    ...accessFields(policy),
+  });
 
 export const usageView = ({ days }: { days: readonly UsageDay[] }): string =>
-  table(days, [
-    ['day (UTC)', ({ day }) => day],
-    ['payments created', (day) => day.payments_created],
-  ]);
+  table(days, { 'day (UTC)': 'day', 'payments created': 'payments_created' });
 
 /** What an operator wants to know first about a merchant, from all three services at once. */
-export function wholeMerchantView({ merchant, policy, gate, limits }: WholeMerchant): string {
-  const lines: [string, string][] = [];
-  if (merchant !== undefined) {
-    lines.push(['merchant', merchant.merchant_id], ['name', merchant.name]);
-    lines.push(['account', `${merchant.status}, registered ${day(merchant.created_at)}`]);
-    lines.push(['last request', merchant.last_request_at ?? 'none yet']);
-  } else if (policy?.account_active === false) lines.push(['account', 'blocked']);
-  if (policy === null) lines.push(['access', 'quota has not heard of this merchant yet']);
-  else if (policy !== undefined) lines.push(...accessLines(policy));
-  if (gate === null) lines.push(['enforced', 'payments has not heard of this merchant yet']);
-  else if (gate !== undefined) {
-    const version = policy ? ` of ${policy.policy_version}` : '';
-    lines.push(['enforced', `version ${gate.policy_version}${version}`]);
-    lines.push(['webhook', gate.webhook_ok ? 'configured' : 'not configured: creation answers 409 until it is']);
-  }
-  if (limits) lines.push(...usageLines(limits));
-  return record(lines);
-}
+export const wholeMerchantView = ({ merchant, policy, gate, limits }: WholeMerchant): string =>
+  record({
+    ...(merchant === undefined
+      ? policy?.account_active === false && { account: 'blocked' }
+      : {
+          merchant: merchant.merchant_id,
+          name: merchant.name,
+          account: `${merchant.status}, registered ${day(merchant.created_at)}`,
+          'last request': merchant.last_request_at ?? 'none yet',
+        }),
+    ...(policy === null && { access: 'quota has not heard of this merchant yet' }),
+    ...(policy && accessFields(policy)),
+    ...(gate === null && { enforced: 'payments has not heard of this merchant yet' }),
+    ...(gate && {
+      enforced: `version ${gate.policy_version}${policy ? ` of ${policy.policy_version}` : ''}`,
+      webhook: gate.webhook_ok ? 'configured' : 'not configured: creation answers 409 until it is',
+    }),
+    ...(limits && usageFields(limits)),
+  });
 
-function accessLines(policy: AccessPolicy): [string, string][] {
+function accessFields(policy: AccessPolicy) {
   const daily = policy.daily_limit === null ? 'no daily limit' : `${policy.daily_limit} a UTC day`;
-  return [
-    ['access', accessText(policy)],
-    ['creation', policy.creation_paused ? 'paused' : 'not paused'],
-    ['limits', `${policy.total_limit} in total, ${daily}`],
-    ['policy version', String(policy.policy_version)],
-  ];
+  return {
+    access: accessText(policy),
+    creation: policy.creation_paused ? 'paused' : 'not paused',
+    limits: `${policy.total_limit} in total, ${daily}`,
+    'policy version': String(policy.policy_version),
+  };
 }
 
 function accessText({ access_type, beta_duration_days, beta_started_at, beta_expires_at }: AccessPolicy): string {
@@ -87,16 +81,16 @@ function accessText({ access_type, beta_duration_days, beta_started_at, beta_exp
   return `beta of ${beta_duration_days ?? '?'} days, from ${minute(beta_started_at)} to ${minute(beta_expires_at)}`;
 }
 
-function usageLines(limits: OwnLimits): [string, string][] {
+function usageFields(limits: OwnLimits) {
   const { creation_block_reason: reason, daily_left: dailyLeft } = limits;
   const today = dailyLeft === null ? '' : `, ${dailyLeft} left until ${minute(limits.daily_reset_at)}`;
-  return [
-    ['may create', reason === null ? 'yes' : `no: ${reason}`],
-    ['used', `${limits.requests_used} of ${limits.total_limit}, ${limits.requests_left} left`],
-    ['today', `${limits.daily_used}${today}`],
-    ['lifetime', String(limits.lifetime_requests_used)],
-  ];
+  return {
+    'may create': reason === null ? 'yes' : `no: ${reason}`,
+    used: `${limits.requests_used} of ${limits.total_limit}, ${limits.requests_left} left`,
+    today: `${limits.daily_used}${today}`,
+    lifetime: String(limits.lifetime_requests_used),
+  };
 }
 
-const day = (moment: string): string => oneLine(moment).slice(0, 10);
-const minute = (moment: string): string => `${moment.slice(0, 10)} ${moment.slice(11, 16)}Z`;
+const day = (time: string): string => oneLine(time).slice(0, 10);
+const minute = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}Z`;

@@ -4,22 +4,22 @@ import { record, sections, shortTime, table } from '../text.ts';
 
 export function paymentView(payment: OperatorsPayment): string {
   const { transfers, incidents, acceptance } = payment;
-  const lines = record([
-    ['payment', payment.payment_id],
-    ['merchant', payment.merchant_id],
-    ['status', payment.status],
-    ['amount', `${payment.amount} ${payment.currency}`],
-    ['wallet', `${payment.merchant_wallet} on ${payment.network}`],
-    ['description', payment.description],
-    ['created', payment.created_at],
-    ['expires', payment.expires_at],
-    ...(payment.paid_at === null ? [] : [['paid', payment.paid_at] as const]),
-    ...(payment.cancelled_at === null ? [] : [['cancelled', payment.cancelled_at] as const]),
-    ...(acceptance === null
-      ? []
-      : [['accepted', `${shortTime(acceptance.accepted_at)} by ${acceptance.actor}: ${acceptance.reason}`] as const]),
-    ['link', payment.payment_url],
-  ]);
+  const lines = record({
+    payment: payment.payment_id,
+    merchant: payment.merchant_id,
+    status: payment.status,
+    amount: `${payment.amount} ${payment.currency}`,
+    wallet: `${payment.merchant_wallet} on ${payment.network}`,
+    description: payment.description,
+    created: payment.created_at,
+    expires: payment.expires_at,
+    ...(payment.paid_at !== null && { paid: payment.paid_at }),
+    ...(payment.cancelled_at !== null && { cancelled: payment.cancelled_at }),
+    ...(acceptance !== null && {
+      accepted: `${shortTime(acceptance.accepted_at)} by ${acceptance.actor}: ${acceptance.reason}`,
+    }),
+    link: payment.payment_url,
+  });
   const parts: (readonly [string, string])[] = [
     ['transfers', transfersText(transfers, payment.payment_id)],
     ...(incidents.length === 0 ? [] : [['incidents', incidentsText(incidents)] as const]),
@@ -28,15 +28,15 @@ export function paymentView(payment: OperatorsPayment): string {
 }
 
 const transfersText = (transfers: readonly LedgerEntry[], paymentId: string): string =>
-  table(transfers, [
-    ['transaction', (transfer) => transfer.transaction_id],
-    ['index', (transfer) => transfer.transaction_event_index],
-    ['block time', (transfer) => transfer.block_timestamp],
-    ['amount', (transfer) => transfer.amount],
-    ['phase', (transfer) => transfer.phase],
-    ['confirmations', ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`],
-    ['pays', (transfer) => paysText(transfer, paymentId)],
-  ]);
+  table(transfers, {
+    transaction: 'transaction_id',
+    index: 'transaction_event_index',
+    'block time': 'block_timestamp',
+    amount: 'amount',
+    phase: 'phase',
+    confirmations: ({ confirmations, confirmations_required: required }) => `${confirmations} of ${required}`,
+    pays: (transfer) => paysText(transfer, paymentId),
+  });
 
 function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
   if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
@@ -45,13 +45,13 @@ function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): strin
 
 /** Which payment and merchant each is about stands above it already. */
 const incidentsText = (incidents: readonly PaymentIncident[]): string =>
-  table(incidents, [
-    ['incident', (incident) => incident.incident_id],
-    ['kind', (incident) => incident.kind],
-    ['transaction', (incident) => incident.transaction_id],
-    ['index', (incident) => incident.transaction_event_index],
-    ['opened', (incident) => incident.opened_at],
-    ['resolved', (incident) => incident.resolved_at],
-    ['by', (incident) => incident.resolved_by],
-    ['why', (incident) => incident.resolved_reason],
-  ]);
+  table(incidents, {
+    incident: 'incident_id',
+    kind: 'kind',
+    transaction: 'transaction_id',
+    index: 'transaction_event_index',
+    opened: 'opened_at',
+    resolved: 'resolved_at',
+    by: 'resolved_by',
+    why: 'resolved_reason',
+  });

@@ -2,32 +2,32 @@ import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts'
 import { record, table, type Cell } from '../text.ts';
 
 export const rescansView = ({ rescans }: { rescans: readonly Rescan[] }): string =>
-  table(rescans, [
-    ['requested', (rescan) => rescan.requested_at],
-    ['network', (rescan) => rescan.network],
-    ['from', (rescan) => rescan.from_block ?? rescan.since],
-    ['to', (rescan) => rescan.to_block],
-    ['read', progress],
-    ['found', (rescan) => rescan.found],
-    ['state', (rescan) => rescan.state],
-    ['who', (rescan) => rescan.actor],
-    ['why', (rescan) => rescan.reason],
-    ['error', (rescan) => rescan.error],
-  ]);
+  table(rescans, {
+    requested: 'requested_at',
+    network: 'network',
+    from: (rescan) => rescan.from_block ?? rescan.since,
+    to: 'to_block',
+    read: progress,
+    found: 'found',
+    state: 'state',
+    who: 'actor',
+    why: 'reason',
+    error: 'error',
+  });
 
 export const rescanView = (rescan: Rescan): string =>
-  record([
-    ['rescan', rescan.rescan_id],
-    ['network', rescan.network],
-    ['from', rescan.from_block ?? rescan.since],
-    ['to', rescan.to_block ?? 'the last final block'],
-    ['state', rescan.state],
-    ['read', progress(rescan)],
-    ['found', `${rescan.found} unknown transfers`],
-    ['who', rescan.actor],
-    ['why', rescan.reason],
-    ...(rescan.error === null ? [] : [['error', rescan.error] as const]),
-  ]);
+  record({
+    rescan: rescan.rescan_id,
+    network: rescan.network,
+    from: rescan.from_block ?? rescan.since,
+    to: rescan.to_block ?? 'the last final block',
+    state: rescan.state,
+    read: progress(rescan),
+    found: `${rescan.found} unknown transfers`,
+    who: rescan.actor,
+    why: rescan.reason,
+    ...(rescan.error !== null && { error: rescan.error }),
+  });
 
 /** How much of it has been read; unknown until the leader has begun. */
 function progress({ from_block: from, to_block: to, next_block: next }: Rescan): Cell {

@@ -10,18 +10,18 @@ export function acceptQuestion(candidate: AcceptanceCandidate): string {
 }
 
 export const acceptanceView = (acceptance: Acceptance): string =>
-  record([
-    ['payment', acceptance.payment_id],
-    ['merchant', acceptance.merchant_id],
-    ['status', `${acceptance.status}, ${acceptance.status_before} before`],
-    ['asked for', `${acceptance.expected_amount} USDT`],
-    ['accepted', `${acceptance.amount} USDT, ${acceptance.unmatched_reason ?? 'no reason against it'}`],
-    ['transaction', acceptance.transaction_id],
-    ['index', String(acceptance.transaction_event_index)],
-    ['network', acceptance.network],
-    ['block time', acceptance.block_timestamp],
-    ['confirmations', String(acceptance.confirmations)],
-    ['who', acceptance.actor],
-    ['why', acceptance.reason],
-    ['when', acceptance.accepted_at],
-  ]);
+  record({
+    payment: acceptance.payment_id,
+    merchant: acceptance.merchant_id,
+    status: `${acceptance.status}, ${acceptance.status_before} before`,
+    'asked for': `${acceptance.expected_amount} USDT`,
+    accepted: `${acceptance.amount} USDT, ${acceptance.unmatched_reason ?? 'no reason against it'}`,
+    transaction: acceptance.transaction_id,
+    index: String(acceptance.transaction_event_index),
+    network: acceptance.network,
+    'block time': acceptance.block_timestamp,
+    confirmations: String(acceptance.confirmations),
+    who: acceptance.actor,
+    why: acceptance.reason,
+    when: acceptance.accepted_at,
+  });

@@ -4,66 +4,65 @@ import type {
   FailedEvent,
 } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { LANE_DUE_MAX, type Lane } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
-import { record, sections, shortTime, table } from '../text.ts';
-import type { Column } from '../text.ts';
+import { record, sections, shortTime, table, type Columns } from '../text.ts';
 import type { Retried } from '../webhook-events.ts';
 
 export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
-  `${record([
-    ['event', event.event_id],
-    ['payment', event.payment_id],
-    ['merchant', event.merchant_id],
-    ['created', event.created_at],
-    ['status', statusText(event)],
-    ['attempts', `${event.attempts} in cycle ${event.cycle}, which began ${shortTime(event.cycle_started_at)}`],
-    ['interruptions', event.interruptions === 0 ? 'none' : String(event.interruptions)],
-    ['last error', event.error_category],
+  `${record({
+    event: event.event_id,
+    payment: event.payment_id,
+    merchant: event.merchant_id,
+    created: event.created_at,
+    status: statusText(event),
+    attempts: `${event.attempts} in cycle ${event.cycle}, which began ${shortTime(event.cycle_started_at)}`,
+    interruptions: event.interruptions === 0 ? 'none' : String(event.interruptions),
+    'last error': event.error_category,
     // How the others wait says nothing about an event that has ended.
-    ...(event.status === 'pending' && lane !== null ? [['lane', laneText(lane)] as const] : []),
-  ])}\n\n${sections([['attempts', table(attempts, attemptColumns)]])}`;
+    ...(event.status === 'pending' && lane !== null && { lane: laneText(lane) }),
+  })}\n\n${sections([['attempts', table(attempts, attemptColumns)]])}`;
 
 export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
-  table(lanes, [
-    ['merchant', (lane) => lane.merchant_id],
-    ['host', (lane) => lane.host],
-    ['due', (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`)],
-    ['oldest since', (lane) => lane.oldest_due_at],
-    ['state', stateText],
-    ['failures', (lane) => lane.failures],
-    ['failing since', (lane) => lane.failing_since],
-    ['last error', (lane) => lane.error_category],
-    ['opened', (lane) => timesText(lane.times_opened)],
-  ]);
+  table(lanes, {
+    merchant: 'merchant_id',
+    host: 'host',
+    due: (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`),
+    'oldest since': 'oldest_due_at',
+    state: stateText,
+    failures: 'failures',
+    'failing since': 'failing_since',
+    'last error': 'error_category',
+    opened: (lane) => timesText(lane.times_opened),
+  });
 
 export const failedView = ({ events }: { events: readonly FailedEvent[] }): string =>
-  table(events, [
-    ['event', (event) => event.event_id],
-    ['merchant', (event) => event.merchant_id],
-    ['payment', (event) => event.payment_id],
-    ['last attempt', (event) => event.last_attempt_at],
-    ['attempts', (event) => event.attempts],
-    ['cycle', (event) => event.cycle],
-    ['error', (event) => event.error_category],
-  ]);
+  table(events, {
+    event: 'event_id',
+    merchant: 'merchant_id',
+    payment: 'payment_id',
+    'last attempt': 'last_attempt_at',
+    attempts: 'attempts',
+    cycle: 'cycle',
+    error: 'error_category',
+  });
 
 export const retriedView = ({ events }: { events: readonly Retried[] }): string =>
-  table(events, [
-    ['event', (event) => event.event_id],
-    ['payment', (event) => event.delivery?.payment_id],
-    ['result', (event) => event.outcome.replaceAll('_', ' ')],
-    ['why not', (event) => event.reason],
-  ]);
+  table(events, {
+    event: 'event_id',
+    payment: (event) => event.delivery?.payment_id,
+    result: (event) => event.outcome.replaceAll('_', ' '),
+    'why not': 'reason',
+  });
 
-const attemptColumns: Column<AttemptRecord>[] = [
-  ['started', (attempt) => attempt.started_at],
-  ['cycle', (attempt) => attempt.cycle],
-  ['n', (attempt) => attempt.n],
-  ['took ms', (attempt) => attempt.duration_ms],
-  ['status', (attempt) => attempt.http_status],
-  ['result', (attempt) => attempt.error_category ?? 'delivered'],
-  ['address', (attempt) => attempt.remote_ip],
-  ['key', (attempt) => attempt.key_id],
-];
+const attemptColumns: Columns<AttemptRecord> = {
+  started: 'started_at',
+  cycle: 'cycle',
+  n: 'n',
+  'took ms': 'duration_ms',
+  status: 'http_status',
+  result: (attempt) => attempt.error_category ?? 'delivered',
+  address: 'remote_ip',
+  key: 'key_id',
+};
 
 function statusText({ status, in_flight, next_attempt_at, delivered_at }: DescribedEvent['event']): string {
   if (status === 'delivered') return `delivered ${shortTime(delivered_at ?? '')}`;
