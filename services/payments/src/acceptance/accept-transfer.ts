@@ -7,7 +7,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TransferVerifier } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { pay } from '../settlement/settlement.ts';
-import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';
+import { unmatchedReasonFor } from '../settlement/payment-window.ts';
 import { type AcceptanceRow, type ChainProof, findAcceptance, insertAcceptance } from '../store/acceptance.ts';
 import { findPayment, type PaymentRow } from '../store/payment.ts';
 import { findTransfer, lockWallet, type TransferId, type TransferRow } from '../store/transfer.ts';

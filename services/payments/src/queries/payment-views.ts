@@ -1,6 +1,7 @@
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { PaymentRow } from '../store/payment.ts';
 import { paysNothingSql } from '../store/transfer.ts';
 
 /*
@@ -8,19 +9,9 @@ import { paysNothingSql } from '../store/transfer.ts';
  * Prisma cannot express, and pg runs it, because here each microsecond is spent thousands of times.
  */
 
-export type ViewedPayment = {
-  payment_id: string;
-  public_token: string;
+export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'amount_units' | 'status'> & {
   /** One of PaymentStatus: the table's check allows nothing else. */
   status: string;
-  network: string;
-  recipient: string;
-  amount: string;
-  description: string;
-  created_at: Date;
-  expires_at: Date;
-  paid_at: Date | null;
-  cancelled_at: Date | null;
 };
 
 /** The columns of the paying transfer; each is null while there is none. */

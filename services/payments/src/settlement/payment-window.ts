@@ -1,3 +1,4 @@
+import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 
 /** The times that decide when a payment starts waiting for money and when it stops. */
@@ -53,6 +54,28 @@ export function unmatchedReason(
   if (payment.status === 'PAID' || payment.status === 'CHECKING') return 'duplicate';
   const cancelled = payment.cancelled_at !== null && transfer.blockTime.getTime() >= floorSecond(payment.cancelled_at);
   return cancelled ? 'after_cancel' : 'late';
+}
+
+/** Why a transfer that pays nothing does not pay this payment. @returns null when nothing is wrong with the transfer itself. */
+export function unmatchedReasonFor(
+  payment: PaymentTimes & { payment_id: string; status: string; amount_units: bigint },
+  transfer: {
+    amount_units: string;
+    decimals: number;
+    block_timestamp: Date;
+    related_payment_id: string | null;
+    reason: UnmatchedReason | null;
+  },
+): UnmatchedReason | null {
+  if (transfer.related_payment_id === payment.payment_id) return transfer.reason;
+  const expectedUnits = toTokenUnits(payment.amount_units, transfer.decimals);
+  const transferUnits = BigInt(transfer.amount_units);
+  // The right amount at the wrong time makes it another payment's business.
+  if (expectedUnits === transferUnits) return null;
+  return unmatchedReason(
+    { ...payment, tokenUnits: expectedUnits },
+    { tokenUnits: transferUnits, blockTime: transfer.block_timestamp },
+  );
 }
 
 /** The end of the second of this block: every payment created before it had started when the block was made. */

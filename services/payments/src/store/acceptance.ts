@@ -1,7 +1,9 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
+import type { Acceptance } from '@quittance/contracts/http/payments/acceptance.ts';
+import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 import type { PaymentRow } from './payment.ts';
 import type { TransferId, TransferRow } from './transfer.ts';
 
@@ -9,24 +11,16 @@ import type { TransferId, TransferRow } from './transfer.ts';
 export type ChainProof = { block_number: number; block_hash: string; block_timestamp: string; confirmations: number };
 
 /** An operator's decision that a transfer pays a payment: a row of transfer_acceptance, and what the payment asked for. */
-export type AcceptanceRow = TransferId &
-  Author & {
-    payment_id: string;
-    merchant_id: string;
-    /** The payment's amount as the merchant wrote it. */
-    expected_amount: string;
-    status_before: PaymentStatus;
-    unmatched_reason: UnmatchedReason | null;
-    recipient: string;
-    /** Base units of the token, decimal integer text. */
-    amount_units: string;
-    decimals: number;
-    block_number: bigint;
-    block_hash: string;
-    block_timestamp: Date;
-    confirmations: number;
-    accepted_at: Date;
-  };
+export type AcceptanceRow = Omit<
+  WithDates<Acceptance, 'block_timestamp' | 'accepted_at'>,
+  'status' | 'amount' | 'block_number'
+> & {
+  recipient: string;
+  /** Base units of the token, decimal integer text. */
+  amount_units: string;
+  decimals: number;
+  block_number: bigint;
+};
 
 const acceptanceColumns = `payment_id, merchant_id, status_before, network, transaction_id, transaction_event_index, unmatched_reason,
   recipient, amount_units, decimals, block_number, block_hash, block_timestamp, confirmations, actor, reason, accepted_at`;

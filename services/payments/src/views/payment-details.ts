@@ -16,8 +16,7 @@ import {
   type UnmatchedRow,
   type ViewedTransfer,
 } from '../queries/payment-views.ts';
-import { paymentWindow } from '../settlement/payment-window.ts';
-import { unmatchedReasonFor } from '../settlement/unmatched-transfer.ts';
+import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
 import type { ReadTips } from './chain-tips.ts';
 import { withCurrentConfirmations } from './confirmations.ts';
 import { toPayment, toPublicPayment } from './payment-json.ts';
