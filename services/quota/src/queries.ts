@@ -3,7 +3,7 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { PolicyChange, UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import type { AccountStatus } from '@quittance/contracts/http/quota/policy.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { PrismaClient } from '../generated/client.ts';
 import { toPolicy } from './store.ts';
 
@@ -36,15 +36,7 @@ export function createQueries(pool: Pool, schema: string): Queries {
         where: { merchant_id: merchantId, ...(before !== null && { changed_at: { lt: before } }) },
         ...newest('policy_version'),
       });
-      return rows.map((row) => ({
-        policy_version: row.policy_version,
-        action: row.action,
-        actor: row.actor,
-        reason: row.reason,
-        before: row.before as PolicyChange['before'],
-        after: row.after as PolicyChange['after'],
-        changed_at: rfc3339(row.changed_at),
-      }));
+      return rows.map(({ merchant_id: _, ...row }) => withTextTimes(row) as PolicyChange);
     },
     async usage(merchantId, before) {
       const rows = await prisma.usageDay.findMany({

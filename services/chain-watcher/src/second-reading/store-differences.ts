@@ -99,14 +99,15 @@ async function raiseIncidents(
   for (const [kind, transfer] of all) {
     const { transactionId, transactionEventIndex, blockNumber, blockHash } = transfer;
     const isNew = await raiseIncident(tx, {
-      ...{ network, kind, cause: placeKey(transfer) },
+      network,
+      kind,
+      cause: placeKey(transfer),
       detail: {
-        ...{ transaction_id: transactionId, transaction_event_index: transactionEventIndex },
-        ...{
-          block_number: blockNumber,
-          block_hash: blockHash,
-          read_again: { from_block: from, to_block: to, endpoint },
-        },
+        transaction_id: transactionId,
+        transaction_event_index: transactionEventIndex,
+        block_number: blockNumber,
+        block_hash: blockHash,
+        read_again: { from_block: from, to_block: to, endpoint },
       },
     });
     if (isNew) raised.push(kind);

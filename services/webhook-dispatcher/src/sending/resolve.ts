@@ -59,7 +59,7 @@ export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Re
     const answers = await inTime([resolver.resolve4(name), resolver.resolve6(name)].map(answerOf));
     const addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    const unanswered = answers.find(({ problem }) => problem !== null && !saysNoSuchName(problem));
+    const unanswered = answers.find(({ problem }) => problem !== null && !isNoSuchName(problem));
     if (unanswered !== undefined) throw new Error(`${name}: no resolver answered`, { cause: unanswered.problem });
     throw new NameNotFound(name);
   };
@@ -85,7 +85,7 @@ async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
 }
 
 /** NXDOMAIN, or a name without addresses. SERVFAIL, REFUSED and a timeout prove nothing about the name. */
-function saysNoSuchName(problem: unknown): boolean {
+function isNoSuchName(problem: unknown): boolean {
   const { code } = problem as { code?: unknown };
   return code === 'ENOTFOUND' || code === 'ENODATA' || code === 'EBADNAME';
 }
