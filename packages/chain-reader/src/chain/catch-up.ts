@@ -4,7 +4,7 @@ import { readFinalized, readHead } from '../rpc/reads.ts';
 import type { BlockHead } from './local-chain.ts';
 import { finalizedHeight } from './finality.ts';
 import { detectFork, type PollResult, type PollContext } from './poll.ts';
-import { matchTransfers } from './read-blocks.ts';
+import { matchTransfers, requireSuccessor } from './read-blocks.ts';
 import { readRange } from './read-range.ts';
 
 /** Up to this many wallets, the node filters by recipient; nodes accept up to 1,000 topics. */
@@ -33,8 +33,7 @@ export async function catchUp(
   if (first.parentHash !== tip.hash) return detectFork(rpc, context, head);
   if (final?.number === to && final.hash !== last.hash)
     throw new RpcError('invalid_answer', 'another final block than the one of its height');
-  if (first.timestamp < tip.timestamp)
-    throw new RpcError('invalid_answer', 'a block that is older than the one before it');
+  requireSuccessor(first, tip);
   return {
     kind: 'blocks',
     head: Math.max(head.number, to),

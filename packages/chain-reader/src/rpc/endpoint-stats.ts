@@ -42,8 +42,6 @@ export type EndpointFacts = {
   last_error_at: string | null;
 };
 
-export type EndpointStats = ReturnType<typeof createEndpointStats>;
-
 const WINDOW = 64;
 
 export function createEndpointStats(label: { network: string; endpoint: string }, metrics: EndpointMetrics) {

@@ -30,8 +30,6 @@ export function lags(head: Head | null, best: Head | null): boolean {
 const FIRST_DISTRUST_MS = 30_000;
 const MAX_DISTRUST_MS = 3_600_000;
 
-export type HeadTrust = ReturnType<typeof createHeadTrust>;
-
 /**
  * Whether to believe the heads that an endpoint reports. An endpoint that reports a head far above all others is asked first, once: only
  * the blocks themselves show whether the others are late or it lies. If it cannot show them, its heads are ignored for a while, twice as

@@ -3,7 +3,7 @@ import pg from 'pg';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
 
-import { outdatedFunctions } from './functions.ts';
+import { outdatedFunctions, tableExists } from './functions.ts';
 import { migrationNames, type MigrationSource } from './source.ts';
 
 /** Longer than a migration may take in a deployment, and than a database needs to come up. */
@@ -51,10 +51,7 @@ async function checkApplied({ url, schema, migrations }: Awaited): Promise<void>
 
 async function appliedMigrations(client: pg.Client, schema: string, ledger: string): Promise<Set<string>> {
   const table = `${client.escapeIdentifier(schema)}.${client.escapeIdentifier(ledger)}`;
-  const { rows: found } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
-    table,
-  ]);
-  if (found[0]?.exists !== true) return new Set();
+  if (!(await tableExists(client, table))) return new Set();
   const { rows } = await client.query<{ name: string }>(`select name from ${table}`);
   return new Set(rows.map(({ name }) => name));
 }

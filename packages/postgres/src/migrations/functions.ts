@@ -40,10 +40,7 @@ export async function outdatedFunctions(
 ): Promise<FunctionFile[]> {
   const files = await functionFiles(source);
   const ledger = `${client.escapeIdentifier(schema)}.${LEDGER}`;
-  const { rows: found } = await client.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
-    ledger,
-  ]);
-  if (files.length === 0 || found[0]?.exists !== true) return files;
+  if (files.length === 0 || !(await tableExists(client, ledger))) return files;
   const { rows } = await client.query<{ name: string }>(
     `select wanted.name
        from unnest($1::text[], $2::text[]) as wanted (name, sha256)
@@ -54,6 +51,12 @@ export async function outdatedFunctions(
   );
   const names = new Set(rows.map(({ name }) => name));
   return files.filter(({ name }) => names.has(name));
+}
+
+/** @param table qualified and escaped. */
+export async function tableExists(client: pg.Client, table: string): Promise<boolean> {
+  const { rowCount } = await client.query('select where to_regclass($1) is not null', [table]);
+  return rowCount === 1;
 }
 
 /** Checks the bodies of the functions that this transaction wrote, as `create function` does by default. */

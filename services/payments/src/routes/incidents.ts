@@ -2,7 +2,7 @@ import { PaymentIncidents } from '@quittance/contracts/http/payments/incidents.t
 import { incidentRoutes } from '@quittance/http/server/incident-routes.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import { incidents } from '../store/incident.ts';
 
 /** Incidents about paid payments, for operators to resolve. */
@@ -10,9 +10,5 @@ export const paymentIncidentRoutes = (db: Queryable): Route[] =>
   incidentRoutes(PaymentIncidents, {
     read: (list) => incidents.read(db, list),
     resolve: (incidentId, author) => incidents.resolve(db, incidentId, author),
-    toJson: (incident) => ({
-      ...incident,
-      opened_at: rfc3339(incident.opened_at),
-      resolved_at: incident.resolved_at && rfc3339(incident.resolved_at),
-    }),
+    toJson: withTextTimes,
   });

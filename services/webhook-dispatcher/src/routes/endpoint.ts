@@ -16,7 +16,7 @@ import type { Handle, Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { publicAddresses } from '../sending/resolve.ts';
@@ -59,12 +59,7 @@ const configure =
 async function read({ pool }: Dependencies, merchantId: string): Promise<ResponseOf<typeof ReadWebhook>> {
   const endpoint = await findEndpoint(pool, merchantId);
   if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
-  return {
-    url: endpoint.url,
-    key_id: endpoint.active_key_id,
-    created_at: rfc3339(endpoint.created_at),
-    updated_at: rfc3339(endpoint.updated_at),
-  };
+  return withTextTimes(endpoint);
 }
 
 async function rotateKey(

@@ -1,16 +1,18 @@
+import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
 import { byMerchant, insertAudit } from './audit.ts';
 import { lockLanes, makeLanesDueNow, probeLaneNow, resetLaneCircuit } from './lane.ts';
 import { insertKey } from './signing-key.ts';
 import type { NewKey } from './signing-key.ts';
 
-export type EndpointRow = { url: string; active_key_id: string; created_at: Date; updated_at: Date };
+type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'>;
 
 /** @returns null before the merchant's first PUT. */
 export async function findEndpoint(db: Queryable, merchantId: string): Promise<EndpointRow | null> {
   const { rows } = await db.query<EndpointRow>(
-    `select url, active_key_id, created_at, updated_at from endpoint where merchant_id = $1`,
+    `select url, active_key_id as key_id, created_at, updated_at from endpoint where merchant_id = $1`,
     [merchantId],
   );
   return rows[0] ?? null;

@@ -78,7 +78,7 @@ async function rotate(scene: Scene, chance: Chance): Promise<void> {
   const before = await findEndpoint(world.pool, merchantId);
   if (before === null) return;
   await transaction(world.pool, (tx) => replaceKey(tx, merchantId, newKey(scene)));
-  replacedAt.set(before.active_key_id, performance.now());
+  replacedAt.set(before.key_id, performance.now());
   counts.rotated += 1;
 }
 
