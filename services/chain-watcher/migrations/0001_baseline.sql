@@ -97,7 +97,7 @@ create index transfer_block on transfer (network, block_number) where phase <> '
 create index transfer_unconfirmed on transfer (network, block_number) where phase = 'seen';
 create index transfer_recipient on transfer (network, recipient, block_timestamp) where phase <> 'retracted';
 
--- What an operator has to look at. Never deleted; resolved_at is set once somebody has.
+-- What an operator has to look at. Never deleted; resolved_at is set once an operator has looked.
 create table incident (
   incident_id uuid primary key default gen_random_uuid(),
   network text not null,

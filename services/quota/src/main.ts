@@ -32,7 +32,7 @@ await startService({
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);
-    await warmUp(logger, [() => queries.policy('nobody')]);
+    await warmUp(logger, [() => queries.policy('none')]);
     const routes = [
       ...policyRoutes(queries),
       ...operatorRoutes((change) => transaction(pool, (tx) => changePolicy(tx, outbox, change))),

@@ -73,7 +73,7 @@ await startService({
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);
-    await warmUp(logger, [() => queries.deliveriesOf('nobody', 'nothing')]);
+    await warmUp(logger, [() => queries.deliveriesOf('none', 'none')]);
     const app = createApp({
       name,
       logger,

@@ -130,12 +130,12 @@ export async function retractTransfersAbove(
   height: number,
 ): Promise<(TransferRow & { previous_phase: TransferPhase })[]> {
   const { rows } = await tx.query<TransferRow & { previous_phase: TransferPhase }>(
-    `with doomed as (
+    `with retracted as (
        select transaction_id as id, transaction_event_index as position, block_hash as block, phase as previous_phase
        from transfer where network = $1 and block_number > $2 and phase <> 'retracted' for update
      )
      update transfer set phase = 'retracted', version = version + 1, changed_at = now()
-     from doomed
+     from retracted
      where network = $1 and transaction_id = id and transaction_event_index = position and block_hash = block
      returning ${COLUMNS}, previous_phase`,
     [network, height],

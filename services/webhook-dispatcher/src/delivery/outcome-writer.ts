@@ -37,7 +37,7 @@ export function createOutcomeWriter<O>(options: {
     try {
       await write(batch.map(({ outcome }) => outcome));
     } catch (error) {
-      // One of them may be at fault, or wait for a lock that somebody holds on to; the others must not suffer for it.
+      // One of them may be at fault, or wait for a lock that is held for long; the others must not be delayed by it.
       if (batch.length > 1 && leavesConnectionUsable(error)) {
         for (const single of batch) await writeBatch([single]);
         return;

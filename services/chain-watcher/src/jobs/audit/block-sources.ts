@@ -15,7 +15,7 @@ export type BlockSources = {
   rewind(number: number): void;
 };
 
-/** Endpoints seldom change. Where they do so all the time, the oldest are forgotten. */
+/** Endpoints rarely change. Where they do so all the time, the oldest are forgotten. */
 const MAX_SPANS = 1_000;
 
 /** @param start the last block that was scanned before this term. */
