@@ -39,16 +39,16 @@ describe.each(contracts.map((message) => [message.name, message] as const))('%s'
     expect(message.parse(component.examples[0]?.payload)).toBeTruthy();
   });
 
-  test('is sent by who says it and received by who hears it', () => {
-    const said = [{ action: 'send', service: message.published_by }];
-    const heard = bindings
+  test('is sent by its publisher and received by each of its subscribers', () => {
+    const sent = [{ action: 'send', service: message.published_by }];
+    const received = bindings
       .filter((row) => row.message === message)
       .map((row) => ({ action: 'receive', service: row.service }));
-    expect(heard).not.toEqual([]);
+    expect(received).not.toEqual([]);
     const operations = Object.values(document.operations).filter((operation) =>
       operation.messages[0]?.$ref.endsWith(`/${name}`),
     );
-    expect(operations.map(({ action, tags }) => ({ action, service: tags[0]?.name }))).toEqual([...said, ...heard]);
+    expect(operations.map(({ action, tags }) => ({ action, service: tags[0]?.name }))).toEqual([...sent, ...received]);
   });
 });
 

@@ -65,7 +65,7 @@ function heldUp(
 }
 
 describe('messages that come while a batch is in its transaction', () => {
-  test('go together in the next one, in order, and a lone message waits for nobody', async () => {
+  test('go together in the next one, in order, and a lone message does not wait', async () => {
     const { batches, release, inTransaction, haveCome } = heldUp();
     const first = await publish();
     await inTransaction();
@@ -267,7 +267,7 @@ test('a lost connection is made again and every message still takes effect once'
   );
 });
 
-test('what is done for one message bears the id of its request, and a batch of several an id of its own', async () => {
+test('the work for one message has the id of its request, and a batch of several has a new id', async () => {
   const { requestIds, release, inTransaction, haveCome } = heldUp((merchantIds) => {
     if (merchantIds.length > 1) throw new Error('not together');
   });

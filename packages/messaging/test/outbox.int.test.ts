@@ -59,7 +59,7 @@ test('a payload that breaks its schema is refused in front of the sender', async
 
 test('many messages sent together are published in their order, before the next one that is sent', async () => {
   const outbox = world.outbox();
-  // Random ids, in whose order they would leave if they had been written at the same moment; more than one statement takes.
+  // Random ids, in whose order they would leave if they had been written at the same time; more than one statement takes.
   const messages = Array.from({ length: 4_500 }, () => ({ payload: webhookConfigured(), messageId: randomUUID() }));
   let next = '';
   world.brokerProxy.cut();

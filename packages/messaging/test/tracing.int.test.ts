@@ -141,7 +141,7 @@ describe('the trace of a message', () => {
     expect(taken.map(({ attributes }) => attributes['error.type'])).toEqual(['Error', 'PermanentError', undefined]);
   });
 
-  test('that is not sampled leaves no span, and is told on', async () => {
+  test('that is not sampled leaves no span, and is propagated', async () => {
     const inHandler: (string | undefined)[] = [];
     world.consume([recording(() => void inHandler.push(currentSpan()?.traceparent))]);
     const request = tracer()!.start('request', 'server', { origin: { parent: unsampled() } });

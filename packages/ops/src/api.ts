@@ -11,7 +11,7 @@ import { Failure } from './failure.ts';
 /** A person waits; a service that checks something on chain or over DNS may take a while. */
 const TIMEOUT_MS = 10_000;
 
-/** An answer that got lost says nothing about what was done. */
+/** When an answer is lost, the change may have been made or not. */
 const PERHAPS_DONE = 'It may have been done all the same: look before you repeat it';
 
 /** The internal APIs. */
@@ -25,7 +25,7 @@ export type Api = {
 
 export function createApi(config: Config): Api {
   const clients = new Map<ServiceName, ServiceClient>();
-  // What goes wrong is said once, by main.ts, in a sentence; the client's own log lines and metrics have no reader here.
+  // main.ts reports a failure once, in a sentence; the client's own log lines and metrics have no reader here.
   const logger = createLogger({ service: 'ops', level: 'silent' });
   const metrics = createMetrics({ service: 'ops', processMetrics: false });
 
@@ -76,7 +76,7 @@ export function createApi(config: Config): Api {
 
 /**
  * Waits for several services' answers, none of which hides the others when it does not come.
- * @returns the answers that came, under their names, and what to say of each service that gave none.
+ * @returns the answers that came, under their names, and a message about each service that gave none.
  * @throws Failure of the first call that failed in any other way: then the question itself is wrong.
  */
 export async function whatAnswers<Asked extends Record<string, Promise<unknown>>>(

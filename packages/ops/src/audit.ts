@@ -14,13 +14,13 @@ export type AuditEntry = ServiceEntry & { service: ServiceName };
  * Everything that was done to a merchant, newest first. Four services keep an audit each, because an audit row belongs in the
  * transaction of the change it is about.
  * @param before only what was done before this time, RFC 3339.
- * @returns `next_before` asks for the page after this one; null when there is none. `silent` says which services did not answer.
+ * @returns `next_before` asks for the page after this one; null when there is none. `silent` names the services that did not answer.
  * @throws Failure `refused` for an unknown merchant.
  */
 export async function readAudit(api: Api, merchantId: string, before: string | undefined) {
   const asked = { params: { merchant_id: merchantId }, query: { before } };
   const { answers, silent } = await whatAnswers({
-    // Only api-gateway knows every merchant; another service may not have heard of it yet.
+    // Only api-gateway knows every merchant; another service may not know it yet.
     gateway: api.call(ReadMerchantAudit, asked),
     quota: api.find(ReadPolicyAudit, asked),
     webhooks: api.find(ReadWebhookAudit, asked),
@@ -57,7 +57,7 @@ export function mergePages(lists: readonly AuditEntry[][]): { entries: AuditEntr
   return { entries, next_before: cut === '' ? null : (entries.at(-1)?.at ?? cut) };
 }
 
-/** The fields that differ, one line each. What identifies the merchant or counts versions is no change of its own. */
+/** The fields that differ, one line each. What identifies the merchant or counts versions is no change. */
 export function changedFields({ before, after }: AuditEntry): { field: string; from: unknown; to: unknown }[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names

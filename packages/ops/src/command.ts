@@ -20,13 +20,13 @@ export type YesOption = { yes?: boolean };
 /** A command that only reads. */
 export const reads = (command: Command): Command => command.option('--json', 'print JSON instead of a table');
 
-/** A command that changes something, and says in the audit who did it and why. */
+/** A command that changes something and records in the audit who did it and why. */
 export const changes = (command: Command): Command =>
   reads(command)
     .option('--actor <name>', 'who does this, for the audit (default: who runs this)')
     .option('--reason <text>', 'why, for the audit', 'no reason given');
 
-/** A change that other services must have taken in before the command ends. */
+/** A change that other services must have applied before the command ends. */
 export const waits = (command: Command): Command =>
   changes(command).option('--wait <seconds>', 'how long to wait until it has taken effect', count, 15);
 
@@ -34,7 +34,7 @@ export const waits = (command: Command): Command =>
 export const asks = (command: Command): Command =>
   command.option('--yes', 'do not ask (required where there is no terminal, save with --json)');
 
-/** The part of a body that goes into the audit. @throws Failure when nobody can be named. */
+/** The part of a body that goes into the audit. @throws Failure when the author is unknown. */
 export function authorOf({ actor, reason }: AuthorOptions, { user }: Config): { actor: string; reason: string } {
   const name = actor ?? user;
   if (name === '')
@@ -62,10 +62,10 @@ export const addressArgument = (text: string): string => {
   );
 };
 
-/** A moment in UTC, as the tables and the JSON write it. @returns RFC 3339. */
+/** A time in UTC, as the tables and the JSON write it. @returns RFC 3339. */
 export const momentArgument = (text: string): string => {
-  const moment = parseRfc3339(text.replace(' ', 'T'));
-  if (moment !== null) return rfc3339(moment);
+  const time = parseRfc3339(text.replace(' ', 'T'));
+  if (time !== null) return rfc3339(time);
   throw new InvalidArgumentError('expected a time in UTC such as 2026-01-31T12:00:00.000Z.');
 };
 

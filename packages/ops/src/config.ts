@@ -80,7 +80,7 @@ function readStack(file: string): Record<string, string | undefined> {
   }
 }
 
-/** Containers seldom set $USER. A uid without a name, which they may have too, is nobody. */
+/** Containers seldom set $USER. They may also have a uid without a name. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -12,14 +12,14 @@ export type Terminal = {
 /**
  * Asks before something that cannot be taken back, or that stops a merchant's business.
  * @param question or how to find out what to ask, for which only a person has use.
- * @throws Failure when the answer is not yes, or when there is nobody to ask and neither `--yes` nor `--json` was given.
+ * @throws Failure when the answer is not yes, or when there is no terminal to ask at and neither `--yes` nor `--json` was given.
  */
 export async function confirm(
   question: string | (() => Promise<string>),
   { yes = false, json = false }: { yes?: boolean; json?: boolean },
   terminal: Terminal = process,
 ): Promise<void> {
-  // Whoever asks for JSON is a program, which has decided already.
+  // A caller that asks for JSON is a program, which has decided already.
   if (yes || json) return;
   if (terminal.stdin.isTTY !== true || terminal.stderr.isTTY !== true) {
     const asked = typeof question === 'string' ? question : 'This must be confirmed.';

@@ -1,6 +1,6 @@
 /** What a script can tell from the exit code. */
 export const exitCodes = {
-  /** A service said no, or the person at the terminal did. */
+  /** A service refused, or the person at the terminal did. */
   refused: 1,
   /** An unknown command, a missing setting, an argument that cannot be right. */
   wrongUse: 2,

@@ -23,7 +23,7 @@ export type IncidentPage = {
   incidents: ListedIncident[];
   /** What `--before` takes to go on; null at the end. */
   next_before: string | null;
-  /** What to say of each service that did not answer, whose incidents are missing. */
+  /** A message about each service that did not answer, whose incidents are missing. */
   silent: string[];
 };
 
@@ -41,7 +41,7 @@ export async function readIncidentPage(api: Api, status: 'open' | 'all', after: 
 
 /**
  * The newest hundred of several lists, each newest first. Each list is gone on with after its own last incident that was shown, so that
- * none is left out or shown twice, however many were opened in one moment.
+ * none is left out or shown twice, however many were opened at the same time.
  */
 export function mergeIncidents(
   lists: { [service in IncidentService]?: object[] | undefined },

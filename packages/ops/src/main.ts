@@ -67,7 +67,7 @@ function report(error: unknown): number {
   // Commander has printed its help or its complaint already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.wrongUse;
   if (!(error instanceof Failure)) throw error;
-  // It may quote what a service or the broker said.
+  // It may quote a service or the broker.
   process.stderr.write(`${error.message.split('\n').map(oneLine).join('\n')}\n`);
   return exitCodes[error.kind];
 }

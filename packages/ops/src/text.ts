@@ -49,12 +49,12 @@ export const shortTime = (text: string): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(text) ? `${text.slice(0, 10)} ${text.slice(11, 19)}Z` : text;
 
 /**
- * Text that somebody else wrote, for the operator's terminal: what would move the cursor, begin a new line, turn the direction of
+ * Text from outside, for the operator's terminal: what would move the cursor, begin a new line, turn the direction of
  * writing or show nothing at all becomes a space.
  */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ');
 
-/** At most so many characters, with an ellipsis in the place of the rest. */
+/** At most `length` characters, with an ellipsis in the place of the rest. */
 export const shortened = (text: string, length: number): string =>
   text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`;
 
@@ -70,7 +70,7 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 const WIDE =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\uff00-\uff60]/u;
 
-/** Columns on a terminal: a Chinese character or an emoji takes two, an accent none of its own. */
+/** Columns on a terminal: a Chinese character or an emoji takes two, an accent none. */
 function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   return [...graphemes.segment(text)].reduce((width, { segment }) => width + (WIDE.test(segment) ? 2 : 1), 0);

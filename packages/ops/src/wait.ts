@@ -40,8 +40,8 @@ export async function giveTimeToArrive(api: Api, merchantId: string, version: nu
 }
 
 /**
- * Waits until quota has heard of a change of the account's status.
- * @returns a version of the policy that has taken it in: an older block may be what payments applies at this moment.
+ * Waits until quota has received a change of the account's status.
+ * @returns a version of the policy that includes it: payments may still apply an older block.
  * @throws Failure `unreachable` when that takes too long.
  */
 export async function waitForAccountStatus(
@@ -74,7 +74,7 @@ export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan
 }
 
 /**
- * Looks at least once. A service that is away for a moment is asked again; a refusal is not.
+ * Looks at least once. A service that is briefly away is asked again; a refusal is not.
  * @returns the first thing that `look` finds.
  */
 async function waitUntil<T>(

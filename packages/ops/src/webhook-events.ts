@@ -21,7 +21,7 @@ export type Retried = {
 
 /** The most that is retried at once, so that a command ends. */
 export const RETRY_MAX = 10_000;
-/** The dispatcher does each in a transaction of its own; more at once would only wait for its pool. */
+/** The dispatcher retries each in its own transaction; more at once would only wait for its pool. */
 const AT_ONCE = 8;
 
 export const totalText = (total: number): string =>

@@ -12,7 +12,7 @@ import { Failure } from './failure.ts';
  */
 export async function withBroker<T>(config: Config, use: (broker: Broker) => Promise<T>): Promise<T> {
   const url = needed('AMQP_URL', config.amqpUrl);
-  // The connection tells its log alone why it fails, because it goes on trying.
+  // The connection only logs why it fails, because it keeps trying.
   let complaint = '';
   const keepComplaint = {
     write: (line: string): void => {

@@ -101,7 +101,7 @@ export async function declareQueue(channel: Channel, { queue, message }: Binding
       'x-delivery-limit': DELIVERY_LIMIT,
       'x-dead-letter-exchange': DEAD_EXCHANGE,
       'x-dead-letter-routing-key': queue,
-      // A dead letter is somebody's payment. The default strategy drops it while the dead queue has no leader; this one
+      // A dead letter can be a payment. The default strategy drops it while the dead queue has no leader; this one
       // keeps it in the source queue until the dead queue has confirmed it. It requires reject-publish, which changes
       // nothing here: no queue has a maximum length, since a full one would have to refuse or drop money.
       'x-dead-letter-strategy': 'at-least-once',

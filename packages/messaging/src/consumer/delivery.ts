@@ -17,7 +17,7 @@ export type Result =
 
 export const RESULTS = ['done', 'duplicate', 'abandoned', 'failed', 'dead'] as const satisfies Result['result'][];
 
-/** The request that caused the message. A message without one counts as a request of its own. */
+/** The request that caused the message. A message without one counts as a separate request. */
 export function requestIdOf(delivery: ConsumeMessage): string {
   const { messageId, correlationId } = propertiesOf(delivery);
   return typeof correlationId === 'string' && correlationId !== '' ? correlationId : String(messageId);

@@ -4,7 +4,7 @@ import { EXCHANGE } from '../broker/topology.ts';
 import { type Delivered, publishedAt, type Result } from './delivery.ts';
 import type { DecodedMessage, Handler } from './handler.ts';
 
-/** A delivery with the span of its processing, from its attempt to the acknowledgement. Each attempt has a span of its own. */
+/** A delivery with the span of its processing, from its attempt to the acknowledgement. Each attempt has its own span. */
 export type Traced = { span?: Span };
 
 /**

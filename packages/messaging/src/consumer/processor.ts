@@ -202,7 +202,7 @@ async function failureResult(
   return { result: 'failed', error };
 }
 
-/** A batch of several has a request id of its own, so that no line in the log is attributed to one of them. */
+/** A batch of several has a new request id, so that no line in the log is attributed to one of them. */
 function inContextOf<T>(batch: readonly Decoded[], fn: () => Promise<T>): Promise<T> {
   const [first, ...others] = batch;
   const requestId = first !== undefined && others.length === 0 ? first.message.requestId : randomUUID();

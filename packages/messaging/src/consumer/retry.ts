@@ -17,7 +17,7 @@ export const defaultRetryPolicy: RetryPolicy = {
 };
 
 /**
- * Runs again, with pauses, while `isRetryable` says so of the error. An outage of the database thus counts as no failed delivery.
+ * Runs again, with pauses, while `isRetryable` is true for the error. An outage of the database thus counts as no failed delivery.
  * The wait is bounded because some errors only look like an outage, such as a statement that is always too slow.
  * @param sinceMs performance.now() when the oldest message arrived.
  * @throws the error of the last attempt.

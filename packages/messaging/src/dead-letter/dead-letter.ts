@@ -17,7 +17,7 @@ import { bindings, deadQueueOf } from '../broker/topology.ts';
 
 /** An operator waits at a terminal and must learn soon that the broker is away. */
 const CONNECT_LIMIT_MS = 10_000;
-/** Most messages read from a queue at once; nobody else can get them meanwhile. */
+/** Most messages read from a queue at once; no other client can get them meanwhile. */
 const SCAN_LIMIT = 10_000;
 /** Another consumer may have taken some meanwhile, so the count may never be reached. */
 const RETURN_LIMIT_MS = 2_000;
@@ -73,7 +73,7 @@ export const redriveDeadLetters = (broker: Broker, command: Command): Promise<nu
   execute(broker, 'redrive', command);
 
 /**
- * Removes dead letters for good. Their effect never happens; the audit record keeps their bodies for 90 days.
+ * Removes dead letters permanently. Their effect never happens; the audit record keeps their bodies for 90 days.
  * @returns how many were discarded.
  * @throws Error when RabbitMQ does not confirm a record; those before it are discarded.
  */
@@ -120,7 +120,7 @@ export async function listDeadLetterActions(
   });
 }
 
-/** One command of an operator, on a channel of its own. */
+/** One command of an operator, on its own channel. */
 type Session = {
   channel: Channel;
   /** How many messages each queue that was read must have in the end. */
@@ -138,7 +138,7 @@ async function selectLetters(session: Session, queue: string, filter: DeadLetter
   return selected.sort((a, b) => (a.letter.first_seen ?? '').localeCompare(b.letter.first_seen ?? ''));
 }
 
-/** Gets messages without acknowledging them; those that nobody acknowledges return to the queue. */
+/** Gets messages without acknowledging them; those that are not acknowledged return to the queue. */
 async function* getMessages({ channel, counts }: Session, queue: string, limit: number): AsyncGenerator<GetMessage> {
   if (!counts.has(queue)) counts.set(queue, (await channel.checkQueue(queue)).messageCount);
   for (let count = 0; count < limit; count += 1) {

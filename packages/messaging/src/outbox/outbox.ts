@@ -69,7 +69,7 @@ export function createOutbox(options: {
       version: message.version,
       merchant_id: payload.merchant_id,
       body: JSON.stringify(payload),
-      // A message that no request caused counts as a request of its own.
+      // A message that no request caused counts as a separate request.
       request_id: currentRequestId() ?? messageId,
       traceparent: traceparent ?? currentSpan()?.traceparent ?? null,
     };

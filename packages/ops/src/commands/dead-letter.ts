@@ -149,7 +149,7 @@ async function confirmMany(broker: Broker, deed: Chosen, options: DeedOptions, q
 const atMostDone = (text: string): number => Math.min(count(text), DONE_MAX);
 
 /**
- * Before anything is looked at: what was looked at is back in its queue a moment after RabbitMQ was told to put it there.
+ * Before any letter is read: RabbitMQ returns letters that were read to their queue with a short delay.
  * @param queue all queues when absent.
  */
 async function countIn(broker: Broker, queue: string | undefined): Promise<number> {

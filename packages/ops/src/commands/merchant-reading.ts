@@ -81,7 +81,7 @@ function usage(merchant: Command, { api }: Ops): void {
     });
 }
 
-/** What the others said is shown; what is missing must not look like nothing. One service may have been asked twice. */
+/** The answers are shown; what is missing must not look like nothing. One service may have been asked twice. */
 function failIfSilent(silent: readonly string[]): void {
   if (silent.length > 0) throw new Failure('unreachable', [...new Set(silent)].join('\n'));
 }

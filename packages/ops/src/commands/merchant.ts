@@ -60,7 +60,7 @@ function registration(merchant: Command, { api, config }: Ops): void {
         body: { name: options.name, access_type: options.access, ...betaConditionsOf(options) },
         author: authorOf(options, config),
       });
-      // Before the wait, which may fail: nobody can show these credentials again.
+      // Before the wait, which may fail: these credentials cannot be shown again.
       printResult(created, options, credentialsView);
       await waitForPolicy(api, created.merchant_id, { seconds: options.wait });
     });
@@ -153,9 +153,9 @@ function account(merchant: Command, ops: Ops): void {
 }
 
 /**
- * Changes the status of the account in api-gateway, where it holds for the API key at once, and ends when quota has heard of it:
+ * Changes the status of the account in api-gateway, where it holds for the API key at once, and ends when quota has received it:
  * payments asks quota before it refuses. A restriction ends only when payments applies it, so that what the gateway had let in
- * the moment before creates nothing either.
+ * just before creates nothing either.
  */
 function statusCommand(
   command: Command,

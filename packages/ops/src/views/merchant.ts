@@ -4,7 +4,7 @@ import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import { oneLine, record, table } from '../text.ts';
 
-/** Each is null when its service has not heard of the merchant yet, and absent when it did not answer. */
+/** Each is null when its service does not know the merchant yet, and absent when it did not answer. */
 type WholeMerchant = {
   merchant?: Merchant;
   policy?: AccessPolicy | null;

@@ -29,7 +29,7 @@ export const rescanView = (rescan: Rescan): string =>
     ...(rescan.error !== null && { error: rescan.error }),
   });
 
-/** How much of it has been read; unknown until the leader has begun. */
+/** How much of it has been read; unknown until the leader has started. */
 function progress({ from_block: from, to_block: to, next_block: next }: Rescan): Cell {
   if (from === null || to === null || next === null) return null;
   const blocks = to - from + 1;

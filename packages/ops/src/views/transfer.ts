@@ -1,7 +1,7 @@
 import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { record, shortTime } from '../text.ts';
 
-/** Both amounts and the reason stand in it, so that whoever says yes has seen them. */
+/** It shows both amounts and the reason, so that the operator who confirms has seen them. */
 export function acceptQuestion(candidate: AcceptanceCandidate): string {
   const { payment_id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
   const reason = unmatched_reason ?? 'no reason against it';

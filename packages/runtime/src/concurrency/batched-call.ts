@@ -113,7 +113,7 @@ function createLoader<Item, Answer>(
   );
 }
 
-/** A run for one caller bears its request id and belongs to its trace. One for several is a request of its own. */
+/** A run for one caller has its request id and belongs to its trace. A run for several has a new request id. */
 function onBehalfOf<T>(batch: readonly Waiting<unknown>[], run: () => T): T {
   const [first, ...others] = batch;
   if (first !== undefined && others.length === 0) {

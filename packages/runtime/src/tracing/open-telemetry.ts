@@ -43,7 +43,7 @@ export function createTracer({
     tracer: {
       start(name, kind, { origin = currentOrigin(), attributes } = {}) {
         const { parent } = origin;
-        // A span that is not exported needs no ids of its own: its parent's carry the decision on.
+        // A span that is not exported needs no new ids: its parent's carry the decision on.
         if (parent !== null && !isSampled(parent)) return unrecorded(parent);
         const links = toLinks(origin);
         const options = { kind: kinds[kind], ...(attributes && { attributes }), ...(links && { links }) };

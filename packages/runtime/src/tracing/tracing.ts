@@ -57,7 +57,7 @@ export function inSpan<T>(span: Span | undefined, fn: () => T): T {
 }
 
 /**
- * Runs `fn` on behalf of several callers. Each span started in it starts a trace of its own, linked to those of the callers' spans
+ * Runs `fn` on behalf of several callers. Each span started in it starts a new trace, linked to those of the callers' spans
  * that are sampled, because it belongs to none of them alone.
  */
 export function withLinks<T>(traceparents: readonly (string | null | undefined)[], fn: () => T): T {
