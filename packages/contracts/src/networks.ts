@@ -142,7 +142,7 @@ export function defaultNetwork(networks: readonly Network[], family: AddressFami
   return candidates.find((network) => network.default_evm === true) ?? candidates[0] ?? null;
 }
 
-/** What a customer is told to send on: the name in the file, or the id with a capital. */
+/** The network as a customer reads it: the name in the file, or the id with a capital. */
 export function networkName({ name, id }: Network): string {
   return name ?? `${id.charAt(0).toUpperCase()}${id.slice(1)}`;
 }
@@ -150,7 +150,7 @@ export function networkName({ name, id }: Network): string {
 /**
  * The word beside the name on exchanges' withdrawal pages: "Tron (TRC20)". Every network of the Tron family has it.
  * @returns null where the name stands alone. "ERC20" is no default for EVM networks, although their tokens follow it: on those pages it
- * means Ethereum, and who is told "Polygon (ERC20)" may choose that.
+ * means Ethereum, and a customer who reads "Polygon (ERC20)" may choose that.
  */
 export function tokenStandard({ token_standard: standard, family }: Network): string | null {
   return standard ?? (family === 'tron' ? 'TRC20' : null);

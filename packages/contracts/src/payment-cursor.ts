@@ -1,6 +1,6 @@
 import { isId } from './ids.ts';
 
-/** The place of a payment in a list, newest first. No two payments share one. payments writes it; the gateway refuses what nobody wrote. */
+/** The place of a payment in a list, newest first. No two payments share one. payments writes it; the gateway refuses any other text. */
 export type Cursor = { createdAt: Date; paymentId: string };
 
 /** Opaque to merchants: only what this function wrote is read back. */

@@ -15,7 +15,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('that nobody wrote here is refused', () => {
+  test('that was not written here is refused', () => {
     const written = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
     fc.assert(fc.property(fc.string(), (text) => expect(readCursor(text)).toBeNull()));
     for (const text of [`${written}=`, `${written}A`, written.slice(0, -2), '', 'AAAA'])

@@ -28,7 +28,7 @@ export function invalid(...items: ValidationItem[]): HttpError {
   return new HttpError(422, items);
 }
 
-/** The client went away before its request was complete: there is nobody to answer. */
+/** The client went away before its request was complete: no answer can reach it. */
 export class RequestAborted extends Error {
   constructor() {
     super('the client closed the connection before its request was complete');

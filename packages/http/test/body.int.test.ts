@@ -73,7 +73,7 @@ describe('reading a body', () => {
     client.socket.destroy();
   });
 
-  test('a body nobody reads does not break the connection', async () => {
+  test('an unread body does not break the connection', async () => {
     const client = await rawClient(server.port);
     client.send(head('/unread', 'Content-Length: 500000') + 'x'.repeat(500_000));
     client.send(head('/bytes', 'Content-Length: 2') + 'ok');
@@ -81,7 +81,7 @@ describe('reading a body', () => {
     client.socket.destroy();
   });
 
-  test('a client that never ends a body nobody waits for is cut off', async () => {
+  test('a client that never ends an unread body is cut off', async () => {
     const client = await rawClient(server.port);
     client.send(head('/unread', 'Content-Length: 500000') + 'x');
     expect(await client.ended).toMatch(/^HTTP\/1.1 401/);

@@ -16,7 +16,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** The other service, answering as told and remembering what it was asked. */
+/** The other service, which answers as given and records its requests. */
 async function startOwner(answer: (request: IncomingMessage, response: ServerResponse, count: number) => void) {
   const requests: { method: string; url: string; headers: IncomingMessage['headers']; body: string }[] = [];
   const server: Server = createServer((request, response) => {
@@ -110,7 +110,7 @@ describe('a request', () => {
     expect(owner.requests).toHaveLength(1);
   });
 
-  test('that finds nobody means unavailable', async () => {
+  test('that finds no server means unavailable', async () => {
     const owner = await startOwner(() => undefined);
     owner.server.close();
     expect(await failure(clientOf(owner.url), { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
@@ -181,7 +181,7 @@ describe('a connection that breaks', () => {
 });
 
 describe('the breaker', () => {
-  test('opens after repeated failures, asks nobody while open, and closes once the service is back', async () => {
+  test('opens after repeated failures, sends nothing while open, and closes once the service is back', async () => {
     let broken = true;
     const owner = await startOwner((_request, response) => response.writeHead(broken ? 500 : 200).end());
     const client = clientOf(owner.url);
@@ -202,7 +202,7 @@ describe('the breaker', () => {
     );
   });
 
-  test('does not mind a 503 that the service gives by itself, so that one merchant in trouble cuts off nobody else', async () => {
+  test('stays closed for a 503 from the service itself, so that one merchant in trouble does not cut off the others', async () => {
     const owner = await startOwner(({ url }, response) => response.writeHead(url === '/healthy' ? 200 : 503).end());
     const client = clientOf(owner.url);
     for (let count = 0; count < 20; count += 1) {
@@ -211,7 +211,7 @@ describe('the breaker', () => {
     expect((await send(client, { method: 'GET', path: '/healthy' })).status).toBe(200);
   });
 
-  test('does not mind answers below 500', async () => {
+  test('stays closed for answers below 500', async () => {
     const owner = await startOwner((_request, response) => response.writeHead(409).end());
     const client = clientOf(owner.url);
     for (let i = 0; i < 30; i += 1) expect((await send(client, { method: 'POST', path: '/' })).status).toBe(409);

@@ -6,7 +6,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { route } from '../src/server/route.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
-/** A server with one route that answers when told to. */
+/** A server with one route that answers on demand. */
 async function slowServer() {
   const entered: PromiseWithResolvers<void> = Promise.withResolvers();
   const finish: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -136,7 +136,7 @@ describe('what never becomes a request', () => {
     ['two hosts', 400, 'GET /livez HTTP/1.1\r\nHost: x\r\nHost: y\r\nConnection: close\r\n\r\n'],
     ['a host that is none', 400, 'GET /livez HTTP/1.1\r\nHost: x/../y\r\nConnection: close\r\n\r\n'],
     [
-      'a coding that nobody undid',
+      'a coding that is still applied',
       400,
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n0\r\n\r\n',
     ],
@@ -145,7 +145,7 @@ describe('what never becomes a request', () => {
       404,
       `${get('/x').slice(0, -2)}Connection: upgrade\r\nUpgrade: websocket\r\n\r\nno HTTP`,
     ],
-    ['a coding that nobody knows', 400, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: unknown\r\n\r\n0\r\n\r\n'],
+    ['an unknown coding', 400, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: unknown\r\n\r\n0\r\n\r\n'],
     ['no host', 400, 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n'],
     ['headers that are too large', 431, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(20_000)}\r\n\r\n`],
   ])('%s is answered %i, in JSON, with a request id', async (_what, status, bytes) => {
@@ -176,7 +176,7 @@ describe('what never becomes a request', () => {
       client.send('CONNECT x:443 HTTP/1.1\r\nHost: x\r\n\r\n');
       client.socket.resetAndDestroy();
     }
-    // An error that nobody hears would fail this file as an uncaught exception.
+    // An unhandled error would fail this file as an uncaught exception.
     const client = await rawClient(server.port);
     client.send(get('/livez'));
     await client.received(/live/);

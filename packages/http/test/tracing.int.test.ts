@@ -125,7 +125,7 @@ describe('a call to another service', () => {
     }
   });
 
-  test('that fails is told in both spans', async () => {
+  test('that fails is marked in both spans', async () => {
     const broken = route({
       method: 'GET',
       path: '/internal/v1/things/:id',

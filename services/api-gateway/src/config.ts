@@ -2,7 +2,7 @@ import { parseNetworks } from '@quittance/contracts/networks.ts';
 import { commonSettings, serviceUrl } from '@quittance/runtime/service-settings.ts';
 import { settings } from '@quittance/runtime/settings.ts';
 
-/** Everything this service can be told from outside, checked once at start. No other file reads the environment. */
+/** Every setting of this service, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
   settings(env, (read) => ({
     ...commonSettings(read),

@@ -241,7 +241,7 @@ describe('a counter', () => {
     for (const event of [delivered, failed, 'evt_unknown', delivered, newId('evt'), failed, delivered])
       answers.push(await retry(event));
     expect(answers.map(({ status }) => status)).toEqual([409, 202, 404, 409, 404, 429, 429]);
-    // A refusal for the limit asks nobody.
+    // A refusal for the limit sends no request.
     const asked = gateway.webhooks.received.filter((call) => call.path === path(failed));
     expect(asked).toHaveLength(1);
     for (const { headers, text } of answers.slice(-2)) {
@@ -263,7 +263,7 @@ describe('a counter', () => {
     expect([await counted('creation'), await counted('shared_reads')]).toEqual([0, 1]);
   });
 
-  test('that cannot be reached lets nobody pass: 503, and no owner is asked', async () => {
+  test('that cannot be reached lets no request pass: 503, and no service is called', async () => {
     await fresh();
     const blind = await gateway.replica('postgres://nobody:nothing@127.0.0.1:1/none');
     for (const [method, path] of [

@@ -34,7 +34,7 @@ describe('a valid creation', () => {
     await expect(read({ ...valid, description: 'Cafe\u0301' })).resolves.toMatchObject({ description: 'Café' });
   });
 
-  test('is told its network by the family of the address, or names one that fits', async () => {
+  test('gets its network from the family of the address, or names one that fits', async () => {
     const tronWallet = addressFromHex('tron', `0x${'22'.repeat(20)}`);
     await expect(read({ ...valid, merchant_wallet: tronWallet })).resolves.toMatchObject({ network: 'tron' });
     await expect(read({ ...valid, network: 'other' })).resolves.toMatchObject({ network: 'other' });

@@ -61,7 +61,7 @@ describe('GET /docs', () => {
     }
   });
 
-  test('runs no script but those files, is framed by nobody, and sends nothing anywhere else', async () => {
+  test('runs no script but those files, cannot be framed, and sends nothing anywhere else', async () => {
     const { headers, body } = await get('/docs');
     const policy = String(headers['content-security-policy']).split('; ');
     expect(policy).toEqual(

@@ -123,7 +123,7 @@ export async function endWindows(pool: Pool, scope: string): Promise<void> {
   );
 }
 
-/** One plain HTTP request: unlike fetch it sends a header twice when told to, and follows or adds nothing. */
+/** One plain HTTP request: unlike fetch it can send a header twice, and follows or adds nothing. */
 function call(base: string, method: string, path: string, { headers = {}, body }: Call = {}): Promise<Response> {
   const isRaw = body === undefined || typeof body === 'string' || Buffer.isBuffer(body);
   const bytes = isRaw ? body : JSON.stringify(body);

@@ -22,13 +22,13 @@ describe('the plain list', () => {
 });
 
 describe('the page', () => {
-  test('has 20 payments unless told otherwise', () => {
+  test('has 20 payments by default', () => {
     expect(page('')).toEqual({ limit: '20' });
     const cursor = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
     expect(page(`limit=100&cursor=${cursor}`)).toEqual({ limit: '100', cursor });
   });
 
-  test('gives moments on in UTC with milliseconds', () => {
+  test('passes times on in UTC with milliseconds', () => {
     expect(page('created_from=2026-01-31T09:00:00%2B02:00&created_to=2026-02-01T00:00:00.1239Z')).toMatchObject({
       created_from: '2026-01-31T07:00:00.000Z',
       created_to: '2026-02-01T00:00:00.123Z',
@@ -65,8 +65,8 @@ describe('the page', () => {
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59-23:59',
     '1760000000',
-  ])('refuses the moment %s', async (moment) => {
-    const query = new URLSearchParams({ created_from: moment });
+  ])('refuses the time %s', async (time) => {
+    const query = new URLSearchParams({ created_from: time });
     await refusedFields(() => readPageQuery(query));
   });
 

@@ -36,7 +36,7 @@ const entriesOf = async (merchantId: string, query = '') =>
   (await operate('GET', `/${merchantId}/audit${query}`)).json()['entries'] as Entry[];
 
 describe('the audit of an account', () => {
-  test('says who did what, when, why, and what was before and after, newest first', async () => {
+  test('has the actor, action, time, reason, before and after of each change, newest first', async () => {
     const registered = await operate('POST', '', { name: 'Shop', access_type: 'beta', ...note });
     const { merchant_id: merchantId, rotation_secret: secret } = registered.json() as Record<string, string>;
     const why = (reason: string) => ({ actor: 'olga', reason });
@@ -85,7 +85,7 @@ describe('the audit of an account', () => {
     );
   });
 
-  test('holds rows of the release before, which said nothing of before and after', async () => {
+  test('holds rows of an older release, which have no before and after', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     await gateway.pool.query(
       `insert into merchant_audit (merchant_id, action, actor, reason) values ($1, 'block', 'ada', 'old')`,
@@ -181,7 +181,7 @@ describe('registering a merchant', () => {
 });
 
 describe('blocking and unblocking', () => {
-  test('count the status version up, are told and audited; repeating one changes nothing', async () => {
+  test('increase the status version, are published and audited; repeating one changes nothing', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     for (const action of ['block', 'block', 'unblock', 'unblock']) {
       const answer = await operate('POST', `/${merchantId}/${action}`, note);
@@ -195,7 +195,7 @@ describe('blocking and unblocking', () => {
     expect((await auditOf(merchantId)).map(({ action }) => action)).toEqual(['register', 'block', 'unblock']);
   });
 
-  test('need to be told who and why, and a merchant that exists', async () => {
+  test('need an actor, a reason and a merchant that exists', async () => {
     const merchantId = await register({ name: 'Shop', access_type: 'beta' });
     await expect(operate('POST', `/${merchantId}/block`, {})).resolves.toMatchObject({ status: 422 });
     for (const action of ['block', 'unblock', 'replace-credentials']) {

@@ -72,7 +72,7 @@ test('a payments service of an older release, which says no time, has no page sa
   expect(checkoutState(shown!)).toBe('waiting');
 });
 
-test('a token that is nobody’s has neither, and a text that can be no token is not asked about', async () => {
+test('an unknown token has neither view, and a malformed token causes no request', async () => {
   know(newPublicToken());
   const unknown = newPublicToken();
   expect([await views.publicPayment(unknown), await views.checkoutPayment(unknown)]).toEqual([null, null]);

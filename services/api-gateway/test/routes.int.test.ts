@@ -101,7 +101,7 @@ describe('creation', () => {
     }
   });
 
-  test('asks nobody when a field is invalid, and names them all', async () => {
+  test('calls no service when a field is invalid, and names every invalid field', async () => {
     const answer = await ask('POST', '/payments', { ...creation, amount: 10, note: '' });
     expect(answer.status).toBe(422);
     expect((answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()).toEqual([
@@ -137,7 +137,7 @@ describe('reading payments', () => {
 
   test('an unknown, a foreign and a malformed id get the same 404, for details and for webhooks', async () => {
     const foreign = newId('pay');
-    // An answer about another merchant's payment, which nobody asked for, is shown to nobody.
+    // An answer about another merchant's payment, which was not asked for, is never shown.
     found('payment-details', { merchant_id: newId('mer'), payment: { payment_id: foreign } });
     gateway.webhooks.answers.set(`GET ${own(`/payments/${foreign}/deliveries`)}`, {
       status: 200,
@@ -249,7 +249,7 @@ describe('webhook settings', () => {
     [['uri', 'url'], { uri: 'https://shop.example/' }],
     [['url'], { url: 'http://shop.example/' }],
     [['url'], { url: 'https://10.0.0.1/' }],
-  ])('with %j wrong are 422, take no count and reach nobody', async (fields, body) => {
+  ])('with %j wrong are 422, count nothing and reach no service', async (fields, body) => {
     const answer = await ask('PUT', '/merchant/webhook', body);
     expect([answer.status, (answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()]).toEqual([
       422,
@@ -326,7 +326,7 @@ describe('a public token', () => {
     }
   });
 
-  test('opens the checkout page: escaped, framed by nobody, cached nowhere, without spending the counter', async () => {
+  test('opens the checkout page: escaped, cannot be framed, cached nowhere, without spending the counter', async () => {
     const token = known();
     const page = await gateway.call('GET', `/pay/${token}`);
     expect(page.status).toBe(200);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 type Received = { method: string; path: string; query: string; headers: IncomingHttpHeaders; body: string };
 type Answer = { status: number; body: unknown; headers?: Record<string, string> };
 
-/** A service the gateway asks, on a real socket: it says what it was told to say and remembers what it was asked. */
+/** A service the gateway asks, on a real socket: it gives the answers set for it and records its requests. */
 export type StandIn = {
   url: string;
   received: Received[];

@@ -17,9 +17,9 @@ const DEFAULT_TIMEOUT_MS = 1_500;
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 const MAX_CONNECTIONS = 128;
 
-/** The connection was refused or found nobody: the request was never sent, so sending it again is always safe. */
+/** The connection was refused or found no server: the request was never sent, so sending it again is always safe. */
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
-/** The connection broke; nobody knows whether the request was worked on. */
+/** The connection broke; whether the request was processed is unknown. */
 const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
 
 export type ServiceClient = {

@@ -147,7 +147,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
 
 /**
  * Refuses what the next reader could take for something else: a request without exactly one sound Host (only HTTP/1.0 may do
- * without), or with a transfer coding that nobody has undone. Nobody can say where it ends, so its connection ends too. So does that
+ * without), or with a transfer coding that is still applied. Where it ends is unknown, so its connection ends too. So does that
  * of an offer to change the protocol, after which Node no longer tells us of what it cannot read.
  */
 function rejectAmbiguousFraming(request: Request, response: Response, next: NextFunction): void {
@@ -166,7 +166,7 @@ function requireToken(tokens: readonly (string | null)[]) {
   const accepted = tokens.filter((token) => token !== null).map((token) => Buffer.from(token));
   return (request: Request, _response: Response, next: NextFunction) => {
     const given = Buffer.from(String(request.headers['x-internal-token'] ?? ''));
-    // Only the length of a token, which is no secret, can be told from the time this takes: every one of them is looked at.
+    // Only the length of a token, which is no secret, shows in the time this takes: each of them is compared.
     const matches = accepted.map((token) => given.length === token.length && timingSafeEqual(given, token));
     if (!matches.includes(true)) {
       throw new HttpError(401, 'Missing or invalid internal token');

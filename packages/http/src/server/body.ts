@@ -43,7 +43,7 @@ function sizeText(bytes: number): string {
 
 /**
  * With this header the edge passes a request on whose body it did not take, so that we can still answer in the right order:
- * a wrong key comes before a large body. Whoever sets it himself gets a 413.
+ * a wrong key comes before a large body. A client that sets it gets a 413.
  */
 const TOO_LARGE_HEADER = 'x-body-too-large';
 

@@ -2,7 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 
 import type { Reply } from './route.ts';
 
-/** How long the rest of a body nobody read may keep its connection after the answer. */
+/** How long the unread rest of a body may keep its connection after the answer. */
 const UNREAD_BODY_TIMEOUT_MS = 5_000;
 
 /** Sends a route's reply, unless the client has gone. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Backends that are there answer sooner, and then nobody needs to be told anything. */
+/** Backends that are there answer sooner, and then no probe needs an answer. */
 const OPEN_AFTER_MS = 1_000;
 
 /**

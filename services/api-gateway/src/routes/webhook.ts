@@ -57,7 +57,7 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
       if (!isId('evt', eventId)) throw eventNotFound();
       const params = { merchant_id: merchantId, event_id: eventId };
       const answer = await upstreams.webhooks.send(RetryEvent, { params });
-      // The same bytes as above: an unknown event and another merchant's cannot be told apart.
+      // The same bytes as above: an unknown event and another merchant's look the same.
       if (answer.status === 404) throw eventNotFound();
       return forward(answer);
     },

@@ -16,7 +16,7 @@ const text = { type: 'string', minLength: 1 };
 
 /**
  * Called by the gateway, which has validated and counted the request. 201 with the exact bytes that a repetition gets again, then with
- * the header `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when nobody can decide.
+ * the header `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when it cannot be decided.
  */
 export const CreatePayment = defineCall({
   owner: 'payments',
@@ -133,7 +133,7 @@ export type OperatorsPayment = Payment & {
   acceptance: Acceptance | null;
 };
 
-/** Everything known of a payment, whoever it belongs to. */
+/** Everything known of a payment of any merchant. */
 export const ReadPayment = defineCall({
   owner: 'payments',
   method: 'GET',

@@ -4,7 +4,7 @@ import { AccessChanged } from '../../messages/access-changed.ts';
 import { MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
 
 /**
- * Read by payments before it refuses by what it has heard. 404 for a merchant that quota does not know yet.
+ * Read by payments before it refuses a creation by its own copy. 404 for a merchant that quota does not know yet.
  * The message has the policy and when it changed; this has the policy alone.
  */
 export const ReadPolicy = defineCall({
@@ -17,7 +17,7 @@ export const ReadPolicy = defineCall({
   }),
 });
 
-/** The newest account status that quota has heard, and a version of the policy that includes it. */
+/** The newest account status that quota knows, and a version of the policy that includes it. */
 export type AccountStatus = { status: string; status_version: number; policy_version: number };
 
 /** How an operator's command finds out that a block has arrived. 404 for a merchant that quota does not know yet. */

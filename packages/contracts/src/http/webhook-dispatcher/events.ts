@@ -3,7 +3,7 @@ import { query } from '../../query.ts';
 import type { DeliveryRecord } from '../../webhook.ts';
 import type { Lane } from './lanes.ts';
 
-/** The events of one payment, newest first. Empty for a payment without one, whoever it belongs to. */
+/** The events of one payment, newest first. Empty for a payment without one, also for another merchant's. */
 export const ListDeliveries = defineCall({
   owner: 'webhook-dispatcher',
   method: 'GET',
