@@ -8,7 +8,7 @@
 #   layout.sh SERVICE SOURCE TARGET
 #
 # SERVICE is a folder of services/, or `setup`: the one-time jobs of docker-compose.yml. SOURCE is a copy of the repository
-# without installed dependencies, in which this installs; TARGET is made anew.
+# without installed dependencies, in which this installs; TARGET is recreated.
 set -eu
 
 if [ $# -ne 3 ] || [ -z "$1" ]; then
@@ -37,7 +37,7 @@ else
   exit 64
 fi
 
-# Exactly what the lockfile says. Of what a service needs, nothing has a script of its own to be run; the Node that the
+# Exactly the versions of the lockfile. Of what a service needs, nothing has a script of its own to be run; the Node that the
 # checkout installs for itself has one, and would be downloaded for nothing.
 install() {
   CI=true pnpm install --frozen-lockfile --ignore-scripts "$@"
@@ -96,7 +96,7 @@ find . -path '*/@prisma/client/runtime/query_compiler_*' ! -name '*.postgresql.*
 # Shims with paths of the place of the build, and pnpm's notes to itself with the time of the build.
 find . -type d -path '*/node_modules/.bin' -prune -exec rm -rf {} +
 rm -f node_modules/.pnpm/lock.yaml
-# The same sources give the same files, times included, whoever builds them and whenever.
+# The same sources give the same files, times included, on every machine and at any time.
 chmod -R u=rwX,go=rX .
 # Where compose mounts a volume, which takes this from it.
 [ ! -d volume ] || chmod 1777 volume
