@@ -23,7 +23,7 @@ export const anything: ListFilter = { status: null, createdFrom: null, createdTo
 
 export type { Transfer };
 /** A payment with the transfer that pays it. */
-export type PaymentWithTransfer = Payment & { transfer: Transfer | null };
+type PaymentWithTransfer = Payment & { transfer: Transfer | null };
 
 /** Typed reads. */
 export type Queries = {
