@@ -10,6 +10,7 @@ import { createLifecycle } from '@quittance/runtime/lifecycle.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { createGatewayApp } from '../src/routes/app.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { networks } from '@quittance/testkit/sample-networks.ts';
@@ -99,11 +100,14 @@ export async function testGateway(): Promise<TestGateway> {
     webhooks,
     logs: () => lines.join(''),
     replica: (databaseUrl = database.url) => start(databaseUrl),
-    merchant: async () => {
-      const body = { name: 'Shop', access_type: 'legacy', total_limit: 1000, ...note };
-      const answer = await first.call('POST', '/internal/v1/merchants', { headers: internal, body });
-      return answer.json() as Merchant;
-    },
+    // A slow machine may not commit before the deadline; a merchant too many harms no test.
+    merchant: () =>
+      eventually(async () => {
+        const body = { name: 'Shop', access_type: 'legacy', total_limit: 1000, ...note };
+        const answer = await first.call('POST', '/internal/v1/merchants', { headers: internal, body });
+        if (answer.status !== 201) throw new Error(`registering answered ${answer.status}: ${answer.text}`);
+        return answer.json() as Merchant;
+      }),
     close: async () => {
       await lifecycle.stop('the tests are over');
       await Promise.all([payments.close(), webhooks.close(), database.drop()]);
