@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
@@ -10,7 +10,7 @@ type Row = { name: string; defaultText: string; required: boolean };
 const tables = readTables(readFileSync(join(repositoryRoot, 'docs', 'settings.md'), 'utf8'));
 
 /** Only tests and pictures need a browser. */
-const browserFile = join(repositoryRoot, 'infra', 'local', 'backends', 'chromium.ts');
+const browserFile = join(repositoryRoot, 'packages', 'local-backends', 'src', 'chromium.ts');
 
 describe('docs/settings.md', () => {
   describe.each(serviceNames)('of %s', (service) => {
@@ -38,7 +38,14 @@ describe('docs/settings.md', () => {
   });
 
   test('has every setting of the local stack', () => {
-    const sources = sourcesBelow('infra', 'local').filter((source) => source !== readFileSync(browserFile, 'utf8'));
+    const folders = [
+      ['infra', 'local'],
+      ['infra', 'nginx'],
+      ['packages', 'local-backends', 'src'],
+    ];
+    const sources = folders
+      .flatMap((folder) => sourcesBelow(...folder))
+      .filter((source) => source !== readFileSync(browserFile, 'utf8'));
     expect(namesOf(table('The local stack'))).toEqual(found(sources, /env(?:ironment)?\['([A-Z_]+)'\]/g));
   });
 
@@ -83,11 +90,11 @@ function table(heading: string): Row[] {
 
 const namesOf = (rows: readonly Row[]): string[] => rows.map(({ name }) => name).sort();
 
+/** Sources alone: what packages link to each other leads round in circles. */
 function sourcesBelow(...directory: string[]): string[] {
-  const names = readdirSync(join(repositoryRoot, ...directory), { recursive: true, encoding: 'utf8' });
-  return names
-    .filter((name) => /^(?!.*(node_modules|test\/)).*\.(ts|mjs)$/.test(name))
-    .map((name) => readFileSync(join(repositoryRoot, ...directory, name), 'utf8'));
+  const cwd = join(repositoryRoot, ...directory);
+  const names = globSync('**/*.{ts,mjs}', { cwd, exclude: ['**/node_modules', '**/test'] });
+  return names.map((name) => readFileSync(join(cwd, name), 'utf8'));
 }
 
 /** What the pattern's group matches, sorted, each once. */
