@@ -1,7 +1,6 @@
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
-import type { BlockHead } from './local-chain.ts';
 import { finalizedHeight } from './finality.ts';
 import { detectFork, type PollResult, type PollContext } from './poll.ts';
 import { matchTransfers, requireSuccessor } from './read-blocks.ts';
@@ -11,18 +10,14 @@ import { readRange } from './read-range.ts';
 const MAX_FILTERED_WALLETS = 500;
 
 /**
- * Reads a range of final blocks right above this one, which is our tip or will be. The head is requested along with it, so that a
- * long catch-up costs few round trips a range.
+ * Reads a range of final blocks right above our tip. The head is requested along with it, so that a long catch-up costs few round trips
+ * a range.
  * @param finalized height of a final block above our tip, as a node has reported it.
  * @throws RpcError `range` when that is too much to ask; as poll() otherwise.
  */
-export async function catchUp(
-  rpc: RpcProvider,
-  context: PollContext,
-  tip: BlockHead,
-  finalized: number,
-): Promise<PollResult> {
+export async function catchUp(rpc: RpcProvider, context: PollContext, finalized: number): Promise<PollResult> {
   const { network, watches } = context;
+  const tip = context.chain.tip();
   const to = Math.min(finalized, tip.number + context.maxBlocks);
   const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
   const [head, final, { first, last, entries }] = await Promise.all([

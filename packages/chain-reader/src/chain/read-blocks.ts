@@ -24,23 +24,17 @@ export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
 /** A block and every transfer event of the token in it. */
 export type BlockLogs = { block: BlockPlace; logs: Log[] };
 
-/**
- * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains.
- * @param shown events that were asked for before these blocks were known. A block whose hash they name is not asked for again;
- *   of one without any they prove nothing.
- */
+/** The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. */
 export async function readLogsByHash(
   rpc: RpcProvider,
   network: ChainNetwork,
   blocks: readonly Block[],
-  shown: readonly Log[] = [],
 ): Promise<BlockLogs[]> {
-  const known = Map.groupBy(tokenTransfers(network, shown), (log) => log.blockHash);
   const filter = transferFilter(network, null);
   // Reading one block takes two calls.
   const read = await inBatches(blocks, 2, async (block) => ({
     block,
-    logs: known.get(block.hash) ?? tokenTransfers(network, await readLogsOfBlock(rpc, block.hash, filter)),
+    logs: tokenTransfers(network, await readLogsOfBlock(rpc, block.hash, filter)),
   }));
   return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry));
 }

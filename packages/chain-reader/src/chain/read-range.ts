@@ -59,7 +59,7 @@ export function requireOurBlocks(
  * Some nodes silently cut an answer off at their limit, and their limits are round numbers. Asking for less after such
  * an answer costs little where it was only chance.
  */
-export function requireWholeAnswer(logs: readonly Log[], from: number, to: number): void {
+function requireWholeAnswer(logs: readonly Log[], from: number, to: number): void {
   if (logs.length > 0 && logs.length % 1000 === 0 && to > from)
     throw new RpcError('range', `${String(logs.length)} logs look like an answer that was cut off`);
 }

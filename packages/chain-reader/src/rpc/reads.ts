@@ -74,19 +74,16 @@ export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: Lo
   return checkedLogs(logs, (log) => log.blockHash === hash);
 }
 
-/**
- * The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks.
- * @param to null for the head, whichever block that is to the node.
- */
+/** The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks. */
 export async function readLogsOfRange(
   rpc: RpcProvider,
   from: number,
-  to: number | null,
+  to: number,
   filter: LogFilter | null,
 ): Promise<Log[]> {
-  const range = { fromBlock: hexOf(from), toBlock: to === null ? 'latest' : hexOf(to) };
+  const range = { fromBlock: hexOf(from), toBlock: hexOf(to) };
   const logs: unknown = await rpc.send('eth_getLogs', [{ ...range, ...filter }]);
-  return checkedLogs(logs, (log) => log.blockNumber >= from && (to === null || log.blockNumber <= to));
+  return checkedLogs(logs, (log) => log.blockNumber >= from && log.blockNumber <= to);
 }
 
 /** Some transactions of one block. */

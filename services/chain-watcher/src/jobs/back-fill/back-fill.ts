@@ -24,7 +24,6 @@ const RETRY_MS = 1_000;
 export type BackFillJob = {
   /** Call it before the head is followed, so that no new block passes a new wallet. */
   watchNewWallets(): Promise<void>;
-  /** Call it after the head was followed: part of what that brought may have been read ahead, without the new wallets. */
   run(): Promise<{ more: boolean }>;
 };
 

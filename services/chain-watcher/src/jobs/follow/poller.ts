@@ -1,85 +1,34 @@
-import { NEAR_HEAD_BLOCKS, poll, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import { catchUp } from '@quittance/chain-reader/chain/catch-up.ts';
+import { NEAR_HEAD_BLOCKS, poll, type PollContext, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createBatchSize, isTooMuch } from '../../reading/adaptive-batch-size.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { createBatchSize, createRangeSize, isTooMuch, suggestedBlocks } from '../../reading/adaptive-batch-size.ts';
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
-import { afterPoll, expectedBlocks, noCadence } from './cadence.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
-import { createRangeReader, type Ask } from './range-reader.ts';
 
-export type Poller = {
-  /**
-   * Asks the nodes once what follows our tip, in ranges while we are far behind, and learns how much may be asked at once.
-   * `ask_for_less`: it was too much to ask, and the next poll asks for less.
-   */
-  poll(): Promise<PollResult | { kind: 'ask_for_less' }>;
-  /** The endpoint that answered last. */
-  lastEndpoint(): number;
-};
+export type Poller = ReturnType<typeof createPoller>;
 
-export function createPoller(term: Term, position: WritablePosition, mayAcceptFork: () => boolean): Poller {
+type Polled = PollResult | { kind: 'ask_for_less' };
+
+export function createPoller(term: Term, position: WritablePosition, mayAcceptFork: () => boolean) {
+  const { network, endpoints, watches } = term;
   const { chain } = position;
-  const ask = createAsk(term, position, mayAcceptFork);
-  const ranges = createRangeReader(term.network, chain, ask);
   const nearHeadSize = createBatchSize(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS);
-  let cadence = noCadence;
+  const rangeSize = createRangeSize(network);
   let lastEndpoint = 0;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   let catchUpTo: number | null = null;
 
-  async function pollHead(): ReturnType<Poller['poll']> {
-    const maxBlocks = nearHeadSize.size();
-    const startedAt = performance.now();
-    const expected = expectedBlocks(cadence, startedAt);
-    const result = await ask(maxBlocks, (rpc, context) => {
-      lastEndpoint = rpc.endpoint;
-      return poll(rpc, context, expected);
-    });
-    if (result instanceof RpcError) {
-      nearHeadSize.shrink(maxBlocks);
-      return { kind: 'ask_for_less' };
-    }
-    if (result.kind === 'needs_catch_up') {
-      catchUpTo = result.finalized;
-      return result;
-    }
-    const found = result.kind === 'blocks' ? result.blocksToStore : [];
-    nearHeadSize.grow(found.length);
-    // A poll that does not come up to the head is followed by another one at once, which is no measure of how often blocks come.
-    if (result.kind === 'no_new_blocks' || found.at(-1)?.number === result.head)
-      cadence = afterPoll(cadence, startedAt, found.length);
-    return result;
-  }
-
-  async function pollRange(finalized: number): ReturnType<Poller['poll']> {
-    const { endpoint, result } = await ranges.next(finalized);
-    lastEndpoint = endpoint;
-    if (result instanceof RpcError) {
-      catchUpTo = finalized;
-      return { kind: 'ask_for_less' };
-    }
-    if (result.kind === 'blocks') catchUpTo = result.finalized;
-    return result;
-  }
-
-  return {
-    poll() {
-      const finalized = catchUpTo;
-      // One endpoint's word: it holds as long as blocks are shown for it. Whatever else comes of this poll, the next one asks anew.
-      catchUpTo = null;
-      return finalized !== null && finalized > chain.tip().number ? pollRange(finalized) : pollHead();
-    },
-    lastEndpoint: () => lastEndpoint,
-  };
-}
-
-function createAsk(term: Term, position: WritablePosition, mayAcceptFork: () => boolean): Ask {
-  const { network, endpoints, watches } = term;
-  const { chain } = position;
-  return async (maxBlocks, read) => {
+  /** Asks an endpoint for at most this many blocks. @returns the error when it was too much to ask, and less can be asked. */
+  async function ask(
+    maxBlocks: number,
+    read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
+  ): Promise<PollResult | RpcError> {
     const context = { network, chain, watches, maxBlocks, finalized: position.heights().finalized };
     try {
       return await endpoints.ask(async (rpc) => {
+        lastEndpoint = rpc.endpoint;
         const result = await read(rpc, context).catch((error: unknown) => {
           // Not even one block at a time: another endpoint may be less narrow.
           if (error instanceof RpcError && error.kind === 'range' && maxBlocks === 1)
@@ -93,5 +42,46 @@ function createAsk(term: Term, position: WritablePosition, mayAcceptFork: () => 
       if (isTooMuch(error) && maxBlocks > 1) return error;
       throw error;
     }
+  }
+
+  async function pollHead(): Promise<Polled> {
+    const maxBlocks = nearHeadSize.size();
+    const result = await ask(maxBlocks, poll);
+    if (result instanceof RpcError) {
+      nearHeadSize.shrink(maxBlocks);
+      return { kind: 'ask_for_less' };
+    }
+    if (result.kind === 'needs_catch_up') catchUpTo = result.finalized;
+    if (result.kind === 'blocks') nearHeadSize.grow(result.blocksToStore.length);
+    return result;
+  }
+
+  /** Reads the range right above our tip, up to the block `finalized` at most. */
+  async function pollRange(finalized: number): Promise<Polled> {
+    const asked = Math.min(rangeSize.size(), finalized - chain.tip().number);
+    const result = await ask(asked, (rpc, context) => catchUp(rpc, context, finalized));
+    if (result instanceof RpcError) {
+      rangeSize.shrink(asked, suggestedBlocks(result));
+      catchUpTo = finalized;
+      return { kind: 'ask_for_less' };
+    }
+    rangeSize.grow(asked);
+    if (result.kind === 'blocks') catchUpTo = result.finalized;
+    return result;
+  }
+
+  return {
+    /**
+     * Asks the nodes once what follows our tip, in ranges while we are far behind, and learns how much may be asked at once.
+     * `ask_for_less`: it was too much to ask, and the next poll asks for less.
+     */
+    poll(): Promise<Polled> {
+      const finalized = catchUpTo;
+      // One endpoint's word: it holds as long as blocks are shown for it. Otherwise the next poll starts from the head again.
+      catchUpTo = null;
+      return finalized !== null && finalized > chain.tip().number ? pollRange(finalized) : pollHead();
+    },
+    /** The endpoint that answered last. */
+    lastEndpoint: () => lastEndpoint,
   };
 }
