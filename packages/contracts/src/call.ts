@@ -41,28 +41,39 @@ export type Call<
 /** Longest body of a call, unless it says otherwise. */
 const MAX_BODY_BYTES = 64 * 1024;
 
+/** `GET /merchants/:merchant_id/policy`, below /internal/v1, where all internal calls are. */
+type RequestLine = `${Method} /${string}`;
+type PathOf<Line extends RequestLine> = Line extends `${Method} ${infer Path}` ? `/internal/v1${Path}` : never;
+
 /**
  * Declares a call. Without `body` there is none; `idempotent` follows the method unless it is given.
- * @param definition.status 200 by default.
+ * @param more.status 200 by default.
  */
 export function defineCall<
-  Path extends string,
+  const Line extends RequestLine,
   Response,
   Query extends Record<string, QueryParameter<unknown>> = Record<string, never>,
   Body = undefined,
   Authored extends boolean = false,
 >(
-  definition: Pick<Call<Path, Query, Body, Response, Authored>, 'owner' | 'method' | 'path' | 'response'> &
-    Partial<Call<Path, Query, Body, Response, Authored>>,
-): Call<Path, Query, Body, Response, Authored> {
+  owner: ServiceName,
+  requestLine: Line,
+  response: Json<Response>,
+  more: Partial<Omit<Call<string, Query, Body, Response, Authored>, 'owner' | 'method' | 'path' | 'response'>> = {},
+): Call<PathOf<Line>, Query, Body, Response, Authored> {
+  const [method, path] = requestLine.split(' ') as [Method, string];
   return {
+    owner,
+    method,
+    path: `/internal/v1${path}` as PathOf<Line>,
+    response,
     query: {} as Query,
     body: { schema: null },
     authored: false as Authored,
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,
-    idempotent: ['GET', 'PUT', 'DELETE'].includes(definition.method),
-    ...definition,
+    idempotent: ['GET', 'PUT', 'DELETE'].includes(method),
+    ...more,
   };
 }
 

@@ -4,18 +4,11 @@ import { query } from '@quittance/contracts/query.ts';
 import { callReader, callRoute } from '../src/server/call-route.ts';
 import type { RouteRequest } from '../src/server/route.ts';
 
-const Extend = defineCall({
-  owner: 'quota',
-  method: 'POST',
-  path: '/internal/v1/merchants/:merchant_id/extend',
+const Extend = defineCall('quota', 'POST /merchants/:merchant_id/extend', json<{ days: number }>(), {
   authored: true,
   body: object<{ days: number }>({ days: { type: 'integer', minimum: 1 } }),
-  response: json<{ days: number }>(),
 });
-const Search = defineCall({
-  owner: 'chain-watcher',
-  method: 'POST',
-  path: '/internal/v1/search',
+const Search = defineCall('chain-watcher', 'POST /search', json<string>(), {
   body: object<{ windows: { from: string }[]; note?: string }>(
     {
       windows: {
@@ -26,12 +19,8 @@ const Search = defineCall({
     },
     { optional: ['note'] },
   ),
-  response: json<string>(),
 });
-const List = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/incidents',
+const List = defineCall('payments', 'GET /incidents', json<string[]>(), {
   query: {
     status: query.oneOf('open', 'all'),
     before: query.timestamp,
@@ -39,7 +28,6 @@ const List = defineCall({
     after: query.id('evt', 'an event'),
     limit: query.integer(1, 100),
   },
-  response: json<string[]>(),
 });
 
 const author = { actor: 'olga', reason: 'agreed by phone' };

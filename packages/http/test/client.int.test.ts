@@ -49,10 +49,10 @@ function clientOf(baseUrl: string, timeoutMs = 5_000) {
 type Asked = { method: Method; path: string; json?: object; idempotent?: boolean };
 
 /** Sends a call that is declared on the spot. */
-const send = (client: ServiceClient, { json: body, ...asked }: Asked) =>
-  client.send(defineCall({ owner: 'payments', ...asked, body: json<object | undefined>(), response: json() }), {
-    body,
-  });
+const send = (client: ServiceClient, { json: body, ...asked }: Asked) => {
+  const call = defineCall('payments', `${asked.method} /`, json(), { body: json<object | undefined>() });
+  return client.send({ ...call, ...asked }, { body });
+};
 
 const failure = (client: ServiceClient, asked: Asked) =>
   send(client, asked).then(
@@ -66,13 +66,9 @@ describe('a request', () => {
       response.writeHead(201, { 'x-extra': 'yes' }).end('{"amount": "1.50"}');
     });
     const client = clientOf(owner.url);
-    const Create = defineCall({
-      owner: 'payments',
-      method: 'POST',
-      path: '/internal/v1/x/:id',
+    const Create = defineCall('payments', 'POST /x/:id', json(), {
       query: { status: query.text, cursor: query.text },
       body: object<{ a: number }>({ a: { type: 'integer' } }),
-      response: json(),
     });
     const response = await withRequestId('req-1', () =>
       client.send(Create, { params: { id: 'a/b' }, query: { status: 'PAID', cursor: 'a&b' }, body: { a: 1 } }),
@@ -233,20 +229,21 @@ test('calls are measured by client, method and status', async () => {
 });
 
 describe('a declared call', () => {
-  const Accept = defineCall({
-    owner: 'payments',
-    method: 'POST',
-    path: '/internal/v1/payments/:payment_id/transfers/:position',
-    query: { before: query.timestamp, limit: query.integer(1, 9) },
-    authored: true,
-    body: object<{ position: number }>({ position: { type: 'integer' } }),
-    status: 201,
-    response: json<{ height: number }>({
+  const Accept = defineCall(
+    'payments',
+    'POST /payments/:payment_id/transfers/:position',
+    json<{ height: number }>({
       type: 'object',
       required: ['height'],
       properties: { height: { type: 'integer' } },
     }),
-  });
+    {
+      query: { before: query.timestamp, limit: query.integer(1, 9) },
+      authored: true,
+      body: object<{ position: number }>({ position: { type: 'integer' } }),
+      status: 201,
+    },
+  );
   const input = {
     params: { payment_id: 'pay/1', position: '2' },
     query: { limit: 3, before: undefined },

@@ -13,7 +13,7 @@ import { startServer, type TestServer } from './server-fixture.ts';
 const token = 'an internal token of at least 32 characters';
 const theirs = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;
 
-const ReadThing = defineCall({ owner: 'payments', method: 'GET', path: '/internal/v1/things/:id', response: json() });
+const ReadThing = defineCall('payments', 'GET /things/:id', json());
 
 let recording: ReturnType<typeof recordSpans>;
 const closing: (() => Promise<void> | void)[] = [];

@@ -19,10 +19,4 @@ export type AuditEntry = {
  * merchant, except in api-gateway, which knows every merchant and answers 404.
  */
 export const auditCall = <Response>(owner: ServiceName, response: Json<Response>) =>
-  defineCall({
-    owner,
-    method: 'GET',
-    path: '/internal/v1/merchants/:merchant_id/audit',
-    query: { before: query.timestamp },
-    response,
-  });
+  defineCall(owner, 'GET /merchants/:merchant_id/audit', response, { query: { before: query.timestamp } });

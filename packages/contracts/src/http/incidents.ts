@@ -15,23 +15,13 @@ export const isIncidentId = (text: string): boolean => incidentId.test(text);
  * one of a page is given. Resolving one undoes nothing and pays nothing, and repeating it changes nothing.
  */
 export const incidentCalls = <Incident>(owner: ServiceName) => ({
-  list: defineCall({
-    owner,
-    method: 'GET',
-    path: '/internal/v1/incidents',
+  list: defineCall(owner, 'GET /incidents', json<{ incidents: Incident[] }>(), {
     query: {
       status: query.oneOf('open', 'all'),
       before: { parse: (text: string) => (isIncidentId(text) ? text : null), reason: 'must be an incident id' },
     },
-    response: json<{ incidents: Incident[] }>(),
   }),
-  resolve: defineCall({
-    owner,
-    method: 'POST',
-    path: '/internal/v1/incidents/:incident_id/resolve',
-    authored: true,
-    response: json<Incident>(),
-  }),
+  resolve: defineCall(owner, 'POST /incidents/:incident_id/resolve', json<Incident>(), { authored: true }),
 });
 
 export type IncidentCalls<Incident> = ReturnType<typeof incidentCalls<Incident>>;

@@ -1,6 +1,6 @@
 import type { AccessType } from '../../access.ts';
 import { textSchema } from '../../author.ts';
-import { defineCall, json, object } from '../../call.ts';
+import { defineCall, json, object, type Json } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
 import type { BetaConditions } from '../../policy-defaults.ts';
 import { query } from '../../query.ts';
@@ -25,48 +25,29 @@ export type Credentials = { merchant_id: string; api_key: string; rotation_secre
 /** A standard beta needs no numbers; a legacy account keeps its previous total, so that one must be given. */
 export type Registration = BetaConditions & { name: string; access_type: AccessType };
 
-export const RegisterMerchant = defineCall({
-  owner: 'api-gateway',
-  method: 'POST',
-  path: '/internal/v1/merchants',
+export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', json<Credentials>(), {
   authored: true,
   body: object<Registration>(
     { name: textSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
   ),
   status: 201,
-  response: json<Credentials>(),
 });
 
 /** The newest hundred, those before the last one of a page if it is given. */
-export const ListMerchants = defineCall({
-  owner: 'api-gateway',
-  method: 'GET',
-  path: '/internal/v1/merchants',
+export const ListMerchants = defineCall('api-gateway', 'GET /merchants', json<{ merchants: Merchant[] }>(), {
   query: { before: query.id('mer', 'a merchant') },
-  response: json<{ merchants: Merchant[] }>(),
 });
 
-export const ReadMerchant = defineCall({
-  owner: 'api-gateway',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id',
-  response: json<Merchant>(),
-});
+export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_id', json<Merchant>());
 
 export const ReadMerchantAudit = auditCall('api-gateway', json<{ entries: AuditEntry[] }>());
 
 /** Changes of an account by an operator. 404 for an unknown merchant; blocking a blocked one changes nothing. */
-const change = <const Action extends string, T>(action: Action, response: T) =>
-  ({
-    owner: 'api-gateway',
-    method: 'POST',
-    path: `/internal/v1/merchants/:merchant_id/${action}`,
-    authored: true,
-    response,
-  }) as const;
+const change = <const Action extends string, T>(action: Action, response: Json<T>) =>
+  defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true });
 
-export const BlockMerchant = defineCall(change('block', json<Merchant>()));
-export const UnblockMerchant = defineCall(change('unblock', json<Merchant>()));
+export const BlockMerchant = change('block', json<Merchant>());
+export const UnblockMerchant = change('unblock', json<Merchant>());
 /** Account and history stay. */
-export const ReplaceCredentials = defineCall(change('replace-credentials', json<Credentials>()));
+export const ReplaceCredentials = change('replace-credentials', json<Credentials>());

@@ -47,9 +47,4 @@ export type EndpointStatus = {
 };
 
 /** Every enabled network. */
-export const ReadChains = defineCall({
-  owner: 'chain-watcher',
-  method: 'GET',
-  path: '/internal/v1/chains',
-  response: json<ChainStatus[]>(),
-});
+export const ReadChains = defineCall('chain-watcher', 'GET /chains', json<ChainStatus[]>());

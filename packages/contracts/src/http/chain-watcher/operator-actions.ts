@@ -16,13 +16,9 @@ export type Resumption = {
  * Lets a halted network go on. It halts anew if its nodes still contradict what is final; with `accept_fork` it follows them below
  * what had been final instead, once. 404 for an unknown network, 409 for one that is not halted.
  */
-export const ResumeChain = defineCall({
-  owner: 'chain-watcher',
-  method: 'POST',
-  path: '/internal/v1/chains/:network/resume',
+export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/resume', json<Resumption>(), {
   authored: true,
   body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
-  response: json<Resumption>(),
 });
 
 /** What an operator did to a network. */
@@ -37,10 +33,9 @@ export type OperatorAction = {
 };
 
 /** The newest hundred, of one network or of all. */
-export const ListOperatorActions = defineCall({
-  owner: 'chain-watcher',
-  method: 'GET',
-  path: '/internal/v1/operator-actions',
-  query: { network: query.text, before: query.timestamp },
-  response: json<{ actions: OperatorAction[] }>(),
-});
+export const ListOperatorActions = defineCall(
+  'chain-watcher',
+  'GET /operator-actions',
+  json<{ actions: OperatorAction[] }>(),
+  { query: { network: query.text, before: query.timestamp } },
+);

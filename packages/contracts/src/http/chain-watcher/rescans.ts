@@ -30,23 +30,14 @@ export type RescanRange = {
 const height = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER };
 
 /** 404 for an unknown network, 422 for a range that is not one. Rescanning the same blocks again changes nothing. */
-export const CreateRescan = defineCall({
-  owner: 'chain-watcher',
-  method: 'POST',
-  path: '/internal/v1/chains/:network/rescans',
+export const CreateRescan = defineCall('chain-watcher', 'POST /chains/:network/rescans', json<Rescan>(), {
   authored: true,
   body: object<RescanRange>(
     { from_block: height, since: { type: 'string' }, to_block: height },
     { optional: ['from_block', 'since', 'to_block'] },
   ),
   status: 201,
-  response: json<Rescan>(),
 });
 
 /** The newest hundred of a network. 404 for an unknown network. */
-export const ListRescans = defineCall({
-  owner: 'chain-watcher',
-  method: 'GET',
-  path: '/internal/v1/chains/:network/rescans',
-  response: json<{ rescans: Rescan[] }>(),
-});
+export const ListRescans = defineCall('chain-watcher', 'GET /chains/:network/rescans', json<{ rescans: Rescan[] }>());

@@ -6,11 +6,10 @@ export type TipsResponse = { tips: { network: string; height: number }[] };
  * The last scanned block of every enabled network, from which confirmations are counted. A network of which nothing is scanned yet is
  * left out; a halted one keeps its height. Payments reads it every second while somebody waits for confirmations.
  */
-export const ReadTips = defineCall({
-  owner: 'chain-watcher',
-  method: 'GET',
-  path: '/internal/v1/tips',
-  response: json<TipsResponse>({
+export const ReadTips = defineCall(
+  'chain-watcher',
+  'GET /tips',
+  json<TipsResponse>({
     type: 'object',
     required: ['tips'],
     properties: {
@@ -24,4 +23,4 @@ export const ReadTips = defineCall({
       },
     },
   }),
-});
+);

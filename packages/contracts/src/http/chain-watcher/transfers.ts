@@ -19,29 +19,10 @@ export type TransfersInWindows = {
  * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network itself is scanned.
  * The route checks addresses, amounts and times itself. What payments asks before it lets a payment expire.
  */
-export const FindTransfersInWindows = defineCall({
-  owner: 'chain-watcher',
-  method: 'POST',
-  path: '/internal/v1/transfers/in-windows',
-  body: object<{ network: string; windows: TransferWindow[] }>({
-    network: { type: 'string' },
-    windows: {
-      type: 'array',
-      maxItems: 100,
-      items: {
-        type: 'object',
-        required: ['recipient', 'from', 'to'],
-        properties: {
-          recipient: { type: 'string' },
-          amount: { type: 'string' },
-          from: { type: 'string' },
-          to: { type: 'string' },
-        },
-      },
-    },
-  }),
-  idempotent: true,
-  response: json<TransfersInWindows>({
+export const FindTransfersInWindows = defineCall(
+  'chain-watcher',
+  'POST /transfers/in-windows',
+  json<TransfersInWindows>({
     type: 'object',
     required: ['scanned_through', 'transfers'],
     properties: {
@@ -49,7 +30,27 @@ export const FindTransfersInWindows = defineCall({
       transfers: { type: 'array', items: TransferObserved.schema },
     },
   }),
-});
+  {
+    body: object<{ network: string; windows: TransferWindow[] }>({
+      network: { type: 'string' },
+      windows: {
+        type: 'array',
+        maxItems: 100,
+        items: {
+          type: 'object',
+          required: ['recipient', 'from', 'to'],
+          properties: {
+            recipient: { type: 'string' },
+            amount: { type: 'string' },
+            from: { type: 'string' },
+            to: { type: 'string' },
+          },
+        },
+      },
+    }),
+    idempotent: true,
+  },
+);
 
 export type TransferId = { network: string; transaction_id: string; transaction_event_index: number };
 
@@ -88,13 +89,10 @@ export const transferIdSchemas = {
  * Reads a transfer from the chain again, past everything stored, also for wallets that are no longer watched. 503 when no endpoint
  * gives a usable answer in time. What payments asks before an operator makes a transfer pay a payment.
  */
-export const VerifyTransfer = defineCall({
-  owner: 'chain-watcher',
-  method: 'POST',
-  path: '/internal/v1/transfers/verify',
-  body: object<TransferId>({ network: { type: 'string' }, ...transferIdSchemas }),
-  idempotent: true,
-  response: json<Finding>({
+export const VerifyTransfer = defineCall(
+  'chain-watcher',
+  'POST /transfers/verify',
+  json<Finding>({
     type: 'object',
     anyOf: [
       findingSchema('present', {
@@ -105,7 +103,11 @@ export const VerifyTransfer = defineCall({
       findingSchema('undecided', { reason: { enum: indecisions } }),
     ],
   }),
-});
+  {
+    body: object<TransferId>({ network: { type: 'string' }, ...transferIdSchemas }),
+    idempotent: true,
+  },
+);
 
 function findingSchema(finding: Finding['finding'], properties: object): object {
   return {

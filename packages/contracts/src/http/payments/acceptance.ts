@@ -34,19 +34,14 @@ export type Acceptance = Pair & {
 };
 
 /** What accepting the transfer would mean, for the person who decides. */
-export const ReadAcceptanceCandidate = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
-  response: json<AcceptanceCandidate>(),
-});
+export const ReadAcceptanceCandidate = defineCall(
+  'payments',
+  'GET /payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
+  json<AcceptanceCandidate>(),
+);
 
 /** Makes a transfer that pays nothing pay this payment. */
-export const AcceptTransfer = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/payments/:payment_id/accept-transfer',
+export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id/accept-transfer', json<Acceptance>(), {
   authored: true,
   body: object<Omit<TransferId, 'network'>>(transferIdSchemas),
-  response: json<Acceptance>(),
 });

@@ -5,12 +5,7 @@ import { defineCall, json } from '../../call.ts';
 export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
 
 /** 503 for a merchant that quota does not know yet. */
-export const ReadLimits = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/limits',
-  response: json<OwnLimits>(),
-});
+export const ReadLimits = defineCall('payments', 'GET /merchants/:merchant_id/limits', json<OwnLimits>());
 
 /** The policy that payments enforces, and what it has counted. */
 export type Gate = AccessPolicy & {
@@ -24,9 +19,4 @@ export type Gate = AccessPolicy & {
 };
 
 /** 404 while payments has no policy of the merchant. */
-export const ReadGate = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/gate',
-  response: json<Gate>(),
-});
+export const ReadGate = defineCall('payments', 'GET /merchants/:merchant_id/gate', json<Gate>());

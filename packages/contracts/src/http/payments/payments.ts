@@ -18,10 +18,7 @@ const text = { type: 'string', minLength: 1 };
  * Called by the gateway, which has validated and counted the request. 201 with the exact bytes that a repetition gets again, then with
  * the header `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when it cannot be decided.
  */
-export const CreatePayment = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/merchants/:merchant_id/payments',
+export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
   body: object<CreationRequest & { idempotency_key: string }>({
     idempotency_key: { ...text, maxLength: 255 },
     amount: text,
@@ -34,33 +31,32 @@ export const CreatePayment = defineCall({
   status: 201,
   // The key makes sending it twice as good as once.
   idempotent: true,
-  response: json<Payment>(),
 });
 
 const LIST_MAX = 100;
 
 /** Newest first, 20 unless `limit` says otherwise; `created_from` is included, `created_to` is not. */
-export const ListPayments = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/payments',
-  query: {
-    status: query.oneOf(...paymentStatuses),
-    created_from: query.timestamp,
-    created_to: query.timestamp,
-    cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
-    limit: query.integer(1, LIST_MAX),
+export const ListPayments = defineCall(
+  'payments',
+  'GET /merchants/:merchant_id/payments',
+  json<{ payments: Payment[]; next_cursor: string | null }>(),
+  {
+    query: {
+      status: query.oneOf(...paymentStatuses),
+      created_from: query.timestamp,
+      created_to: query.timestamp,
+      cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
+      limit: query.integer(1, LIST_MAX),
+    },
   },
-  response: json<{ payments: Payment[]; next_cursor: string | null }>(),
-});
+);
 
 /** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */
-export const CancelPayment = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/merchants/:merchant_id/payments/:payment_id/cancel',
-  response: json<Payment>(),
-});
+export const CancelPayment = defineCall(
+  'payments',
+  'POST /merchants/:merchant_id/payments/:payment_id/cancel',
+  json<Payment>(),
+);
 
 /** Most details in one call: with 100 unmatched transfers each, the answer has about a megabyte, half of what the client reads. */
 export const DETAILS_MAX = 50;
@@ -69,42 +65,44 @@ export const DETAILS_MAX = 50;
 export type OwnPayment = { merchant_id: string; payment_id: string };
 
 /** Many merchants' payments in one call. Each entry names what it is about; what is not found is left out. */
-export const ReadPaymentDetails = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/payment-details',
-  body: object<{ payments: OwnPayment[] }>({
-    payments: {
-      type: 'array',
-      maxItems: DETAILS_MAX,
-      items: {
-        type: 'object',
-        required: ['merchant_id', 'payment_id'],
-        properties: { merchant_id: { type: 'string' }, payment_id: { type: 'string' } },
+export const ReadPaymentDetails = defineCall(
+  'payments',
+  'POST /payment-details',
+  json<{ found: { merchant_id: string; payment: PaymentDetails }[] }>(foundSchema()),
+  {
+    body: object<{ payments: OwnPayment[] }>({
+      payments: {
+        type: 'array',
+        maxItems: DETAILS_MAX,
+        items: {
+          type: 'object',
+          required: ['merchant_id', 'payment_id'],
+          properties: { merchant_id: { type: 'string' }, payment_id: { type: 'string' } },
+        },
       },
-    },
-  }),
-  idempotent: true,
-  response: json<{ found: { merchant_id: string; payment: PaymentDetails }[] }>(foundSchema()),
-});
+    }),
+    idempotent: true,
+  },
+);
 
 export const PUBLIC_PAYMENTS_MAX = 200;
 
 /** Many payments by SHA-256 of their public tokens, in hex. Each entry names what it is about; what is not found is left out. */
-export const ReadPublicPayments = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/public-payments',
-  body: object<{ tokens_sha256: string[] }>({
-    tokens_sha256: {
-      type: 'array',
-      maxItems: PUBLIC_PAYMENTS_MAX,
-      items: { type: 'string', pattern: '^[0-9a-f]{64}$' },
-    },
-  }),
-  idempotent: true,
-  response: json<{ found: ({ token_sha256: string } & CheckoutPayment)[] }>(foundSchema()),
-});
+export const ReadPublicPayments = defineCall(
+  'payments',
+  'POST /public-payments',
+  json<{ found: ({ token_sha256: string } & CheckoutPayment)[] }>(foundSchema()),
+  {
+    body: object<{ tokens_sha256: string[] }>({
+      tokens_sha256: {
+        type: 'array',
+        maxItems: PUBLIC_PAYMENTS_MAX,
+        items: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+      },
+    }),
+    idempotent: true,
+  },
+);
 
 /** A list, as the gateway has always checked: its entries are looked up by what they name. */
 function foundSchema(): object {
@@ -134,9 +132,4 @@ export type OperatorsPayment = Payment & {
 };
 
 /** Everything known of a payment of any merchant. */
-export const ReadPayment = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/payments/:payment_id',
-  response: json<OperatorsPayment>(),
-});
+export const ReadPayment = defineCall('payments', 'GET /payments/:payment_id', json<OperatorsPayment>());

@@ -11,21 +11,12 @@ export type Wallet = {
 };
 
 /** 422 for a text that is no address. */
-export const ReadWallet = defineCall({
-  owner: 'payments',
-  method: 'GET',
-  path: '/internal/v1/wallets/:address',
-  response: json<Wallet>(),
-});
+export const ReadWallet = defineCall('payments', 'GET /wallets/:address', json<Wallet>());
 
 /** A wallet and the merchant that lost it. */
 export type ReleasedWallet = { address: string; merchant_id: string };
 
 /** Takes a wallet from its merchant; the next one that creates a payment on it gets it. 404 when it belongs to none. */
-export const ReleaseWallet = defineCall({
-  owner: 'payments',
-  method: 'POST',
-  path: '/internal/v1/wallets/:address/release',
+export const ReleaseWallet = defineCall('payments', 'POST /wallets/:address/release', json<ReleasedWallet>(), {
   authored: true,
-  response: json<ReleasedWallet>(),
 });

@@ -11,10 +11,6 @@ export const ReadPolicyAudit = auditCall('quota', json<{ changes: PolicyChange[]
 export type UsageDay = { day: string; payments_created: number };
 
 /** The newest hundred days on which something was created, those before a day if one is given. 404 for an unknown merchant. */
-export const ReadUsage = defineCall({
-  owner: 'quota',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/usage',
+export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
   query: { before: query.day },
-  response: json<{ days: UsageDay[] }>(),
 });

@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '../../access.ts';
-import { defineCall, json, object } from '../../call.ts';
+import { defineCall, json, object, type Json } from '../../call.ts';
 import { AccessChanged } from '../../messages/access-changed.ts';
 import { MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
 
@@ -7,26 +7,24 @@ import { MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-de
  * Read by payments before it refuses a creation by its own copy. 404 for a merchant that quota does not know yet.
  * The message has the policy and when it changed; this has the policy alone.
  */
-export const ReadPolicy = defineCall({
-  owner: 'quota',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/policy',
-  response: json<AccessPolicy>({
+export const ReadPolicy = defineCall(
+  'quota',
+  'GET /merchants/:merchant_id/policy',
+  json<AccessPolicy>({
     ...AccessChanged.schema,
     required: AccessChanged.schema.required.filter((field) => field !== 'changed_at'),
   }),
-});
+);
 
 /** The newest account status that quota knows, and a version of the policy that includes it. */
 export type AccountStatus = { status: string; status_version: number; policy_version: number };
 
 /** How an operator's command finds out that a block has arrived. 404 for a merchant that quota does not know yet. */
-export const ReadAccountStatus = defineCall({
-  owner: 'quota',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/account-status',
-  response: json<AccountStatus>(),
-});
+export const ReadAccountStatus = defineCall(
+  'quota',
+  'GET /merchants/:merchant_id/account-status',
+  json<AccountStatus>(),
+);
 
 const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
 /** Far above any real account, and still within PostgreSQL's integer. */
@@ -38,25 +36,16 @@ export const betaSchemas = { ...limitSchemas, beta_duration_days: days };
  * Changes of the policy by an operator. Each answers the policy in force, 404 for an unknown merchant, 409 with the reason when the
  * policy does not allow it. Asking for what is already so makes no new version.
  */
-const change = <const Action extends string>(action: Action) =>
-  ({
-    owner: 'quota',
-    method: 'POST',
-    path: `/internal/v1/merchants/:merchant_id/${action}`,
-    authored: true,
-    response: json<AccessPolicy>(),
-  }) as const;
+const change = <const Action extends string, Body = undefined>(action: Action, body: Json<Body> = { schema: null }) =>
+  defineCall('quota', `POST /merchants/:merchant_id/${action}`, json<AccessPolicy>(), { authored: true, body });
 
-export const ActivateBeta = defineCall(change('activate'));
-export const PauseCreation = defineCall(change('pause'));
-export const ResumeCreation = defineCall(change('resume'));
-export const ExtendBeta = defineCall({ ...change('extend'), body: object<{ days: number }>({ days }) });
+export const ActivateBeta = change('activate');
+export const PauseCreation = change('pause');
+export const ResumeCreation = change('resume');
+export const ExtendBeta = change('extend', object<{ days: number }>({ days }));
 /** At least one of them: an empty change is 422. */
-export const SetLimits = defineCall({
-  ...change('limits'),
-  body: object<Limits>(limitSchemas, { optional: ['total_limit', 'daily_limit'] }),
-});
-export const MoveToBeta = defineCall({
-  ...change('move-to-beta'),
-  body: object<BetaConditions>(betaSchemas, { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] }),
-});
+export const SetLimits = change('limits', object<Limits>(limitSchemas, { optional: ['total_limit', 'daily_limit'] }));
+export const MoveToBeta = change(
+  'move-to-beta',
+  object<BetaConditions>(betaSchemas, { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] }),
+);

@@ -5,28 +5,27 @@ import type { WebhookSettings } from '../../webhook.ts';
 export type ConfiguredWebhook = { url: string; key_id: string; signing_key?: string };
 
 /** 422 for a URL that the policy refuses, 503 while names cannot be resolved. */
-export const ConfigureWebhook = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'PUT',
-  path: '/internal/v1/merchants/:merchant_id/webhook',
-  body: object<{ url: string }>({ url: { type: 'string' } }),
-  // The first answer shows the signing key, and a second one would not.
-  idempotent: false,
-  response: json<ConfiguredWebhook>(),
-});
+export const ConfigureWebhook = defineCall(
+  'webhook-dispatcher',
+  'PUT /merchants/:merchant_id/webhook',
+  json<ConfiguredWebhook>(),
+  {
+    body: object<{ url: string }>({ url: { type: 'string' } }),
+    // The first answer shows the signing key, and a second one would not.
+    idempotent: false,
+  },
+);
 
 /** 404 before the first configuration. */
-export const ReadWebhook = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/webhook',
-  response: json<WebhookSettings>(),
-});
+export const ReadWebhook = defineCall(
+  'webhook-dispatcher',
+  'GET /merchants/:merchant_id/webhook',
+  json<WebhookSettings>(),
+);
 
 /** 409 before the first configuration. */
-export const RotateWebhookKey = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'POST',
-  path: '/internal/v1/merchants/:merchant_id/webhook/rotate-key',
-  response: json<{ key_id: string; signing_key: string }>(),
-});
+export const RotateWebhookKey = defineCall(
+  'webhook-dispatcher',
+  'POST /merchants/:merchant_id/webhook/rotate-key',
+  json<{ key_id: string; signing_key: string }>(),
+);

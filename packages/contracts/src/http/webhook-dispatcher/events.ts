@@ -4,30 +4,24 @@ import type { DeliveryRecord } from '../../webhook.ts';
 import type { Lane } from './lanes.ts';
 
 /** The events of one payment, newest first. Empty for a payment without one, also for another merchant's. */
-export const ListDeliveries = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/merchants/:merchant_id/payments/:payment_id/deliveries',
-  response: json<{ deliveries: DeliveryRecord[] }>(),
-});
+export const ListDeliveries = defineCall(
+  'webhook-dispatcher',
+  'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
+  json<{ deliveries: DeliveryRecord[] }>(),
+);
 
 /** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
-export const RetryEvent = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'POST',
-  path: '/internal/v1/merchants/:merchant_id/events/:event_id/retry',
-  status: 202,
-  response: json<DeliveryRecord>(),
-});
+export const RetryEvent = defineCall(
+  'webhook-dispatcher',
+  'POST /merchants/:merchant_id/events/:event_id/retry',
+  json<DeliveryRecord>(),
+  { status: 202 },
+);
 
 /** As a merchant's retry, without its hourly limit. */
-export const RecoverEvent = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'POST',
-  path: '/internal/v1/events/:event_id/recover',
+export const RecoverEvent = defineCall('webhook-dispatcher', 'POST /events/:event_id/recover', json<DeliveryRecord>(), {
   authored: true,
   status: 202,
-  response: json<DeliveryRecord>(),
 });
 
 export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number; interruptions: number };
@@ -36,13 +30,12 @@ export type FailedEvent = DeliveryRecord & { merchant_id: string; cycle: number;
 export const FAILED_EVENTS_MAX = 100_000;
 
 /** The oldest hundred, those after an event if one is given; of one merchant or of all. `total` is how many there are in all. */
-export const ListFailedEvents = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/events',
-  query: { status: query.oneOf('failed'), merchant_id: query.text, after: query.id('evt', 'an event') },
-  response: json<{ events: FailedEvent[]; total: number }>(),
-});
+export const ListFailedEvents = defineCall(
+  'webhook-dispatcher',
+  'GET /events',
+  json<{ events: FailedEvent[]; total: number }>(),
+  { query: { status: query.oneOf('failed'), merchant_id: query.text, after: query.id('evt', 'an event') } },
+);
 
 export type EventState = DeliveryRecord & {
   merchant_id: string;
@@ -69,18 +62,13 @@ export type AttemptRecord = {
 /** `lane` is its merchant's queue, null if there is none; attempts are the newest hundred, those before a time if one is given. */
 export type DescribedEvent = { event: EventState; lane: Lane | null; attempts: AttemptRecord[] };
 
-const described = { query: { before: query.timestamp }, response: json<DescribedEvent>() };
+const page = { query: { before: query.timestamp } };
 
-export const ReadEvent = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/events/:event_id',
-  ...described,
-});
+export const ReadEvent = defineCall('webhook-dispatcher', 'GET /events/:event_id', json<DescribedEvent>(), page);
 
-export const ReadEventOfPayment = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/payments/:payment_id/event',
-  ...described,
-});
+export const ReadEventOfPayment = defineCall(
+  'webhook-dispatcher',
+  'GET /payments/:payment_id/event',
+  json<DescribedEvent>(),
+  page,
+);

@@ -35,10 +35,6 @@ export type Lane = {
  * The hundred lanes that wait longest, and how many wait: those of blocked accounts with `held`, else the others. With `merchant_id`
  * that merchant's lane alone, whether it waits or not.
  */
-export const ListLanes = defineCall({
-  owner: 'webhook-dispatcher',
-  method: 'GET',
-  path: '/internal/v1/lanes',
+export const ListLanes = defineCall('webhook-dispatcher', 'GET /lanes', json<{ lanes: Lane[]; total: number }>(), {
   query: { held: query.oneOf('true', 'false'), merchant_id: query.text },
-  response: json<{ lanes: Lane[]; total: number }>(),
 });
