@@ -1,27 +1,11 @@
-export type AccessType = 'beta' | 'legacy';
+import type { AccessChanged } from './messages/access-changed.ts';
 
-/** Who may create how many payments, as quota decides it and payments enforces it. Times are RFC 3339 UTC with milliseconds. */
-export type AccessPolicy = {
-  merchant_id: string;
-  /** Grows with every change; only the newest counts. */
-  policy_version: number;
-  access_type: AccessType;
-  /** False while the whole account is blocked. */
-  account_active: boolean;
-  creation_paused: boolean;
-  beta_duration_days: number | null;
-  /** Null until a beta is activated. */
-  beta_started_at: string | null;
-  beta_expires_at: string | null;
-  /** Payments allowed in this package. */
-  total_limit: number;
-  /** Payments allowed in a UTC day; null means no daily cap. */
-  daily_limit: number | null;
-  /** Grows when a new package begins: usage of the package is counted from there, lifetime usage goes on. */
-  package_number: number;
-};
+/** Who may create how many payments, as quota decides it and payments enforces it. */
+export type AccessPolicy = Omit<AccessChanged, 'changed_at'>;
 
-/** Why a creation is refused with 403, in the order in which the reasons are looked at. */
+export type AccessType = AccessPolicy['access_type'];
+
+/** Why a creation is refused with 403, in the order in which they are checked. */
 export const creationBlockReasons = [
   'account_inactive',
   'creation_paused',

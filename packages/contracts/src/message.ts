@@ -1,11 +1,11 @@
 import type { ServiceName } from './service-name.ts';
-import { compileSchema, describeErrors } from './schema.ts';
+import { compileSchema, describeErrors, type ObjectOf } from './schema.ts';
 
-/** A message of the broker: its name, who says it, and the check of its body. */
+/** A message of the broker: its name, who publishes it, and the check of its body. */
 export type MessageDefinition<T> = {
   /** Past tense, PascalCase; also the routing key. */
   name: string;
-  /** Grows only with a change that an old reader could not take. */
+  /** Grows only with a change that an old reader could not read. */
   version: number;
   published_by: ServiceName;
   /** JSON Schema (draft 2020-12) of the body. Unknown fields are allowed, so that a newer sender does not break an older reader. */
@@ -19,14 +19,13 @@ export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }
 
-export function defineMessage<T>(
-  definition: Omit<MessageDefinition<T>, 'parse' | 'schema'> & {
-    properties: { [field in keyof T]-?: object };
-  },
-): MessageDefinition<T> {
+/** Declares a message. The type of its body follows from the schemas of its fields, each of which is required. */
+export function defineMessage<const Properties extends Record<string, object>>(
+  definition: Omit<MessageDefinition<unknown>, 'parse' | 'schema'> & { properties: Properties },
+): MessageDefinition<ObjectOf<Properties>> {
   const { properties, ...rest } = definition;
   const schema = { type: 'object', required: Object.keys(properties), properties } as const;
-  const validate = compileSchema<T>(schema);
+  const validate = compileSchema<ObjectOf<Properties>>(schema);
   return {
     ...rest,
     schema,
@@ -36,3 +35,6 @@ export function defineMessage<T>(
     },
   };
 }
+
+/** The body of a message. */
+export type BodyOfMessage<Definition extends MessageDefinition<unknown>> = ReturnType<Definition['parse']>;

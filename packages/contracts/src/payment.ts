@@ -1,13 +1,7 @@
 /** PENDING and CHECKING are unfinished; the other three are final, save that money which came in time still turns EXPIRED and CANCELLED into PAID. */
-export type PaymentStatus = 'PENDING' | 'CHECKING' | 'PAID' | 'EXPIRED' | 'CANCELLED';
+export const paymentStatuses = ['PENDING', 'CHECKING', 'PAID', 'EXPIRED', 'CANCELLED'] as const;
 
-export const paymentStatuses = [
-  'PENDING',
-  'CHECKING',
-  'PAID',
-  'EXPIRED',
-  'CANCELLED',
-] as const satisfies readonly PaymentStatus[];
+export type PaymentStatus = (typeof paymentStatuses)[number];
 
 /** What a merchant reads of the transfer that pays a payment. */
 export type PaymentTransaction = {

@@ -11,6 +11,22 @@ export function compileSchema<T>(schema: object): ValidateFunction<T> {
   return ajv.compile<T>(schema);
 }
 
+/** The type of what fits a JSON Schema that is declared `as const`, for the keywords that the contracts use. */
+export type TypeOf<Schema> = Schema extends { enum: readonly (infer Value)[] }
+  ? Value
+  : Schema extends { type: readonly (infer Name)[] }
+    ? Name extends keyof Types
+      ? Types[Name]
+      : never
+    : Schema extends { type: infer Name extends keyof Types }
+      ? Types[Name]
+      : unknown;
+
+type Types = { string: string; integer: number; number: number; boolean: boolean; null: null };
+
+/** An object of which every one of these fields is required. */
+export type ObjectOf<Properties> = { -readonly [field in keyof Properties]: TypeOf<Properties[field]> };
+
 /** Says every problem in one line: "/amount must match pattern …; / must have required property 'network'". */
 export function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
   return (errors ?? [])

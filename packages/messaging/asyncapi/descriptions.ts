@@ -1,47 +1,50 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
-/** What the docstrings of a type say: of the type itself, and of its fields by name. */
+/** What the docstrings of a message say: of the message itself, and of its fields by name. */
 export type Description = { text: string; fields: Record<string, string> };
 
-const contracts = fileURLToPath(new URL('../../contracts/src', import.meta.url));
+const directory = fileURLToPath(new URL('../../contracts/src/messages/', import.meta.url));
 
 /**
- * The docstrings of every exported object type in the contracts, by the type's name. The sentences a programmer reads
- * in the code are the ones in the document: written once, they cannot disagree.
+ * The docstrings of every message in the contracts, by its name. The sentences a programmer reads in the code are the ones in the
+ * document: written once, they cannot disagree. A field without one has that of the shared field it is made of.
  */
 export function readDescriptions(): Record<string, Description> {
-  const aliases = [contracts, join(contracts, 'messages')].flatMap(sourceFiles).flatMap(typeAliases);
-  const byName = new Map(aliases.map((alias) => [alias.name.text, alias]));
-
-  function fieldsOf(type: ts.TypeNode): Record<string, string> {
-    if (ts.isIntersectionTypeNode(type))
-      return Object.assign({}, ...type.types.map(fieldsOf)) as Record<string, string>;
-    if (ts.isTypeReferenceNode(type)) {
-      const referred = byName.get(type.typeName.getText());
-      return referred ? fieldsOf(referred.type) : {};
-    }
-    if (!ts.isTypeLiteralNode(type)) return {};
-    const documented = type.members.map((member) => [member.name?.getText() ?? '', docstring(member)] as const);
-    return Object.fromEntries(documented.filter(([, text]) => text !== ''));
-  }
-
+  const declarations = readdirSync(directory).flatMap(constants);
+  const shared = declarations.find(({ name }) => name === 'fields')?.fields ?? {};
   return Object.fromEntries(
-    aliases.map((alias) => [alias.name.text, { text: docstring(alias), fields: fieldsOf(alias.type) }]),
+    declarations.map(({ name, text, fields }) => {
+      const texts = Object.entries(fields).map(([field, own]) => [field, own.text || (shared[own.from]?.text ?? '')]);
+      return [
+        name,
+        { text, fields: Object.fromEntries(texts.filter(([, found]) => found !== '')) as Description['fields'] },
+      ];
+    }),
   );
 }
 
-function sourceFiles(directory: string): ts.SourceFile[] {
-  const names = readdirSync(directory).filter((name) => name.endsWith('.ts'));
-  return names.map((name) =>
-    ts.createSourceFile(name, readFileSync(join(directory, name), 'utf8'), ts.ScriptTarget.Latest, true),
-  );
+/** The exported constants of a file, with every field that is assigned in it. */
+function constants(name: string) {
+  const file = ts.createSourceFile(name, readFileSync(directory + name, 'utf8'), ts.ScriptTarget.Latest, true);
+  return file.statements.filter(ts.isVariableStatement).map((statement) => ({
+    name: statement.declarationList.declarations[0]?.name.getText() ?? '',
+    text: docstring(statement),
+    fields: Object.fromEntries(assignments(statement).map((field) => [field.name.getText(), fieldOf(field)])),
+  }));
 }
 
-function typeAliases(file: ts.SourceFile): ts.TypeAliasDeclaration[] {
-  return file.statements.filter(ts.isTypeAliasDeclaration);
+/** @returns its text, and of `nullable(fields.count)` the `count`. */
+const fieldOf = (field: ts.PropertyAssignment) => ({
+  text: docstring(field),
+  from: /\bfields\.(\w+)/.exec(field.initializer.getText())?.[1] ?? '',
+});
+
+function assignments(node: ts.Node): ts.PropertyAssignment[] {
+  const below = ts.isPropertyAssignment(node) ? [node] : [];
+  node.forEachChild((child) => void below.push(...assignments(child)));
+  return below;
 }
 
 /** The docstring as one line. */

@@ -1,26 +1,31 @@
-import type { AccessPolicy } from '../access.ts';
-import { defineMessage } from '../message.ts';
+import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { fields, nullable } from './fields.ts';
 
 /** The whole policy of a merchant after a change. Published by quota, consumed by payments, which keeps the highest policy_version. */
-export type AccessChanged = AccessPolicy & { changed_at: string };
-
-export const AccessChanged = defineMessage<AccessChanged>({
+export const AccessChanged = defineMessage({
   name: 'AccessChanged',
   version: 1,
   published_by: 'quota',
   properties: {
     merchant_id: fields.merchantId,
+    /** Grows with every change; only the newest counts. */
     policy_version: fields.version,
     access_type: fields.accessType,
+    /** False while the whole account is blocked. */
     account_active: { type: 'boolean' },
     creation_paused: { type: 'boolean' },
     beta_duration_days: nullable(fields.count),
+    /** Null until a beta is activated. */
     beta_started_at: nullable(fields.timestamp),
     beta_expires_at: nullable(fields.timestamp),
+    /** Payments allowed in this package. */
     total_limit: fields.count,
+    /** Payments allowed in a UTC day; null means no daily cap. */
     daily_limit: nullable(fields.count),
+    /** Grows when a new package begins: usage of the package is counted from there, lifetime usage goes on. */
     package_number: fields.version,
     changed_at: fields.timestamp,
   },
 });
+
+export type AccessChanged = BodyOfMessage<typeof AccessChanged>;

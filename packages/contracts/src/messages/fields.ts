@@ -8,7 +8,10 @@ export const fields = {
   network: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
   address: { type: 'string', minLength: 34, maxLength: 42 },
   amount: { type: 'string', pattern: AMOUNT_PATTERN },
+  /** 64 lowercase hex characters, no 0x. */
   transactionId: { type: 'string', pattern: '^[0-9a-f]{64}$' },
+  /** Position of the event in the receipt's full log list, from 0. Source: the API contract, "Webhook event". */
+  eventIndex: { type: 'integer', minimum: 0 },
   count: { type: 'integer', minimum: 0 },
   version: { type: 'integer', minimum: 1 },
   timestamp: timestampSchema,
@@ -16,6 +19,5 @@ export const fields = {
 } as const;
 
 /** The same field, or null. */
-export function nullable(schema: { type: string }): object {
-  return { ...schema, type: [schema.type, 'null'] };
-}
+export const nullable = <const S extends { type: string }>(schema: S) =>
+  ({ ...schema, type: [schema.type, 'null'] }) as Omit<S, 'type'> & { type: readonly [S['type'], 'null'] };

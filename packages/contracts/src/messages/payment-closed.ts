@@ -1,17 +1,8 @@
-import { defineMessage } from '../message.ts';
+import { defineMessage, type BodyOfMessage } from '../message.ts';
 import { fields } from './fields.ts';
 
 /** A payment no longer waits. Published by payments, consumed by chain-watcher, which stops watching after a grace period. */
-export type PaymentClosed = {
-  payment_id: string;
-  merchant_id: string;
-  network: string;
-  recipient: string;
-  status: 'PAID' | 'EXPIRED' | 'CANCELLED';
-  closed_at: string;
-};
-
-export const PaymentClosed = defineMessage<PaymentClosed>({
+export const PaymentClosed = defineMessage({
   name: 'PaymentClosed',
   version: 1,
   published_by: 'payments',
@@ -24,3 +15,5 @@ export const PaymentClosed = defineMessage<PaymentClosed>({
     closed_at: fields.timestamp,
   },
 });
+
+export type PaymentClosed = BodyOfMessage<typeof PaymentClosed>;
