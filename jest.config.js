@@ -28,7 +28,7 @@ const backends = {
 
 export default {
   // The tests wait for processes, and for loops that look now and then: with a worker for each core a third of a machine stands idle.
-  maxWorkers: availableParallelism() + 1,
+  maxWorkers: availableParallelism() + 2,
   testSequencer: '<rootDir>/tests/support/longest-first.ts',
   // Tests start processes and wait for loops of the services; five seconds, which jest would give them, measure the machine.
   testTimeout: 60_000,

@@ -19,7 +19,10 @@ const lint = step('eslint', [bin('eslint/bin/eslint.js'), '--max-warnings', '0',
 const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
 const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
 
-/** What each command runs under Node 24, step after step; words from the command line go to the last step. */
+/**
+ * What each command runs under Node 24, step after step; steps in a list of their own run at the same time. Words from the command line
+ * go to the last step.
+ */
 const commands = {
   start: script('infra/local/commands/start.ts'),
   stop: script('infra/local/commands/stop.ts'),
@@ -36,11 +39,13 @@ const commands = {
   lint: [walls, lint],
   format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
   check: [
-    step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
-    walls,
-    lint,
-    step('types', [bin('typescript/bin/tsc'), '-p', '.']),
-    step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
+    [
+      lint,
+      step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
+      walls,
+      step('types', [bin('typescript/bin/tsc'), '-p', '.']),
+      step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
+    ],
     tests,
   ],
   // What takes too long for every change: random tests with many runs from a new seed, and every fault.
@@ -60,15 +65,21 @@ async function main(command, words) {
   if (steps === undefined) fail(`unknown command "${command ?? ''}"; there are: ${Object.keys(commands).join(', ')}`);
   if (command === 'stop' || command === 'reset') leaveIfNothingInstalled(command);
   else install();
+  const startedAt = Date.now();
   const done = [];
-  for (const [position, { name, args, env }] of steps.entries()) {
-    const startedAt = Date.now();
-    const code = await run(position === steps.length - 1 ? [...args, ...words] : args, env);
-    done.push({ name, code, seconds: (Date.now() - startedAt) / 1000 });
-    if (code !== 0 && !goesOn.includes(command)) break;
+  for (const [position, together] of steps.entries()) {
+    const isLast = position === steps.length - 1;
+    done.push(...(await Promise.all([together].flat().map((one) => timed(one, isLast ? words : [])))));
+    if (done.some(({ code }) => code !== 0) && !goesOn.includes(command)) break;
   }
-  if (steps.length > 1) reportDurations(command, done);
+  if (steps.length > 1) reportDurations(command, done, Date.now() - startedAt);
   process.exit(done.find(({ code }) => code !== 0)?.code ?? 0);
+}
+
+async function timed({ name, args, env }, words) {
+  const startedAt = Date.now();
+  const code = await run([...args, ...words], env);
+  return { name, code, ms: Date.now() - startedAt };
 }
 
 function step(name, args, env = {}) {
@@ -88,13 +99,11 @@ function longRandomTests() {
   ];
 }
 
-function reportDurations(command, done) {
-  const total = done.reduce((sum, { seconds }) => sum + seconds, 0);
+function reportDurations(command, done, totalMs) {
+  const line = (ms, text) => console.log(`  ${(ms / 1000).toFixed(0).padStart(5)}  ${text}`);
   console.log(`\n${command}, seconds of each step:`);
-  for (const { name, code, seconds } of done) {
-    console.log(`  ${seconds.toFixed(0).padStart(5)}  ${name}${code === 0 ? '' : ` (failed, exit code ${code})`}`);
-  }
-  console.log(`  ${total.toFixed(0).padStart(5)}  in all`);
+  for (const { name, code, ms } of done) line(ms, name + (code === 0 ? '' : ` (failed, exit code ${code})`));
+  line(totalMs, 'in all');
 }
 
 function refuseOldNode() {
