@@ -33,25 +33,38 @@ test('a semaphore runs no more at once than it has permits, and the others follo
 });
 
 test('a micro-batch holds the items of one turn of the event loop, or those that came during the batch before, up to its size', async () => {
-  const batches: number[][] = [];
-  const runs: Promise<void>[] = [];
-  const add = createMicroBatcher<number>({
+  const batches: (readonly number[])[] = [];
+  const add = createMicroBatcher({
     maxSize: 3,
-    track: (work) => void runs.push(work),
-    run: async (batch) => {
+    run: async (batch: readonly number[]) => {
       batches.push(batch);
-      if (batches.length === 1) [3, 4, 5, 6].forEach(add);
-      await Promise.resolve();
+      if (batches.length === 1) later = [3, 4, 5, 6].map(add);
+      return batch.map((item) => 10 * item);
     },
   });
-  add(1);
-  add(2);
-  await Promise.all(runs);
+  let later: Promise<number>[] = [];
+  expect(await Promise.all([add(1), add(2)])).toEqual([10, 20]);
+  expect(await Promise.all(later)).toEqual([30, 40, 50, 60]);
   expect(batches).toEqual([[1, 2], [3, 4, 5], [6]]);
-  add(7);
-  await Promise.all(runs);
+  expect(await add(7)).toBe(70);
   expect(batches[3]).toEqual([7]);
-  expect(runs).toHaveLength(2);
+});
+
+test('a run that fails fails its own items, and a result that is still to come delays no other', async () => {
+  const slow = Promise.withResolvers<string>();
+  const add = createMicroBatcher({
+    maxSize: 2,
+    run: async (batch: readonly string[]) => {
+      if (batch.includes('bad')) throw new Error('no database');
+      return batch.map((item) => (item === 'slow' ? slow.promise : item));
+    },
+  });
+  const [bad, beside, late, prompt] = ['bad', 'beside', 'slow', 'prompt'].map((item) => add(item));
+  await expect(bad).rejects.toThrow('no database');
+  await expect(beside).rejects.toThrow('no database');
+  expect(await prompt).toBe('prompt');
+  slow.resolve('late');
+  expect(await late).toBe('late');
 });
 
 const backoff = { firstMs: 100, maxMs: 5_000 };

@@ -8,10 +8,15 @@ describe('the outcome writer', () => {
   test('writes outcomes that come during a write together in the next one', async () => {
     const batches: number[][] = [];
     const writer = createOutcomeWriter<number>({
-      write: async (outcomes) => void batches.push([...outcomes]),
+      write: async (outcomes) => {
+        batches.push([...outcomes]);
+        await new Promise((resolve) => setImmediate(resolve));
+      },
       logger,
     });
-    await Promise.all([1, 2, 3, 4].map((outcome) => writer.write(outcome)));
+    const first = writer(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    await Promise.all([first, ...[2, 3, 4].map((outcome) => writer(outcome))]);
     expect(batches).toEqual([[1], [2, 3, 4]]);
   });
 
@@ -21,8 +26,8 @@ describe('the outcome writer', () => {
       write: async (outcomes) => void sizes.push(outcomes.length),
       logger,
     });
-    await Promise.all(Array.from({ length: 600 }, (_, outcome) => writer.write(outcome)));
-    expect(sizes).toEqual([1, 256, 256, 87]);
+    await Promise.all(Array.from({ length: 600 }, (_, outcome) => writer(outcome)));
+    expect(sizes).toEqual([256, 256, 88]);
   });
 
   test('waits for a database that is away, and loses no outcome', async () => {
@@ -38,7 +43,7 @@ describe('the outcome writer', () => {
       },
       logger,
     });
-    await Promise.all([1, 2, 3].map((outcome) => writer.write(outcome)));
+    await Promise.all([1, 2, 3].map((outcome) => writer(outcome)));
     expect(written.toSorted()).toEqual([1, 2, 3]);
   });
 
@@ -51,7 +56,7 @@ describe('the outcome writer', () => {
       },
       logger,
     });
-    await Promise.all([1, 2, 3, 4].map((outcome) => writer.write(outcome)));
+    await Promise.all([1, 2, 3, 4].map((outcome) => writer(outcome)));
     expect(written).toEqual([1, 2, 4]);
   });
 
@@ -65,7 +70,7 @@ describe('the outcome writer', () => {
       },
       logger,
     });
-    const settled = [1, 2, 3, 4].map((outcome) => writer.write(outcome));
+    const settled = [1, 2, 3, 4].map((outcome) => writer(outcome));
     await Promise.all([settled[0], settled[1], settled[3]]);
     expect(written).toEqual([1, 2, 4]);
     isLocked = false;

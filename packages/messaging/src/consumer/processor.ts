@@ -37,7 +37,7 @@ export type ProcessorOptions = {
 };
 
 type Context = ProcessorOptions & {
-  batches: Semaphore;
+  /** Limits the messages that are processed singly. */
   singles: Semaphore;
   /** Keeps the promise until it settles, so that `idle` waits for it. */
   track: (work: Promise<void>) => void;
@@ -58,11 +58,13 @@ export function createProcessor(options: ProcessorOptions): Processor {
     running.add(tracked);
   };
   const singles = createSemaphore(hasBatches ? SINGLES_AT_ONCE : Infinity);
-  const context: Context = { ...options, batches: createSemaphore(1), singles, track };
-  const addToBatch = createMicroBatcher<Decoded>({
+  const context: Context = { ...options, singles, track };
+  const addToBatch = createMicroBatcher({
     maxSize: handler.batchSize,
-    track,
-    run: (batch) => processBatch(batch, context),
+    run: async (batch: readonly Decoded[]) => {
+      await processBatch(batch, context);
+      return batch.map(() => undefined);
+    },
   });
 
   return {
@@ -79,8 +81,7 @@ export function createProcessor(options: ProcessorOptions): Processor {
         return;
       }
       // A message that failed before might fail its batch again.
-      if (hasBatches && failuresBefore(delivery) === 0) addToBatch(decoded);
-      else track(processOne(decoded, context));
+      track(hasBatches && failuresBefore(delivery) === 0 ? addToBatch(decoded) : processOne(decoded, context));
     },
     async idle() {
       while (running.size > 0) await Promise.all(running);
@@ -91,13 +92,13 @@ export function createProcessor(options: ProcessorOptions): Processor {
 /** The layers around a handler, from the outside in. @throws the error of the last attempt. */
 function attempt(
   batch: readonly Decoded[],
-  { semaphore, isRetryable }: { semaphore: Semaphore; isRetryable: (error: unknown) => boolean },
+  { limit, isRetryable }: { limit: Semaphore; isRetryable: (error: unknown) => boolean },
   context: Context,
 ): Promise<[Decoded, Effect][]> {
   const { handler } = context;
   const sinceMs = Math.min(...batch.map(({ receivedAtMs }) => receivedAtMs));
   return retryWhileUnavailable({ sinceMs, isRetryable }, context, () =>
-    semaphore(() =>
+    limit(() =>
       inTransaction(context, (tx) =>
         handleOnce(tx, handler.name, batch, (messages) =>
           handler.handle(messages, { tx, logger: loggerOf(batch, context) }),
@@ -127,7 +128,7 @@ async function processOne(decoded: Decoded, context: Context): Promise<void> {
   const isRetryable = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
   await inContextOf([one], async () => {
     try {
-      await acknowledgeAll(await attempt([one], { semaphore: context.singles, isRetryable }, context), context);
+      await acknowledgeAll(await attempt([one], { limit: context.singles, isRetryable }, context), context);
     } catch (error) {
       await acknowledgeFailure(one, error, context);
     }
@@ -143,7 +144,7 @@ async function processBatch(decoded: readonly Decoded[], context: Context): Prom
   const isRetryable = (error: unknown): boolean => !leavesConnectionUsable(error) && !(error instanceof PermanentError);
   await inContextOf(batch, async () => {
     try {
-      const effects = await attempt(batch, { semaphore: context.batches, isRetryable }, context);
+      const effects = await attempt(batch, { limit: (run) => run(), isRetryable }, context);
       context.metrics.batchCommitted(batch.length);
       await acknowledgeAll(effects, context);
     } catch (error) {

@@ -1,33 +1,44 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
 /**
- * Groups items into batches. Items that arrive while one batch runs form the next one, so batches grow with the load. The first
- * batch starts at the end of the current turn of the event loop, with every item of that turn: no item waits for a timer.
- * @param run processes one batch at a time; must not throw.
- * @param track receives the promise of each run of batches, so that the caller can wait for it.
+ * A function whose calls share runs. Items that arrive while `concurrency` runs are under way form the next batch, so batches grow
+ * with the load. A run starts at the end of the current turn of the event loop, with every item of that turn: none waits for a timer.
+ * @param run returns the results in the order of its items; when it throws, each of its callers gets that error. A promise among the
+ *   results delays only its own caller.
  */
-export function createMicroBatcher<T>({
+export function createMicroBatcher<Item, Result>({
   maxSize,
+  concurrency = 1,
   run,
-  track,
 }: {
   maxSize: number;
-  run: (batch: T[]) => Promise<void>;
-  track: (work: Promise<void>) => void;
-}): (item: T) => void {
-  const waiting: T[] = [];
-  let isRunning = false;
+  concurrency?: number;
+  run: (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
+}): (item: Item) => Promise<Result> {
+  const waiting: (PromiseWithResolvers<Result> & { item: Item })[] = [];
+  let running = 0;
+
+  async function runBatch(): Promise<void> {
+    const batch = waiting.splice(0, maxSize);
+    try {
+      const results = await run(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index] as Result);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  }
 
   async function runWaiting(): Promise<void> {
+    running += 1;
     await endOfTurn();
-    while (waiting.length > 0) await run(waiting.splice(0, maxSize));
-    isRunning = false;
+    while (waiting.length > 0) await runBatch();
+    running -= 1;
   }
 
   return (item) => {
-    waiting.push(item);
-    if (isRunning) return;
-    isRunning = true;
-    track(runWaiting());
+    const call = { item, ...Promise.withResolvers<Result>() };
+    waiting.push(call);
+    if (running < concurrency) void runWaiting();
+    return call.promise;
   };
 }

@@ -100,7 +100,7 @@ export function createAttempts(
 function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: string) => Promise<void> {
   const { pool, sender, retryDelaysSeconds, logger, report, hostCircuits, databaseNow } = options;
   const write = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
-  const outcomeWriter = createOutcomeWriter({ write, logger });
+  const store = createOutcomeWriter({ write, logger });
   return async (delivery, secret) => {
     const startedAt = databaseNow();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
@@ -111,7 +111,7 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
     hostCircuits.record(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], RELEASE_PAUSE_SECONDS);
     const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random() });
-    await outcomeWriter.write(outcome);
+    await store(outcome);
     if (outcome.error_category !== null && outcome.retry_delay_seconds === null) report.failed(delivery);
   };
 }

@@ -1,63 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
+import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-
-/** Writes outcomes down in batches: one by one, the commits would be the bottleneck. */
-export type OutcomeWriter<O> = {
-  /** Resolves once the outcome is written, or was given up because it can never be. */
-  write(outcome: O): Promise<void>;
-};
 
 /** Each further one in a batch costs less, and it is still a short transaction. */
 const MAX_BATCH = 256;
 const RETRY_MS = 250;
 
-type Waiting<O> = { outcome: O; done: () => void };
-
 /**
- * While one batch is being written the next one gathers; nothing waits for a timer. An outcome cannot be had again, so a database
- * that is away is waited for. What waits is bounded by the caller, who keeps the attempt's place until its outcome is settled.
+ * Stores outcomes in batches: one by one, the commits would be the bottleneck. An outcome cannot be had again, so a database that is
+ * away is waited for. The caller bounds what waits: it keeps the attempt's place until its outcome is stored.
  * @param options.write writes all the outcomes or none.
+ * @returns resolves once its outcome is written, or abandoned because it never can be.
  */
 export function createOutcomeWriter<O>(options: {
   write: (outcomes: readonly O[]) => Promise<void>;
   logger: Logger;
-}): OutcomeWriter<O> {
+}): (outcome: O) => Promise<void> {
   const { write, logger } = options;
-  const waiting: Waiting<O>[] = [];
-  let writing = false;
+  const add = createMicroBatcher({ maxSize: MAX_BATCH, run: writeBatch });
 
-  async function writeAll(): Promise<void> {
-    writing = true;
-    while (waiting.length > 0) await writeBatch(waiting.splice(0, MAX_BATCH));
-    writing = false;
-  }
-
-  async function writeBatch(batch: Waiting<O>[]): Promise<void> {
+  async function writeBatch(batch: readonly O[]): Promise<(Promise<void> | undefined)[]> {
     try {
-      await write(batch.map(({ outcome }) => outcome));
+      await write(batch);
     } catch (error) {
       // One of them may be at fault, or wait for a lock that is held for long; the others must not be delayed by it.
       if (batch.length > 1 && leavesConnectionUsable(error)) {
-        for (const single of batch) await writeBatch([single]);
-        return;
+        const results: (Promise<void> | undefined)[] = [];
+        for (const outcome of batch) results.push(...(await writeBatch([outcome])));
+        return results;
       }
       if (isUnavailable(error)) {
         logger.warn({ error, outcomes: batch.length }, 'outcomes could not be written yet');
         await sleep(RETRY_MS);
-        waiting.push(...batch);
-        return;
+        return batch.map(add);
       }
-      logger.error({ error, outcome: batch[0]?.outcome }, 'an outcome cannot be written; its lease will lapse');
+      logger.error({ error, outcome: batch[0] }, 'an outcome cannot be written; its lease will lapse');
     }
-    for (const { done } of batch) done();
+    return batch.map(() => undefined);
   }
 
-  return {
-    write: (outcome) =>
-      new Promise((resolve) => {
-        waiting.push({ outcome, done: resolve });
-        if (!writing) void writeAll();
-      }),
-  };
+  return add;
 }

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
-import type { OutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import { claimDeliveries, releaseDeliveries } from '../../src/store/claim.ts';
 import type { ClaimBounds, Claimed } from '../../src/store/claim.ts';
 import { openLaneCircuits } from '../../src/store/lane.ts';
@@ -107,18 +106,18 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
       ? outcome(delivery)
       : outcome(delivery, { ...failure, retry_delay_seconds: chance.pick(RETRY_DELAYS_SECONDS) });
     await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
-    await writer.write(ended);
+    await writer(ended);
     counts[ended.error_category === null ? 'successes' : 'failures'] += 1;
     if (isLate) counts.late += 1;
     if (!isRepeated) return;
     await delay(chance.below(50));
-    await writer.write(ended);
+    await writer(ended);
     counts.repeated += 1;
   };
 }
 
 /** The dispatcher's own, whose retries are counted. */
-function randomWriter(scene: Scene, name: string): OutcomeWriter<Outcome> {
+function randomWriter(scene: Scene, name: string): (outcome: Outcome) => Promise<void> {
   const write = async (outcomes: readonly Outcome[]): Promise<void> => {
     try {
       await settleAttempts(scene.world.pool, outcomes, policy);
