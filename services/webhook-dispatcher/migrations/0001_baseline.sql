@@ -37,6 +37,8 @@ create table event (
   merchant_id text not null,
   -- The exact bytes that every attempt signs and sends.
   body        bytea not null,
+  -- W3C traceparent of the span in which it was written, for its attempts. Null where that is not exported.
+  traceparent text,
   created_at  timestamptz not null default now()
 );
 
@@ -146,15 +148,3 @@ create table audit (
 );
 
 create index audit_merchant on audit (merchant_id, at);
-
--- Traces that events' attempts belong to, some of them hours later and in other processes. Only exported traces have a row, so the table
--- is small, and empty where nothing is traced.
-create table event_trace (
-  event_id    text primary key,
-  -- W3C traceparent of the span in which the event was written.
-  traceparent text not null,
-  written_at  timestamptz not null default now()
-);
-
--- Old traces are deleted in this order: see src/store/event-trace.ts.
-create index event_trace_written_at on event_trace (written_at);

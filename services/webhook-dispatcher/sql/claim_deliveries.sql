@@ -27,6 +27,8 @@ create or replace function claim_deliveries(
   attempts           integer,
   lapsed             boolean,
   body               bytea,
+  traceparent        text,
+  created_at         timestamptz,
   url                text,
   host               text,
   key_id             text,
@@ -156,7 +158,7 @@ begin
         join signing_key k on k.key_id = endpoint.active_key_id
     )
     select null::boolean, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
-           event.body, targets.url, targets.host, targets.key_id, targets.secret_encrypted, targets.encryption_key_id
+           event.body, event.traceparent, event.created_at, targets.url, targets.host, targets.key_id, targets.secret_encrypted, targets.encryption_key_id
       from unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
              as c(event_id, merchant_id, cycle, attempts, lapsed)
       join event on event.event_id = c.event_id

@@ -114,7 +114,7 @@ test('an attempt more than an hour later is linked to the trace of its event', a
   const traceparent = paid();
   await loop.close();
   const { eventId } = await addEvent('late.io', traceparent);
-  await store.pool.query(`update event_trace set written_at = now() - interval '2 hours'`);
+  await store.pool.query(`update event set created_at = now() - interval '2 hours'`);
   loop = startDeliverLoop({
     ...{ pool: store.pool, vault: store.vault, sender, pressure, limits },
     ...{ retryDelaysSeconds: [0], logger: testLogger, metrics: testMetrics, stopping: new AbortController().signal },
@@ -127,31 +127,10 @@ test('an attempt more than an hour later is linked to the trace of its event', a
 test.each([
   ['that is not sampled', `00-${'c'.repeat(32)}-${'d'.repeat(16)}-00`],
   ['that nobody traced', null],
-])('an event %s is delivered without a span, and leaves no row', async (_text, traceparent) => {
+])('an event %s is delivered without a span, and keeps no traceparent', async (_text, traceparent) => {
   const { eventId } = await addEvent('untraced.io', traceparent);
   await settled(eventId, 'delivered');
   expect(spans.ended()).toEqual([]);
-  const { rowCount } = await store.pool.query('select from event_trace where event_id = $1', [eventId]);
-  expect(rowCount).toBe(0);
-});
-
-test('traces of events that were written a month ago go when others come', async () => {
-  const count = async (): Promise<number> => (await store.pool.query('select from event_trace')).rowCount!;
-  await store.pool.query('truncate event_trace');
-  for (const host of ['old.io', 'older.io']) await addEvent(host, paid());
-  await store.pool.query(`update event_trace set written_at = now() - interval '31 days'`);
-  await addEvent('new.io', null);
-  expect(await count()).toBe(2);
-  await addEvent('new.io', paid());
-  expect(await count()).toBe(1);
-});
-
-test('a trace that cannot be read holds nothing up', async () => {
-  await store.pool.query('alter table event_trace rename to elsewhere');
-  try {
-    const { eventId } = await addEvent('unread.io', null);
-    await settled(eventId, 'delivered');
-  } finally {
-    await store.pool.query('alter table elsewhere rename to event_trace');
-  }
+  const { rows } = await store.pool.query('select traceparent from event where event_id = $1', [eventId]);
+  expect(rows).toEqual([{ traceparent: null }]);
 });

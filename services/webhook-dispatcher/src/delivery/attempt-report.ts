@@ -5,16 +5,10 @@ import { spanOrigin, inSpan, type Span, tracer } from '@quittance/runtime/tracin
 import type { AttemptResult } from '../sending/sender.ts';
 import type { Claimed } from '../store/claim.ts';
 
-/** Reports to log, metrics and traces what becomes of deliveries. */
-export type AttemptReport = {
-  claimed(claimed: readonly Claimed[]): void;
-  /** @returns is called when the attempt has ended. */
-  started(delivery: Claimed): (result: AttemptResult) => void;
-  /** The cycle has no attempt left: from here on the event waits for its merchant or an operator. */
-  failed(delivery: Claimed): void;
-};
+export type AttemptReport = ReturnType<typeof createAttemptReport>;
 
-export function createAttemptReport({ logger, metrics }: { logger: Logger; metrics: Metrics }): AttemptReport {
+/** Reports to log, metrics and traces what becomes of deliveries. */
+export function createAttemptReport({ logger, metrics }: { logger: Logger; metrics: Metrics }) {
   const claims = metrics.counter('webhook_claimed_deliveries_total', 'Deliveries leased by this process');
   const interruptions = metrics.counter('webhook_interruptions_total', 'Leases that lapsed, noticed at the next claim');
   const attempts = metrics.counter('webhook_attempts_total', 'Attempts by error category, or delivered', ['result']);
@@ -25,13 +19,14 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
   // A rate does not see the step from an absent counter to its first attempt.
   for (const result of ['delivered', ...errorCategories]) attempts.inc({ result }, 0);
   return {
-    claimed(claimed) {
+    claimed(claimed: readonly Claimed[]) {
       claims.inc(claimed.length);
       interruptions.inc(claimed.filter((delivery) => delivery.lapsed).length);
     },
-    started(delivery) {
+    /** @returns is called when the attempt has ended. */
+    started(delivery: Claimed) {
       const span = startSpan(delivery);
-      return (ended) => {
+      return (ended: AttemptResult) => {
         const result = ended.errorCategory ?? 'delivered';
         attempts.inc({ result });
         duration.observe({ result }, ended.durationMs / 1000);
@@ -39,7 +34,8 @@ export function createAttemptReport({ logger, metrics }: { logger: Logger; metri
         endSpan(span, ended);
       };
     },
-    failed(delivery) {
+    /** The cycle has no attempt left: from here on the event waits for its merchant or an operator. */
+    failed(delivery: Claimed) {
       failures.inc();
       logger.warn(fieldsOf(delivery), 'webhook event failed, its attempts are used up');
     },
@@ -74,9 +70,15 @@ const fieldsOf = (delivery: Claimed) => ({
  * The span of one POST. No trace header is sent with it: the headers of a webhook are part of its contract, and our traces are private.
  * @returns undefined unless the event's trace is exported.
  */
-function startSpan({ trace, cycle, attempts, host, event_id: eventId }: Claimed): Span | undefined {
-  if (trace === undefined) return undefined;
-  const { traceparent, since } = trace;
+function startSpan({
+  traceparent,
+  created_at: since,
+  cycle,
+  attempts,
+  host,
+  event_id: eventId,
+}: Claimed): Span | undefined {
+  if (traceparent === null) return undefined;
   return tracer()?.start('POST webhook', 'client', {
     // A retry by hand starts its own trace, and so does an attempt hours later.
     origin: cycle > 1 ? { parent: null, links: [traceparent] } : spanOrigin(traceparent, since),

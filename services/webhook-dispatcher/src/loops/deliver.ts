@@ -2,20 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop } from '@quittance/runtime/loop.ts';
-import type { Loop } from '@quittance/runtime/loop.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from '../delivery/attempt-report.ts';
 import { createAttempts } from '../delivery/attempts.ts';
 import type { BackPressure } from '../delivery/back-pressure.ts';
 import { createHostCircuits } from '../delivery/host-circuits.ts';
-import { createInFlightLimits } from '../delivery/in-flight-limits.ts';
-import type { Limits } from '../delivery/in-flight-limits.ts';
+import { createInFlightLimits, type Limits } from '../delivery/in-flight-limits.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../sending/sender.ts';
-import type { Sender } from '../sending/sender.ts';
+import { ATTEMPT_TIMEOUT_MS, type Sender } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
-import { withTraces } from '../store/event-trace.ts';
 
 type DeliverOptions = {
   pool: Pool;
@@ -69,16 +65,15 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     const free = inFlight.claimBounds();
     if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
     claimedMs = performance.now();
-    const claim = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
-    report.claimed(claim.claimed);
-    databaseOffsetMs = claim.databaseNow.getTime() - performance.now();
-    pressure.databaseTime(claim.databaseNow);
-    if (claim.claimed.length > 0) faultPoint('delivery-claimed');
-    const claimed = await withTraces(pool, claim.claimed);
+    const { claimed, more, databaseNow: now } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
+    report.claimed(claimed);
+    databaseOffsetMs = now.getTime() - performance.now();
+    pressure.databaseTime(now);
+    if (claimed.length > 0) faultPoint('delivery-claimed');
     const isTooLate = performance.now() - claimedMs > ATTEMPT_TIMEOUT_MS;
     if (!isStopping() && !isTooLate && pressure.pauseReason() === null) await attempts.start(claimed);
     else await releaseDeliveries(pool, claimed, 0);
-    return { more: claim.more };
+    return { more };
   }
 
   const loop = startLoop({ name: 'deliver', intervalMs: POLL_MS, logger, metrics, run });

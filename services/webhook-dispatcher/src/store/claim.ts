@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { isRetryable } from '@quittance/postgres/errors.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import type { EventTrace } from './event-trace.ts';
 import { lockLanes, makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
@@ -16,13 +15,15 @@ export type Claimed = {
   /** True when an earlier lease on it lapsed. */
   lapsed: boolean;
   body: Buffer;
+  /** W3C traceparent of the span in which the event was written; null where that is not exported. */
+  traceparent: string | null;
+  /** When the event was written. */
+  created_at: Date;
   url: string;
   host: string;
   key_id: string;
   secret_encrypted: Buffer;
   encryption_key_id: string;
-  /** Of an event whose trace is exported; see event-trace.ts. */
-  trace?: EventTrace;
 };
 
 export type ClaimBounds = {

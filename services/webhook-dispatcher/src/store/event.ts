@@ -1,8 +1,8 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { insertEventTraces } from './event-trace.ts';
+import { isSampled } from '@quittance/runtime/tracing/tracing.ts';
 import { makeLanesDueNow } from './lane.ts';
 
-/** A payment's one event, with the bytes that will be sent. `traceparent`: W3C, of what it is written in. */
+/** A payment's one event, with the bytes that will be sent. `traceparent`: W3C, of the span in which it is written. */
 export type NewEvent = {
   eventId: string;
   paymentId: string;
@@ -19,10 +19,10 @@ export type NewEvent = {
 export async function insertEvents(tx: Transaction, events: readonly NewEvent[]): Promise<boolean> {
   const { rows } = await tx.query<{ merchant_id: string }>(
     `with stored as (
-       insert into event (event_id, payment_id, merchant_id, body)
-       select event_id, payment_id, merchant_id, body
-         from unnest($1::text[], $2::text[], $3::text[], $4::bytea[])
-           with ordinality as e(event_id, payment_id, merchant_id, body, place)
+       insert into event (event_id, payment_id, merchant_id, body, traceparent)
+       select event_id, payment_id, merchant_id, body, traceparent
+         from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[])
+           with ordinality as e(event_id, payment_id, merchant_id, body, traceparent, place)
         order by payment_id, place
        on conflict (payment_id) do nothing
        returning event_id, merchant_id
@@ -34,9 +34,9 @@ export async function insertEvents(tx: Transaction, events: readonly NewEvent[])
       events.map((event) => event.paymentId),
       events.map((event) => event.merchantId),
       events.map((event) => event.body),
+      events.map(({ traceparent = null }) => (traceparent !== null && isSampled(traceparent) ? traceparent : null)),
     ],
   );
-  await insertEventTraces(tx, events);
   await makeLanesDueNow(
     tx,
     rows.map((row) => row.merchant_id),
