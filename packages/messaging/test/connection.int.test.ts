@@ -5,8 +5,7 @@ import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { connectBroker } from '../src/broker/broker.ts';
 import { bindings, deadQueueOf } from '../src/broker/topology.ts';
-import { connected, queueSize, startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { connected, queueSize, startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

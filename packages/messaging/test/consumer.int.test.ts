@@ -16,8 +16,8 @@ import {
   startWorld,
   attempts,
   webhookConfigured,
+  type World,
 } from './world.ts';
-import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

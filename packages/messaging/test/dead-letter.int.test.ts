@@ -8,8 +8,16 @@ import {
   redriveDeadLetters,
 } from '../src/dead-letter/dead-letter.ts';
 import { PermanentError } from '../src/consumer/handler.ts';
-import { QUEUE, effects, publishRaw, queueSize, recording, startWorld, webhookConfigured } from './world.ts';
-import type { World } from './world.ts';
+import {
+  QUEUE,
+  effects,
+  publishRaw,
+  queueSize,
+  recording,
+  startWorld,
+  webhookConfigured,
+  type World,
+} from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 const author = { actor: 'olga', reason: 'the handler is mended' };

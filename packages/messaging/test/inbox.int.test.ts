@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { deleteOldRows, enterInbox } from '../src/consumer/inbox.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

@@ -15,8 +15,8 @@ import {
   sendMessage,
   startWorld,
   webhookConfigured,
+  type World,
 } from './world.ts';
-import type { World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

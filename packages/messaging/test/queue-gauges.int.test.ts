@@ -4,8 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { PermanentError } from '../src/consumer/handler.ts';
 import { startQueueGauges } from '../src/broker/queue-gauges.ts';
-import { QUEUE, publishRaw, recording, sendMessage, startWorld, webhookConfigured } from './world.ts';
-import type { World } from './world.ts';
+import { QUEUE, publishRaw, recording, sendMessage, startWorld, webhookConfigured, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { deleteOldSentMessages } from '../src/outbox/sent-messages.ts';
-import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
 let world: World;

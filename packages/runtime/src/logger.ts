@@ -5,8 +5,8 @@ import { rfc3339 } from './time.ts';
 import { traceFields } from './tracing/tracing.ts';
 
 export type Logger = pino.Logger;
-export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
 
 /**
  * JSON lines on stdout: `time`, `level`, `service`, `request_id` (inside a request or a message), `trace_id`, `span_id` and `trace_flags`

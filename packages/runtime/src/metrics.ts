@@ -5,34 +5,14 @@ import { version } from './version.ts';
 /** Seconds; fine below 100 ms, where our own latencies lie, and wide enough for a webhook attempt of 15 s. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 
+export type Metrics = ReturnType<typeof createMetrics>;
+
 /**
  * A service's metrics. A second call with the same name returns the same metric, so modules need not share instances.
  * Names follow Prometheus conventions: base units, `_total` for counters, `_seconds` for durations.
+ * @param options.processMetrics default on: memory, CPU, garbage collection, event loop lag, the release.
  */
-export type Metrics = {
-  registry: Registry;
-  counter<L extends string = never>(name: string, help: string, labels?: readonly L[]): Counter<L>;
-  gauge<L extends string = never>(name: string, help: string, labels?: readonly L[]): Gauge<L>;
-  histogram<L extends string = never>(
-    name: string,
-    help: string,
-    labels?: readonly L[],
-    buckets?: readonly number[],
-  ): Histogram<L>;
-  /** Runs `read` before every scrape, to set gauges whose value lives elsewhere, such as a pool's size. */
-  beforeScrape(read: () => void): void;
-  /** The exposition text of /metrics. */
-  render(): Promise<{ contentType: string; text: string }>;
-};
-
-/** @param processMetrics default on: memory, CPU, garbage collection, event loop lag, the release. */
-export function createMetrics({
-  service,
-  processMetrics = true,
-}: {
-  service: string;
-  processMetrics?: boolean;
-}): Metrics {
+export function createMetrics({ service, processMetrics = true }: { service: string; processMetrics?: boolean }) {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   if (processMetrics) exposeProcess(registry);
@@ -49,13 +29,20 @@ export function createMetrics({
       once(name, () => new Counter<L>({ name, help, labelNames: [...labels], registers: [registry] })),
     gauge: <L extends string>(name: string, help: string, labels: readonly L[] = []) =>
       once(name, () => new Gauge<L>({ name, help, labelNames: [...labels], registers: [registry] })),
-    histogram: <L extends string>(name: string, help: string, labels: readonly L[] = [], buckets = DURATION_BUCKETS) =>
+    histogram: <L extends string>(
+      name: string,
+      help: string,
+      labels: readonly L[] = [],
+      buckets: readonly number[] = DURATION_BUCKETS,
+    ) =>
       once(
         name,
         () => new Histogram<L>({ name, help, labelNames: [...labels], buckets: [...buckets], registers: [registry] }),
       ),
-    beforeScrape: (read) => void readers.push(read),
-    async render() {
+    /** Runs `read` before every scrape, to set gauges whose value lives elsewhere, such as a pool's size. */
+    beforeScrape: (read: () => void): void => void readers.push(read),
+    /** The exposition text of /metrics. */
+    async render(): Promise<{ contentType: string; text: string }> {
       for (const read of readers) read();
       return { contentType: registry.contentType, text: await registry.metrics() };
     },

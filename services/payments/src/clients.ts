@@ -14,48 +14,32 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */
 
-/** The services whose decisions payments keeps a copy of. */
-export type Owners = {
-  /** The policy in force, or null for a merchant that quota does not know (yet). */
-  policy(merchantId: string): Promise<AccessPolicy | null>;
-  /** Whether the merchant has configured a webhook endpoint. */
-  hasWebhook(merchantId: string): Promise<boolean>;
-};
-
 /** Transfers of one amount (decimal text) to one wallet, in blocks from `from` up to but excluding `to`. */
 type ChainWindow = { recipient: string; amount: string; from: Date; to: Date };
 
-export type Chain = {
+export type Owners = ReturnType<typeof createOwners>;
+
+/** The services whose decisions payments keeps a copy of. */
+export const createOwners = ({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }) => ({
+  /** The policy in force, or null for a merchant that quota does not know (yet). */
+  policy: (merchantId: string): Promise<AccessPolicy | null> =>
+    quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
+  /** Whether the merchant has configured a webhook endpoint. */
+  hasWebhook: async (merchantId: string): Promise<boolean> =>
+    (await webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } })) !== null,
+});
+
+export type Chain = ReturnType<typeof createChain>;
+
+export const createChain = (watcher: ServiceClient) => ({
   /**
    * @param windows at most 100; none asks how far the whole network is scanned.
    * @returns `scannedThrough`: every block up to this time is final and scanned without a gap; null before the first.
    */
-  transfersIn(
+  async transfersIn(
     network: string,
     windows: readonly ChainWindow[],
-  ): Promise<{ scannedThrough: Date | null; transfers: TransferObserved[] }>;
-};
-
-export type TransferVerifier = {
-  /** Has the chain read again, past everything that is stored. */
-  verify(id: TransferId): Promise<Finding>;
-};
-
-export type TipReader = {
-  /** Height of the last block that chain-watcher has scanned, by network. */
-  tips(): Promise<ReadonlyMap<string, number>>;
-};
-
-export function createOwners({ quota, webhooks }: { quota: ServiceClient; webhooks: ServiceClient }): Owners {
-  return {
-    policy: (merchantId) => quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
-    hasWebhook: async (merchantId) =>
-      (await webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } })) !== null,
-  };
-}
-
-export const createChain = (watcher: ServiceClient): Chain => ({
-  async transfersIn(network, windows) {
+  ): Promise<{ scannedThrough: Date | null; transfers: TransferObserved[] }> {
     const { scanned_through: through, transfers } = await watcher.call(FindTransfersInWindows, {
       body: {
         network,
@@ -66,14 +50,20 @@ export const createChain = (watcher: ServiceClient): Chain => ({
   },
 });
 
+export type TransferVerifier = ReturnType<typeof createTransferVerifier>;
+
 /** @param watcher with a deadline that leaves chain-watcher time to ask several nodes. */
-export const createTransferVerifier = (watcher: ServiceClient): TransferVerifier => ({
-  verify: ({ network, transaction_id, transaction_event_index }) =>
+export const createTransferVerifier = (watcher: ServiceClient) => ({
+  /** Has the chain read again, past everything that is stored. */
+  verify: ({ network, transaction_id, transaction_event_index }: TransferId): Promise<Finding> =>
     watcher.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } }),
 });
 
-export const createTipReader = (watcher: ServiceClient): TipReader => ({
-  async tips() {
+export type TipReader = ReturnType<typeof createTipReader>;
+
+export const createTipReader = (watcher: ServiceClient) => ({
+  /** Height of the last block that chain-watcher has scanned, by network. */
+  async tips(): Promise<ReadonlyMap<string, number>> {
     const { tips } = await watcher.call(ReadTips);
     return new Map(tips.map(({ network, height }) => [network, height]));
   },

@@ -10,26 +10,16 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { isUnfinished, transitions } from './state.ts';
 import type { PaymentRow } from './store/payment.ts';
 
-/** The messages and metrics about payments' changes of status, written in the transaction of the change. */
-export type PaymentMessages = {
-  /** The PaymentCreated message, for the statement that writes the payment. */
-  composeCreated(payment: PaymentRow): NewOutboxRow;
-  /** Has the relay send PaymentCreated right after the commit. */
-  sendCreatedAfterCommit(tx: Transaction): void;
-  /** Counted after the commit. */
-  countTransition(tx: Transaction, from: PaymentStatus, to: PaymentStatus): void;
-  /** @param before its status until now. */
-  sendPaid(tx: Transaction, payment: PaymentRow, before: PaymentStatus, transfer: TransferId): Promise<void>;
-  /** The payment stops waiting without being paid. */
-  sendClosed(tx: Transaction, payment: PaymentRow, status: 'EXPIRED' | 'CANCELLED', closedAt: Date): Promise<void>;
-};
-
 type TransferId = { transaction_id: string; transaction_event_index: number };
 
-export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; metrics: Metrics }): PaymentMessages {
+export type PaymentMessages = ReturnType<typeof createPaymentMessages>;
+
+/** The messages and metrics about payments' changes of status, written in the transaction of the change. */
+export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; metrics: Metrics }) {
   const counter = metrics.counter('payment_transitions_total', 'Payments that changed status', ['from', 'to']);
   for (const from of paymentStatuses) for (const to of transitions[from]) counter.inc({ from, to }, 0);
 
+  /** Counted after the commit. */
   const countTransition = (tx: Transaction, from: PaymentStatus, to: PaymentStatus) =>
     tx.afterCommit(() => counter.inc({ from, to }));
 
@@ -44,7 +34,8 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
     });
 
   return {
-    composeCreated: (payment) =>
+    /** The PaymentCreated message, for the statement that writes the payment. */
+    composeCreated: (payment: PaymentRow): NewOutboxRow =>
       outbox.compose(PaymentCreated, {
         payment_id: payment.payment_id,
         merchant_id: payment.merchant_id,
@@ -54,9 +45,11 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
         created_at: rfc3339(payment.created_at),
         expires_at: rfc3339(payment.expires_at),
       }),
-    sendCreatedAfterCommit: (tx) => tx.afterCommit(() => outbox.wake()),
+    /** Has the relay send PaymentCreated right after the commit. */
+    sendCreatedAfterCommit: (tx: Transaction): void => tx.afterCommit(() => outbox.wake()),
     countTransition,
-    async sendPaid(tx, payment, before, transfer) {
+    /** @param before its status until now. */
+    async sendPaid(tx: Transaction, payment: PaymentRow, before: PaymentStatus, transfer: TransferId): Promise<void> {
       const { paid_at: paidAt } = payment;
       if (paidAt === null) throw new Error(`${payment.payment_id} is ${payment.status} and has no paid_at`);
       await outbox.send(tx, PaymentPaid, {
@@ -71,7 +64,13 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
       // PaymentClosed was sent for an expired or cancelled payment when it closed.
       if (isUnfinished(before)) await sendClosed(tx, payment, 'PAID', paidAt);
     },
-    async sendClosed(tx, payment, status, closedAt) {
+    /** The payment stops waiting without being paid. */
+    async sendClosed(
+      tx: Transaction,
+      payment: PaymentRow,
+      status: 'EXPIRED' | 'CANCELLED',
+      closedAt: Date,
+    ): Promise<void> {
       await sendClosed(tx, payment, status, closedAt);
       countTransition(tx, 'PENDING', status);
     },

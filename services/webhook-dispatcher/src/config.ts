@@ -1,6 +1,5 @@
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
-import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
-import type { SettingsReader } from '@quittance/runtime/settings.ts';
+import { ConfigurationError, settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 import { defaultRetryDelaysSeconds } from './delivery/retry-schedule.ts';
 import type { LocalReceiver } from './sending/local-receiver.ts';
 

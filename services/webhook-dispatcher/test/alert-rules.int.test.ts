@@ -1,10 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { errorCategories } from '@quittance/contracts/webhook.ts';
-import { missingLabels, missingSeries, readAlertRules, samplesIn, seriesOf } from '@quittance/testkit/alert-rules.ts';
-import type { Sample } from '@quittance/testkit/alert-rules.ts';
+import {
+  missingLabels,
+  missingSeries,
+  readAlertRules,
+  samplesIn,
+  seriesOf,
+  type Sample,
+} from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startWorld, type World } from './world.ts';
 
 const rules = readAlertRules(
   new URL('../../../infra/observability/alerts/webhook-dispatcher.rules.yaml', import.meta.url),

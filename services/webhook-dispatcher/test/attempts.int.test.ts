@@ -15,15 +15,11 @@ import { createInFlightLimits, limits } from '../src/delivery/in-flight-limits.t
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
 
-import { createBackPressure } from '../src/delivery/back-pressure.ts';
-import type { BackPressure } from '../src/delivery/back-pressure.ts';
-import { createSender } from '../src/sending/sender.ts';
-import type { Sender } from '../src/sending/sender.ts';
+import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
+import { createSender, type Sender } from '../src/sending/sender.ts';
 import { createAuthority } from './certificates.ts';
-import { startReceiver, status } from './receiver.ts';
-import type { Receiver } from './receiver.ts';
-import { startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { startReceiver, status, type Receiver } from './receiver.ts';
+import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 /** Slow enough that a host's circuit opens long before a lane has enough failures to open its own. */
 const REFUSAL_MS = 150;

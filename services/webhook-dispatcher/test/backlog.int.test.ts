@@ -3,8 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { newId } from '@quittance/contracts/ids.ts';
 import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../src/store/backlog.ts';
 import { readWaitingLanes } from '../src/store/waiting-lanes.ts';
-import { startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 beforeAll(async () => {

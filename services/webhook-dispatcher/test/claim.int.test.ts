@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
-import { releaseDeliveries } from '../src/store/claim.ts';
-import type { Claimed } from '../src/store/claim.ts';
-import { settleAttempts } from '../src/store/settle.ts';
-import type { Outcome } from '../src/store/settle.ts';
-import { failure, outcome, startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
+import { settleAttempts, type Outcome } from '../src/store/settle.ts';
+import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 let pool: Pool;

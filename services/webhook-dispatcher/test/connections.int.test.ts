@@ -5,13 +5,11 @@ import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Agent } from 'undici';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createConnections } from '../src/sending/connections.ts';
-import type { Connections } from '../src/sending/connections.ts';
+import { createConnections, type Connections } from '../src/sending/connections.ts';
 import { createConnector, openTls } from '../src/sending/dial.ts';
 import { exchange } from '../src/sending/exchange.ts';
 import { createAuthority } from './certificates.ts';
-import { say, startRawReceiver } from './raw-receiver.ts';
-import type { RawReceiver } from './raw-receiver.ts';
+import { say, startRawReceiver, type RawReceiver } from './raw-receiver.ts';
 
 let receiver: RawReceiver;
 /** Connections of ours that stand, of all tests. */

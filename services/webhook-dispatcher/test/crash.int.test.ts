@@ -2,8 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ServerResponse } from 'node:http';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { status } from './receiver.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

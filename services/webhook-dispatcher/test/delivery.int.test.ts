@@ -4,10 +4,8 @@ import { newId } from '@quittance/contracts/ids.ts';
 import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { status } from './receiver.ts';
-import type { Received } from './receiver.ts';
-import { startWorld } from './world.ts';
-import type { Merchant, World } from './world.ts';
+import { status, type Received } from './receiver.ts';
+import { startWorld, type Merchant, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

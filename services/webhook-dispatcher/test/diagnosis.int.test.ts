@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { status } from './receiver.ts';
-import { startWorld } from './world.ts';
-import type { Merchant, World } from './world.ts';
+import { startWorld, type Merchant, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { urlTable } from './url-table.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startWorld, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { errorCategories } from '@quittance/contracts/webhook.ts';
-import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
+import { errorCategories, type ErrorCategory } from '@quittance/contracts/webhook.ts';
 import {
   categoryOfConnectError,
   categoryOfSendError,

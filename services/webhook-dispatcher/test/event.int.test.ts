@@ -1,15 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
-import type { TestDatabase } from '@quittance/testkit/database.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { insertEvents } from '../src/store/event.ts';
-import type { NewEvent } from '../src/store/event.ts';
+import { insertEvents, type NewEvent } from '../src/store/event.ts';
 import { makeLanesDueNow } from '../src/store/lane.ts';
 
 let database: TestDatabase;

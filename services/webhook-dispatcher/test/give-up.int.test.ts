@@ -6,8 +6,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
 import { startGiveUpLoop } from '../src/loops/give-up.ts';
 import { settleAttempts } from '../src/store/settle.ts';
-import { failure, outcome, startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHostCircuits } from '../src/delivery/host-circuits.ts';
-import { createInFlightLimits } from '../src/delivery/in-flight-limits.ts';
-import type { Limits } from '../src/delivery/in-flight-limits.ts';
+import { createInFlightLimits, type Limits } from '../src/delivery/in-flight-limits.ts';
 
 const place = (merchant_id: string, host = `${merchant_id}.io`) => ({ merchant_id, host });
 

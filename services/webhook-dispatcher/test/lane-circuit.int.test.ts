@@ -3,15 +3,13 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { byMerchant } from '../src/store/audit.ts';
-import { releaseDeliveries } from '../src/store/claim.ts';
-import type { Claimed } from '../src/store/claim.ts';
+import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
 import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
 import { giveUpDeliveries } from '../src/store/give-up.ts';
 import { openLaneCircuits } from '../src/store/lane.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
-import { failure, outcome, startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 beforeAll(async () => {

@@ -5,8 +5,7 @@ import { samplesOf } from '@quittance/testkit/alert-rules.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startMeasureLoop } from '../src/loops/measure.ts';
-import { startStoreWorld } from './store-world.ts';
-import type { StoreWorld } from './store-world.ts';
+import { startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 beforeAll(async () => {

@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { startNameServer } from './name-server.ts';
-import type { NameServer, Zone } from './name-server.ts';
-import { startTrap } from './trap.ts';
-import type { Trap } from './trap.ts';
-import { startWorld } from './world.ts';
-import type { World } from './world.ts';
+import { startNameServer, type NameServer, type Zone } from './name-server.ts';
+import { startTrap, type Trap } from './trap.ts';
+import { startWorld, type World } from './world.ts';
 
 const outside: Zone = { a: ['8.8.8.8'] };
 const inside: Zone = { a: ['127.0.0.1'], aaaa: ['0:0:0:0:0:0:0:1'] };

@@ -5,12 +5,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import fc from 'fast-check';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createConnector, openTls } from '../src/sending/dial.ts';
-import { createSender } from '../src/sending/sender.ts';
-import type { AttemptResult, Sender } from '../src/sending/sender.ts';
-import { createAuthority } from './certificates.ts';
-import type { Authority } from './certificates.ts';
-import { say, startRawReceiver } from './raw-receiver.ts';
-import type { Behaviour, RawReceiver } from './raw-receiver.ts';
+import { createSender, type AttemptResult, type Sender } from '../src/sending/sender.ts';
+import { createAuthority, type Authority } from './certificates.ts';
+import { say, startRawReceiver, type Behaviour, type RawReceiver } from './raw-receiver.ts';
 
 const body = Buffer.from('{"event_id":"evt_1"}');
 const ok = say('HTTP/1.1 200 OK', 'content-length: 0', '', '');

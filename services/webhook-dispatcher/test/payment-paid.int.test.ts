@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { startWorld } from './world.ts';
-import type { Merchant, World } from './world.ts';
+import { startWorld, type Merchant, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -1,5 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,10 +9,8 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { readConfig } from '../src/config.ts';
 import { deliveryHeaders } from '../src/sending/signature.ts';
-import { status } from './receiver.ts';
-import type { Received } from './receiver.ts';
-import { startWorld } from './world.ts';
-import type { Merchant, World } from './world.ts';
+import { status, type Received } from './receiver.ts';
+import { startWorld, type Merchant, type World } from './world.ts';
 
 const page = readFileSync(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
 const hasPython = spawnSync('python3', ['--version']).status === 0;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { NameNotFound } from '../src/sending/errors.ts';
-import { publicAddresses, systemResolve } from '../src/sending/resolve.ts';
-import type { Resolve } from '../src/sending/resolve.ts';
+import { publicAddresses, systemResolve, type Resolve } from '../src/sending/resolve.ts';
 import { startNameServer } from './name-server.ts';
 
 let server: Awaited<ReturnType<typeof startNameServer>>;

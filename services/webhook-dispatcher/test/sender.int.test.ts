@@ -1,18 +1,13 @@
 import { createServer as createHttpsServer } from 'node:https';
-import { createServer as createTcpServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { createConnector, openTls } from '../src/sending/dial.ts';
-import type { Dial } from '../src/sending/dial.ts';
+import { createConnector, openTls, type Dial } from '../src/sending/dial.ts';
 import { DialError } from '../src/sending/errors.ts';
-import { createSender } from '../src/sending/sender.ts';
-import type { AttemptResult, Sender } from '../src/sending/sender.ts';
-import { createAuthority } from './certificates.ts';
-import type { Authority } from './certificates.ts';
-import { startReceiver, status } from './receiver.ts';
-import type { Answer, Receiver } from './receiver.ts';
+import { createSender, type AttemptResult, type Sender } from '../src/sending/sender.ts';
+import { createAuthority, type Authority } from './certificates.ts';
+import { startReceiver, status, type Answer, type Receiver } from './receiver.ts';
 
 /** The whole attempt of the hasty sender; the real one is longer. */
 const HASTY_MS = 1_500;

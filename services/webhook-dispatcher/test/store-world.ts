@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { claimDeliveries } from '../src/store/claim.ts';
-import type { Claimed } from '../src/store/claim.ts';
+import { claimDeliveries, type Claimed } from '../src/store/claim.ts';
 import { saveEndpoint } from '../src/store/endpoint.ts';
 import { insertEvents } from '../src/store/event.ts';
 import type { Outcome } from '../src/store/settle.ts';

@@ -17,15 +17,7 @@ import { type Effect, handleOnce } from './inbox.ts';
 import { type Traced, endProcessSpan, inProcessSpan, startProcessSpan } from './process-span.ts';
 import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
-/** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
-export type Processor = {
-  /** Starts the processing of a delivery; returns at once. */
-  process(delivered: Delivered): void;
-  /** Resolves once nothing is being processed. */
-  idle(): Promise<void>;
-};
-
-export type ProcessorOptions = {
+type ProcessorOptions = {
   pool: Pool;
   queue: string;
   handler: Handler;
@@ -49,7 +41,8 @@ type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: num
 /** How many messages of failed batches are processed at once: everything else needs connections of the pool too. */
 const SINGLES_AT_ONCE = 4;
 
-export function createProcessor(options: ProcessorOptions): Processor {
+/** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
+export function createProcessor(options: ProcessorOptions) {
   const { handler, stopping, metrics } = options;
   const hasBatches = handler.batchSize > 1;
   const running = new Set<Promise<void>>();
@@ -68,7 +61,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
   });
 
   return {
-    process(delivered) {
+    /** Starts the processing of a delivery; returns at once. */
+    process(delivered: Delivered): void {
       if (stopping.aborted) return;
       const { delivery } = delivered;
       const sentAt = publishedAt(delivery);
@@ -83,7 +77,8 @@ export function createProcessor(options: ProcessorOptions): Processor {
       // A message that failed before might fail its batch again.
       track(hasBatches && failuresBefore(delivery) === 0 ? addToBatch(decoded) : processOne(decoded, context));
     },
-    async idle() {
+    /** Resolves once nothing is being processed. */
+    async idle(): Promise<void> {
       while (running.size > 0) await Promise.all(running);
     },
   };

@@ -84,5 +84,7 @@ function onBehalfOf<T>(calls: readonly Call<unknown>[], run: () => T): T {
   const isAlone = others.length === 0;
   const requestId = (isAlone ? first?.requestId : undefined) ?? randomUUID();
   const traceparents = calls.map(({ span }) => span?.traceparent);
-  return withRequestId(requestId, () => (isAlone && first?.span ? inSpan(first.span, run) : withLinks(traceparents, run)));
+  return withRequestId(requestId, () =>
+    isAlone && first?.span ? inSpan(first.span, run) : withLinks(traceparents, run),
+  );
 }

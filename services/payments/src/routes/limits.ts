@@ -24,19 +24,11 @@ export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRe
       return limitsRecord(gate.policy, gate.usage, gate);
     }),
     callRoute(ReadGate, async ({ params }) => {
-      const gate = await readPolicyGate(db, params.merchant_id);
+      const gate = await readGate(db, params.merchant_id);
       if (gate === null) throw new HttpError(404, 'Merchant not found');
       return { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage };
     }),
   ];
-}
-
-type PolicyGate = GateReading & { policy: NonNullable<GateReading['policy']> };
-
-/** @returns null for a merchant whose policy has not arrived. */
-async function readPolicyGate(db: Queryable, merchantId: string): Promise<PolicyGate | null> {
-  const gate = await readGate(db, merchantId);
-  return gate === null || gate.policy === null ? null : { ...gate, policy: gate.policy };
 }
 
 /**
@@ -44,9 +36,9 @@ async function readPolicyGate(db: Queryable, merchantId: string): Promise<Policy
  * @returns null for a merchant that quota does not know either.
  * @throws ServiceUnavailable when no policy is stored and quota does not answer. A stored policy needs no answer.
  */
-async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): Promise<PolicyGate | null> {
-  const stored = await readPolicyGate(db, merchantId);
-  if (stored === null) return (await refresh.policy(merchantId)) ? readPolicyGate(db, merchantId) : null;
+async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: string): Promise<GateReading | null> {
+  const stored = await readGate(db, merchantId);
+  if (stored === null) return (await refresh.policy(merchantId)) ? readGate(db, merchantId) : null;
   if (stored.reason === null) return stored;
   try {
     await withTimeout(REFRESH_TIMEOUT_MS, refresh.policy(merchantId));
@@ -54,5 +46,5 @@ async function readNewest(db: Queryable, refresh: AccessRefresh, merchantId: str
     if (error instanceof ServiceUnavailable || error instanceof DeadlineExceeded) return stored;
     throw error;
   }
-  return readPolicyGate(db, merchantId);
+  return readGate(db, merchantId);
 }

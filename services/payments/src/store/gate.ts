@@ -15,8 +15,7 @@ export type Usage = {
 
 /** What a merchant may create, what it has created, and why creation would refuse at `now`, the database's time, or null. */
 export type GateReading = {
-  /** Null until quota's policy has arrived. */
-  policy: AccessPolicy | null;
+  policy: AccessPolicy;
   usage: Usage;
   webhookOk: boolean;
   now: Date;
@@ -28,25 +27,19 @@ const policyColumns = `policy_version, access_type, account_active, creation_pau
 
 type GateColumns = Usage & WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'> & { webhook_ok: boolean };
 
-/** @returns the gate without a lock, for `limits` and the operator. */
+/** @returns the gate without a lock, for `limits` and the operator; null for a merchant whose policy from quota has not arrived. */
 export async function readGate(db: Queryable, merchantId: string): Promise<GateReading | null> {
   const { rows } = await db.query<GateColumns & { now: Date; reason: CreationBlockReason | null }>(
     `select merchant_id, ${policyColumns}, webhook_ok, used_lifetime, package_base, used_day, used_today,
             now, creation_block_reason(gate, now) as reason
-       from gate, clock_timestamp() as now where merchant_id = $1`,
+       from gate, clock_timestamp() as now where merchant_id = $1 and policy_version > 0`,
     [merchantId],
   );
   const [row] = rows;
   if (row === undefined) return null;
   const { now, reason, webhook_ok: webhookOk, used_lifetime, package_base, used_day, used_today, ...columns } = row;
-  const policy = withTextTimes(columns);
-  return {
-    policy: policy.policy_version === 0 ? null : policy,
-    usage: { used_lifetime, package_base, used_day, used_today },
-    webhookOk,
-    now,
-    reason,
-  };
+  const usage = { used_lifetime, package_base, used_day, used_today };
+  return { policy: withTextTimes(columns), usage, webhookOk, now, reason };
 }
 
 /** Stores a policy if it is newer than the one known. A new package counts from the usage at this time. */

@@ -3,24 +3,15 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import type { Sender } from '../sending/sender.ts';
-import { releaseDeliveries } from '../store/claim.ts';
-import type { Claimed } from '../store/claim.ts';
+import { releaseDeliveries, type Claimed } from '../store/claim.ts';
 import { openLaneCircuits } from '../store/lane.ts';
-import { settleAttempts } from '../store/settle.ts';
-import type { Outcome } from '../store/settle.ts';
+import { settleAttempts, type Outcome } from '../store/settle.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import type { HostCircuits } from './host-circuits.ts';
 import type { InFlightLimits } from './in-flight-limits.ts';
 import { laneCircuitPolicy } from './lane-circuit.ts';
 import { outcomeOf } from './outcome.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
-
-export type Attempts = {
-  /** Starts an attempt for each delivery that may be sent, and releases the others. */
-  start(claimed: readonly Claimed[]): Promise<void>;
-  /** Waits for the attempts in flight and for their outcomes to be stored. */
-  idle(): Promise<void>;
-};
 
 type AttemptOptions = {
   pool: Pool;
@@ -46,7 +37,7 @@ export function createAttempts(
     /** Called when a delivery may have been waiting for a place that is free now. */
     onFree: () => void;
   },
-): Attempts {
+) {
   const { pool, vault, inFlight, onFree, logger } = options;
   const deliver = createDeliver(options);
   const running = new Set<Promise<void>>();
@@ -74,7 +65,8 @@ export function createAttempts(
   }
 
   return {
-    async start(claimed) {
+    /** Starts an attempt for each delivery that may be sent, and releases the others. */
+    async start(claimed: readonly Claimed[]): Promise<void> {
       const refused: Claimed[] = [];
       const unopened: Claimed[] = [];
       for (const delivery of claimed) {
@@ -90,7 +82,8 @@ export function createAttempts(
       const merchantIds = new Set(unopened.map((delivery) => delivery.merchant_id));
       await openLaneCircuits(pool, merchantIds, BROKEN_KEY_PAUSE_SECONDS);
     },
-    async idle() {
+    /** Waits for the attempts in flight and for their outcomes to be stored. */
+    async idle(): Promise<void> {
       await Promise.all(running);
     },
   };

@@ -7,31 +7,20 @@ const reasons = ['clock', 'event_loop'] as const;
 /** Why nothing may be claimed. */
 type PauseReason = (typeof reasons)[number];
 
-/** Tells when this process must not send. A slow or absent database needs no reason here: then nothing can be claimed. */
-export type BackPressure = {
-  /** Sets the database's time, as a statement that has just ended returned it. */
-  databaseTime(databaseNow: Date): void;
-  /** Null when nothing is wrong. The clock counts as right until the first database time. */
-  pauseReason(): PauseReason | null;
-  close(): void;
-};
-
 /** Receivers refuse a timestamp more than 300 s off. A difference beyond ordinary drift keeps growing. */
 const MAX_CLOCK_DIFFERENCE_MS = 30_000;
 /** An event loop this late uses up the time that receivers have to answer. Less is a busy machine, and harmless. */
 const MAX_LAG_MS = 2_000;
 const LAG_INTERVAL_MS = 100;
 
-/** @param options.clock stamps the deliveries. */
-export function createBackPressure({
-  clock,
-  logger,
-  metrics,
-}: {
-  clock: Clock;
-  logger: Logger;
-  metrics: Metrics;
-}): BackPressure {
+export type BackPressure = ReturnType<typeof createBackPressure>;
+
+/**
+ * Decides when this process must not send. A slow or absent database needs no reason here: then nothing can be claimed.
+ * @param options.clock stamps the deliveries.
+ */
+export function createBackPressure(options: { clock: Clock; logger: Logger; metrics: Metrics }) {
+  const { clock, logger, metrics } = options;
   const paused = metrics.gauge('webhook_paused', 'Whether this process sends nothing, by reason', ['reason']);
   const difference = metrics.gauge('webhook_clock_difference_seconds', "This process's clock less the database's");
   const lag = watchLag();
@@ -48,12 +37,14 @@ export function createBackPressure({
   }
 
   return {
-    databaseTime(databaseNow) {
+    /** Sets the database's time, as a statement that has just ended returned it. */
+    databaseTime(databaseNow: Date): void {
       const differenceMs = clock().getTime() - databaseNow.getTime();
       difference.set(differenceMs / 1000);
       set('clock', Math.abs(differenceMs) > MAX_CLOCK_DIFFERENCE_MS);
     },
-    pauseReason() {
+    /** Null when nothing is wrong. The clock counts as right until the first database time. */
+    pauseReason(): PauseReason | null {
       set('event_loop', lag.recentMs() > MAX_LAG_MS);
       return reasons.find((reason) => isOn.get(reason) === true) ?? null;
     },

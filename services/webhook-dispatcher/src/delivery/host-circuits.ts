@@ -1,19 +1,5 @@
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 
-/** The circuits of hosts that cannot be connected to, so that the lanes which lead there are not attempted one after the other. */
-export type HostCircuits = {
-  /** Records how an attempt at a host ended; null is a 2xx. */
-  record(host: string, errorCategory: ErrorCategory | null): void;
-  /** Attempts that a host may have in flight; Infinity while its circuit is closed. */
-  limit(host: string): number;
-  /** Milliseconds until an open circuit may be probed, otherwise 0. */
-  pauseMs(host: string): number;
-  /** Hosts whose circuit is not closed. */
-  limited(): string[];
-  /** Hosts whose circuit is open or half-open. */
-  openCount(): number;
-};
-
 /**
  * Failures to connect alone. Any answer, and even its absence on an established connection, may be about one merchant's path, and one
  * merchant must not open the circuit of a host that others share.
@@ -48,12 +34,15 @@ type Circuit = {
   limit: number;
 };
 
+export type HostCircuits = ReturnType<typeof createHostCircuits>;
+
 /**
- * The circuits of one process, which may be the only one whose network is broken: they stay in its memory.
+ * The circuits of hosts that cannot be connected to, so that the lanes which lead there are not attempted one after the other. This
+ * process may be the only one whose network is broken: they stay in its memory.
  * @param options.recoveredAt attempts in flight at which a recovering host counts as healthy.
  * @param options.nowMs a monotonic clock.
  */
-export function createHostCircuits(options: { recoveredAt: number; nowMs?: () => number }): HostCircuits {
+export function createHostCircuits(options: { recoveredAt: number; nowMs?: () => number }) {
   const { recoveredAt, nowMs = () => performance.now() } = options;
   const circuits = new Map<string, Circuit>();
   let sweptMs = nowMs();
@@ -93,14 +82,20 @@ export function createHostCircuits(options: { recoveredAt: number; nowMs?: () =>
   }
 
   return {
-    record(host, errorCategory) {
+    /** Records how an attempt at a host ended; null is a 2xx. */
+    record(host: string, errorCategory: ErrorCategory | null): void {
       if (errorCategory !== null && neutral.includes(errorCategory)) return;
       if (errorCategory !== null && connectFailures.includes(errorCategory)) failed(host);
       else connected(host);
     },
-    limit: (host) => circuits.get(host)?.limit ?? Infinity,
-    pauseMs: (host) => Math.max(0, (circuits.get(host)?.openUntilMs ?? 0) - nowMs()),
-    limited: () => [...circuits].filter(([, { limit }]) => limit !== Infinity).map(([host]) => host),
-    openCount: () => [...circuits.values()].filter(({ limit, failures }) => limit !== Infinity && failures > 0).length,
+    /** Attempts that a host may have in flight; Infinity while its circuit is closed. */
+    limit: (host: string): number => circuits.get(host)?.limit ?? Infinity,
+    /** Milliseconds until an open circuit may be probed, otherwise 0. */
+    pauseMs: (host: string): number => Math.max(0, (circuits.get(host)?.openUntilMs ?? 0) - nowMs()),
+    /** Hosts whose circuit is not closed. */
+    limited: (): string[] => [...circuits].filter(([, { limit }]) => limit !== Infinity).map(([host]) => host),
+    /** Hosts whose circuit is open or half-open. */
+    openCount: (): number =>
+      [...circuits.values()].filter(({ limit, failures }) => limit !== Infinity && failures > 0).length,
   };
 }

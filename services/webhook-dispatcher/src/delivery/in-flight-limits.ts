@@ -13,21 +13,16 @@ export type Limits = { lane: number; host: number; process: number };
  */
 export const limits: Limits = { lane: 8, host: 64, process: 1_024 };
 
-/** The bulkheads of this process: a slow receiver fills its own lane and not the others. */
-export type InFlightLimits = {
-  /** What may be claimed now. */
-  claimBounds(): Omit<ClaimBounds, 'leaseSeconds'>;
-  /** @returns false when one of the limits is reached. */
-  acquire(target: AttemptTarget): boolean;
-  /** @returns whether one of its limits was reached, so that something may be waiting for this place. */
-  release(target: AttemptTarget): boolean;
-};
-
 /** Another process may reach a host that this one cannot, so the host's lanes are put off for no longer than this at a time. */
 const LONGEST_PUT_OFF_SECONDS = 5;
 
-/** @param hostCircuits lower the limit of hosts that cannot be connected to. */
-export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits): InFlightLimits {
+export type InFlightLimits = ReturnType<typeof createInFlightLimits>;
+
+/**
+ * The bulkheads of this process: a slow receiver fills its own lane and not the others.
+ * @param hostCircuits lower the limit of hosts that cannot be connected to.
+ */
+export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits) {
   const byMerchant = new Map<string, number>();
   const byHost = new Map<string, number>();
   let total = 0;
@@ -54,19 +49,22 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits): 
   }
 
   return {
-    claimBounds: () => ({
+    /** What may be claimed now. */
+    claimBounds: (): Omit<ClaimBounds, 'leaseSeconds'> => ({
       room: most.process - total,
       perLane: most.lane,
       inFlight: Object.fromEntries(byMerchant),
       perHost: most.host,
       hosts: limitedHosts(),
     }),
-    acquire(target) {
+    /** @returns false when one of the limits is reached. */
+    acquire(target: AttemptTarget): boolean {
       if (isFull(target)) return false;
       change(target, 1);
       return true;
     },
-    release(target) {
+    /** @returns whether one of its limits was reached, so that something may be waiting for this place. */
+    release(target: AttemptTarget): boolean {
       const wasFull = isFull(target);
       change(target, -1);
       return wasFull;

@@ -1,6 +1,5 @@
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
-import { on } from '@quittance/messaging/consumer/handler.ts';
-import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import { on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { holdLane } from '../store/lane.ts';
 
 /**

@@ -1,10 +1,8 @@
 import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
-import { onBatch } from '@quittance/messaging/consumer/handler.ts';
-import type { Handler } from '@quittance/messaging/consumer/handler.ts';
-import { insertEvents } from '../store/event.ts';
-import type { NewEvent } from '../store/event.ts';
+import { onBatch, type Handler } from '@quittance/messaging/consumer/handler.ts';
+import { insertEvents, type NewEvent } from '../store/event.ts';
 
 /**
  * Payments are paid: each one's event is written with the bytes that every attempt will send. In batches, because in a transaction

@@ -1,7 +1,6 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop } from '@quittance/runtime/loop.ts';
-import type { Loop } from '@quittance/runtime/loop.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { giveUpAfterSeconds } from '../delivery/retry-schedule.ts';
 import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';

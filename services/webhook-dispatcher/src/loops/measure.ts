@@ -1,11 +1,9 @@
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop } from '@quittance/runtime/loop.ts';
-import type { Loop } from '@quittance/runtime/loop.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { countFailingLanes, countMisplacedAttempts, readBacklog } from '../store/backlog.ts';
-import type { Backlog } from '../store/backlog.ts';
+import { countFailingLanes, countMisplacedAttempts, readBacklog, type Backlog } from '../store/backlog.ts';
 
 const INTERVAL_MS = 10_000;
 /** Lanes that are shown by name. Without a limit every merchant would have a series. */

@@ -1,8 +1,7 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop } from '@quittance/runtime/loop.ts';
-import type { Loop } from '@quittance/runtime/loop.ts';
+import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/signing-key.ts';

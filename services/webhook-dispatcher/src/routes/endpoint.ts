@@ -8,19 +8,16 @@ import {
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { readJson } from '@quittance/http/server/body.ts';
-import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
-import type { ValidationItem } from '@quittance/http/errors.ts';
+import { HttpError, invalid, unavailable, type ValidationItem } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
-import { pathParameter, route } from '@quittance/http/server/route.ts';
-import type { Handle, Route } from '@quittance/http/server/route.ts';
+import { pathParameter, route, type Handle, type Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
-import { publicAddresses } from '../sending/resolve.ts';
-import type { Resolve } from '../sending/resolve.ts';
+import { publicAddresses, type Resolve } from '../sending/resolve.ts';
 import { findEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
 import type { NewKey } from '../store/signing-key.ts';
 

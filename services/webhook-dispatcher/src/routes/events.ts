@@ -5,8 +5,9 @@ import {
   ReadEventOfPayment,
   RecoverEvent,
   RetryEvent,
+  type DescribedEvent,
+  type EventState,
 } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { DescribedEvent, EventState } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';

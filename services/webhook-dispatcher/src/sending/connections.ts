@@ -1,21 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
-import { Agent } from 'undici';
-import type { Dispatcher, buildConnector } from 'undici';
-
-/** Connections to receivers, kept alive for a while for the next request to the same host. */
-export type Connections = {
-  /** Sends a request on a free connection to its host, or on a new one. Sends it once, and follows no redirect. */
-  dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
-  /** Called in a handler's `onRequestStart`: reports the connection of the request that is starting. */
-  onSocket(report: (socket: Socket) => void): void;
-  /** Marks a connection as idle. */
-  markIdle(socket: Socket): void;
-  /** Hosts with connections, or with requests that wait for one. */
-  hosts(): number;
-  /** Waits for what is under way and closes everything. */
-  close(): Promise<void>;
-};
+import { Agent, type Dispatcher, type buildConnector } from 'undici';
 
 /** No connection gets older: the name may have got other addresses, and another certificate. */
 const MAX_AGE_MS = 300_000;
@@ -24,14 +9,19 @@ const MAX_IDLE_MS = 60_000;
 /** Idle connections to all hosts together. Without a limit ten thousand receivers that ask for a minute would get it. */
 const MAX_IDLE = 2_048;
 
-/** @param options.connector decides where connections may lead; see dial.ts. */
+export type Connections = ReturnType<typeof createConnections>;
+
+/**
+ * Connections to receivers, kept alive for a while for the next request to the same host.
+ * @param options.connector decides where connections may lead; see dial.ts.
+ */
 export function createConnections(options: {
   connector: buildConnector.connector;
   /** Requests to one host that may be under way at once. */
   perHost: number;
   maxIdle?: number;
   maxAgeMs?: number;
-}): Connections {
+}) {
   const { connector, perHost, maxIdle = MAX_IDLE, maxAgeMs = MAX_AGE_MS } = options;
   /** The longest idle first. */
   const idle = new Set<Socket>();
@@ -55,9 +45,12 @@ export function createConnections(options: {
   });
   const sockets = watchSockets((socket) => idle.delete(socket));
   return {
-    dispatch: (request, handler) => void agent.dispatch(request, handler),
+    /** Sends a request on a free connection to its host, or on a new one. Sends it once, and follows no redirect. */
+    dispatch: (request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
+      void agent.dispatch(request, handler),
+    /** Called in a handler's `onRequestStart`: reports the connection of the request that is starting. */
     onSocket: sockets.expect,
-    markIdle(socket) {
+    markIdle(socket: Socket): void {
       if (socket.destroyed) return;
       idle.add(socket);
       const [longestIdle] = idle;
@@ -66,8 +59,10 @@ export function createConnections(options: {
       // A request that is queued on it has not started, and gets another connection.
       longestIdle.destroy();
     },
+    /** Hosts with connections, or with requests that wait for one. */
     hosts: () => Object.keys(agent.stats).length,
-    async close() {
+    /** Waits for what is under way and closes everything. */
+    async close(): Promise<void> {
       await agent.close();
       sockets.stop();
     },

@@ -1,12 +1,10 @@
 import { constants } from 'node:crypto';
 import { isIP } from 'node:net';
-import { checkServerIdentity, connect, createSecureContext } from 'node:tls';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import { checkServerIdentity, connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { categoryOfConnectError, DialError } from './errors.ts';
-import { publicAddresses } from './resolve.ts';
-import type { Resolve } from './resolve.ts';
+import { publicAddresses, type Resolve } from './resolve.ts';
 
 /** Opens a TLS connection to an address that was checked; `host` is the name it is for. */
 export type Dial = (target: { address: string; host: string; timeoutMs: number }) => Promise<TLSSocket>;

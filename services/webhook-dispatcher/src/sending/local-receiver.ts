@@ -1,6 +1,5 @@
 import { NameNotFound } from './errors.ts';
-import { openTls } from './dial.ts';
-import type { Dial } from './dial.ts';
+import { openTls, type Dial } from './dial.ts';
 import type { Resolve } from './resolve.ts';
 
 /** Where the local stack's receiver listens, always on the loopback interface. */

@@ -4,8 +4,7 @@ import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Clock } from '@quittance/runtime/time.ts';
 import { createConnections } from './connections.ts';
 import { categoryOfSendError, categoryOfStatus, DialError } from './errors.ts';
-import { exchange } from './exchange.ts';
-import type { Exchanged } from './exchange.ts';
+import { exchange, type Exchanged } from './exchange.ts';
 import { deliveryHeaders } from './signature.ts';
 
 /** One POST to be made. */
@@ -31,19 +30,14 @@ export type AttemptResult = {
   error: unknown;
 };
 
-export type Sender = {
-  /** Makes exactly one POST. Never throws; takes 15 s at most, body included. */
-  send(attempt: Attempt): Promise<AttemptResult>;
-  /** Closes the idle connections. */
-  close(): Promise<void>;
-};
-
 export const ATTEMPT_TIMEOUT_MS = 15_000;
 /**
  * For the body of an answer. It is read only to reuse the connection, and a receiver whose bodies trickle must not occupy its lane for
  * the rest of the fifteen seconds.
  */
 const BODY_TIMEOUT_MS = 2_000;
+
+export type Sender = ReturnType<typeof createSender>;
 
 /**
  * @param options.connector decides where connections may lead; see dial.ts.
@@ -56,7 +50,7 @@ export function createSender(options: {
   connectionsPerHost: number;
   timeoutMs?: number;
   bodyTimeoutMs?: number;
-}): Sender {
+}) {
   const { connector, clock, connectionsPerHost } = options;
   const { timeoutMs = ATTEMPT_TIMEOUT_MS, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
   const connections = createConnections({ connector, perHost: connectionsPerHost });
@@ -74,7 +68,8 @@ export function createSender(options: {
   }
 
   return {
-    async send(attempt) {
+    /** Makes exactly one POST. Never throws; takes 15 s at most, body included. */
+    async send(attempt: Attempt): Promise<AttemptResult> {
       const startedMs = performance.now();
       const { answer, error, remoteAddress } = await post(attempt);
       const durationMs = Math.round(performance.now() - startedMs);
@@ -93,7 +88,8 @@ export function createSender(options: {
         error,
       };
     },
-    close: () => connections.close(),
+    /** Closes the idle connections. */
+    close: (): Promise<void> => connections.close(),
   };
 }
 

@@ -4,8 +4,7 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 import { byMerchant, insertAudit } from './audit.ts';
 import { lockLanes, makeLanesDueNow, probeLaneNow, resetLaneCircuit } from './lane.ts';
-import { insertKey } from './signing-key.ts';
-import type { NewKey } from './signing-key.ts';
+import { insertKey, type NewKey } from './signing-key.ts';
 
 type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'>;
 

@@ -1,7 +1,6 @@
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { insertAudit } from './audit.ts';
-import type { AuditedAuthor } from './audit.ts';
+import { insertAudit, type AuditedAuthor } from './audit.ts';
 import { makeLanesDueNow, probeLaneNow } from './lane.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 

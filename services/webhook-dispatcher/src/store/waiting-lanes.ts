@@ -1,6 +1,5 @@
 import type { ResponseOf } from '@quittance/contracts/call.ts';
-import { LANE_DUE_MAX } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
-import type { Lane, ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { LANE_DUE_MAX, type Lane, type ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 

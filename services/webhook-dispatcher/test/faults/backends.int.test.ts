@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
-import type { FaultProxy } from '@quittance/testkit/fault-proxy.ts';
+import { faultProxy, type FaultProxy } from '@quittance/testkit/fault-proxy.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { status } from '../receiver.ts';
 import type { Merchant } from '../world.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
+import { openSite, type Site } from './site.ts';
 import { createGate, shareOf } from './visits.ts';
 
 let site: Site;

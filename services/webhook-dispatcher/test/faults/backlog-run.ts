@@ -1,8 +1,7 @@
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Merchant } from '../world.ts';
 import { insertBacklog } from './backlog.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
+import { openSite, type Site } from './site.ts';
 
 export type BacklogRun = {
   /** Events that are due at once for one receiver. */

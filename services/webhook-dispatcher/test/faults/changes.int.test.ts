@@ -2,13 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createKeyVault } from '../../src/endpoints/key-vault.ts';
 import { replaceKey, saveEndpoint } from '../../src/store/endpoint.ts';
-import { startStoreWorld } from '../store-world.ts';
-import type { StoreWorld } from '../store-world.ts';
+import { startStoreWorld, type StoreWorld } from '../store-world.ts';
 
 let store: StoreWorld;
 beforeAll(async () => {

@@ -3,8 +3,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { status } from '../receiver.ts';
 import type { Merchant } from '../world.ts';
 import { insertBacklog } from './backlog.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
+import { openSite, type Site } from './site.ts';
 import { createGate } from './visits.ts';
 
 let site: Site;

@@ -3,10 +3,8 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { status } from '../receiver.ts';
 import type { Merchant } from '../world.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
-import { createGate } from './visits.ts';
-import type { Visit } from './visits.ts';
+import { openSite, type Site } from './site.ts';
+import { createGate, type Visit } from './visits.ts';
 
 let site: Site;
 let dispatchers: ServiceProcess[];

@@ -4,10 +4,8 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { status } from '../receiver.ts';
 import type { Merchant } from '../world.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
-import { createGate, eventIdOf, reset, shareOf } from './visits.ts';
-import type { Visit } from './visits.ts';
+import { openSite, type Site } from './site.ts';
+import { createGate, eventIdOf, reset, shareOf, type Visit } from './visits.ts';
 
 export type KillRun = {
   seed: number;

@@ -10,12 +10,9 @@ import { limits } from '../../src/delivery/in-flight-limits.ts';
 import { systemResolve } from '../../src/sending/resolve.ts';
 import { createSender } from '../../src/sending/sender.ts';
 import { createAuthority } from '../certificates.ts';
-import { startNameServer } from '../name-server.ts';
-import type { Zone } from '../name-server.ts';
-import { startReceiver } from '../receiver.ts';
-import type { Receiver } from '../receiver.ts';
-import { startStoreWorld } from '../store-world.ts';
-import type { StoreWorld } from '../store-world.ts';
+import { startNameServer, type Zone } from '../name-server.ts';
+import { startReceiver, type Receiver } from '../receiver.ts';
+import { startStoreWorld, type StoreWorld } from '../store-world.ts';
 
 const zones: Record<string, Zone> = {};
 let store: StoreWorld;

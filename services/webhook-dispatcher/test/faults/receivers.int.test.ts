@@ -1,10 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { status } from '../receiver.ts';
-import type { Answer } from '../receiver.ts';
+import { status, type Answer } from '../receiver.ts';
 import type { Merchant } from '../world.ts';
-import { openSite } from './site.ts';
-import type { Site } from './site.ts';
+import { openSite, type Site } from './site.ts';
 import { createGate, reset } from './visits.ts';
 
 let site: Site;

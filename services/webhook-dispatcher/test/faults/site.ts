@@ -2,11 +2,9 @@ import type { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts'
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { ServiceProcess } from '@quittance/testkit/service-process.ts';
 import { status } from '../receiver.ts';
-import { internalToken, startWorld } from '../world.ts';
-import type { Merchant, World } from '../world.ts';
+import { internalToken, startWorld, type Merchant, type World } from '../world.ts';
 import { findViolations } from './invariants.ts';
-import { findForgeries, openVisitorsBook } from './visits.ts';
-import type { Manner, VisitorsBook } from './visits.ts';
+import { findForgeries, openVisitorsBook, type Manner, type VisitorsBook } from './visits.ts';
 
 /** A world in which much happens at once, and in which every request is written down and verified. */
 export type Site = {

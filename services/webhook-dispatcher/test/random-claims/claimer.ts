@@ -1,14 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
-import { claimDeliveries, releaseDeliveries } from '../../src/store/claim.ts';
-import type { ClaimBounds, Claimed } from '../../src/store/claim.ts';
+import { claimDeliveries, releaseDeliveries, type ClaimBounds, type Claimed } from '../../src/store/claim.ts';
 import { openLaneCircuits } from '../../src/store/lane.ts';
-import { settleAttempts } from '../../src/store/settle.ts';
-import type { Outcome } from '../../src/store/settle.ts';
+import { settleAttempts, type Outcome } from '../../src/store/settle.ts';
 import { failure, outcome } from '../store-world.ts';
-import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate } from './scene.ts';
-import type { Chance, Scene } from './scene.ts';
+import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate, type Chance, type Scene } from './scene.ts';
 import { HOST_PAUSE_SECONDS, LANE_PAUSE_SECONDS, LEASE_SECONDS, policy } from './times.ts';
 
 /** Null: no retry is left. */

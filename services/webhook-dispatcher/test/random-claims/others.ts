@@ -3,13 +3,11 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { byMerchant } from '../../src/store/audit.ts';
 import { findEndpoint, replaceKey, saveEndpoint } from '../../src/store/endpoint.ts';
-import { insertEvents } from '../../src/store/event.ts';
-import type { NewEvent } from '../../src/store/event.ts';
+import { insertEvents, type NewEvent } from '../../src/store/event.ts';
 import { giveUpDeliveries } from '../../src/store/give-up.ts';
 import { holdLane } from '../../src/store/lane.ts';
 import { startCycle } from '../../src/store/retry.ts';
-import { hosts, newKey, repeat } from './scene.ts';
-import type { Chance, Scene } from './scene.ts';
+import { hosts, newKey, repeat, type Chance, type Scene } from './scene.ts';
 import { GIVE_UP_SECONDS } from './times.ts';
 
 /** Everybody but the claimers who changes events, endpoints or lanes. Some take their time before they commit. */

@@ -4,13 +4,11 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { holdLane } from '../../src/store/lane.ts';
 import { settleAttempts } from '../../src/store/settle.ts';
 import { findViolations } from '../faults/invariants.ts';
-import { outcome } from '../store-world.ts';
-import type { StoreWorld } from '../store-world.ts';
+import { outcome, type StoreWorld } from '../store-world.ts';
 import { runClaimer } from './claimer.ts';
 import { findLaneViolations } from './lane-rules.ts';
 import { putEndpoint, runOthers } from './others.ts';
-import { hosts, note, openScene, repeat } from './scene.ts';
-import type { Counts, Scene } from './scene.ts';
+import { hosts, note, openScene, repeat, type Counts, type Scene } from './scene.ts';
 import { LEASE_SECONDS, policy } from './times.ts';
 
 /**
