@@ -24,8 +24,8 @@ export function toTransferObserved(
     block_number: blockNumber,
     block_hash: `0x${row.block_hash}`,
     block_timestamp: rfc3339(row.block_timestamp),
-    from: canonicalAddress(network.family, row.sender),
-    to: canonicalAddress(network.family, row.recipient),
+    from: addressFromHex(network.family, `0x${row.sender}`),
+    to: addressFromHex(network.family, `0x${row.recipient}`),
     amount_units: row.amount_units,
     decimals: network.decimals,
     phase: row.phase,
@@ -33,20 +33,6 @@ export function toTransferObserved(
     confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
     confirmations_required: network.confirmations,
   };
-}
-
-/** A checksum costs as much as the rest of a message, and the same wallet comes again when its transfer is confirmed. */
-const canonicalAddresses = new Map<string, string>();
-const MAX_CACHED_ADDRESSES = 30_000;
-
-function canonicalAddress(family: Network['family'], hex: string): string {
-  const key = `${family} ${hex}`;
-  const known = canonicalAddresses.get(key);
-  if (known !== undefined) return known;
-  if (canonicalAddresses.size >= MAX_CACHED_ADDRESSES) canonicalAddresses.clear();
-  const address = addressFromHex(family, `0x${hex}`);
-  canonicalAddresses.set(key, address);
-  return address;
 }
 
 /**
