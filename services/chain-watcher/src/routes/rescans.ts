@@ -1,9 +1,4 @@
-import {
-  CreateRescan,
-  ListRescans,
-  type Rescan,
-  type RescanRange,
-} from '@quittance/contracts/http/chain-watcher/rescans.ts';
+import { CreateRescan, ListRescans, type RescanRange } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
@@ -11,7 +6,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';
-import { createRescan, readRescans, type RescanRow } from '../store/rescans.ts';
+import { createRescan, readRescans } from '../store/rescans.ts';
 
 const LIST_MAX = 100;
 
@@ -22,11 +17,11 @@ export function rescanRoutes({ pool, networks }: { pool: Pool; networks: readonl
   return [
     callRoute(CreateRescan, async ({ params: { network }, body, author }) => {
       requireNetwork(network);
-      return toJson(await createRescan(pool, { network, author, ...checkedRange(body) }));
+      return withTextTimes(await createRescan(pool, { network, author, ...checkedRange(body) }));
     }),
     callRoute(ListRescans, async ({ params: { network } }) => {
       requireNetwork(network);
-      return { rescans: (await readRescans(pool, network, LIST_MAX)).map(toJson) };
+      return { rescans: (await readRescans(pool, network, LIST_MAX)).map(withTextTimes) };
     }),
   ];
 }
@@ -41,14 +36,3 @@ function checkedRange({ from_block: from, since, to_block: to }: RescanRange) {
     throw invalid({ field: 'to_block', reason: 'must not be below from_block' });
   return { fromBlock: from ?? null, since: time, toBlock: to ?? null };
 }
-
-function toJson({ failed_tries: _, ...rescan }: RescanRow): Rescan {
-  return {
-    ...withTextTimes(rescan),
-    from_block: toNumber(rescan.from_block),
-    to_block: toNumber(rescan.to_block),
-    next_block: toNumber(rescan.next_block),
-  };
-}
-
-const toNumber = (height: bigint | null): number | null => (height === null ? null : Number(height));

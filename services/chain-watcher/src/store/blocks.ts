@@ -8,14 +8,14 @@ const MAX_LOADED_BLOCKS = 200_000;
 
 /** Our chain's stored end, ascending. */
 export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<BlockHead[]> {
-  const { rows } = await pool.query<{ number: bigint; hash: string; timestamp: bigint }>(
+  const { rows } = await pool.query<BlockHead>(
     `select * from (
-       select number, '0x' || encode(hash, 'hex') as hash, extract(epoch from timestamp)::bigint as timestamp
-       from block where network = $1 and canonical order by number desc limit $2
+       select number::float8, '0x' || encode(hash, 'hex') as hash, extract(epoch from timestamp)::float8 as timestamp
+       from block where network = $1 and canonical order by block.number desc limit $2
      ) newest order by number`,
     [network, MAX_LOADED_BLOCKS],
   );
-  return rows.map(({ number, hash, timestamp }) => ({ number: Number(number), hash, timestamp: Number(timestamp) }));
+  return rows;
 }
 
 /** A block that had been orphaned and has come back becomes canonical again. */

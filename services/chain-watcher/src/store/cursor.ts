@@ -31,43 +31,37 @@ export class Fenced extends Error {
   override readonly name = 'Fenced';
 }
 
-type CursorRow = {
-  network: string;
-  state: Cursor['state'];
-  epoch: bigint;
-  number: bigint | null;
-  hash: Buffer | null;
-  timestamp: Date | null;
-  head_number: bigint | null;
-  finalized_number: bigint | null;
-  final_number: bigint | null;
-  final_timestamp: Date | null;
-  large_final_number: bigint | null;
-  large_final_timestamp: Date | null;
-  audited_number: bigint | null;
-  halted_at: Date | null;
-  halt_reason: string | null;
-};
+const finalBlock = (name: string): string =>
+  `case when ${name}_number is not null then
+     json_build_object('number', ${name}_number, 'timestamp', extract(epoch from ${name}_timestamp)::bigint) end`;
+
+/** The columns as a Cursor names them. Heights and block times fit a JavaScript number. */
+const CURSOR = `network, state, epoch,
+  case when number is not null then json_build_object('number', number, 'hash', '0x' || encode(hash, 'hex'),
+    'timestamp', extract(epoch from timestamp)::bigint) end as tip,
+  coalesce(head_number, 0)::float8 as head, coalesce(finalized_number, 0)::float8 as finalized,
+  ${finalBlock('final')} as final, ${finalBlock('large_final')} as "largeFinal", audited_number::float8 as audited,
+  halted_at as "haltedAt", halt_reason as "haltReason"`;
 
 /**
  * Makes the caller the leader of a network: from this commit on, every other epoch's commit fails. It waits for the one
  * under way, so that whatever is read afterwards includes it.
  */
 export async function takeOver(pool: Pool, network: string): Promise<Cursor> {
-  const { rows } = await pool.query<CursorRow>(
+  const { rows } = await pool.query<Cursor>(
     `insert into cursor (network, epoch) values ($1, 1)
      on conflict (network) do update set epoch = cursor.epoch + 1, updated_at = now()
-     returning *`,
+     returning ${CURSOR}`,
     [network],
   );
   if (rows[0] === undefined) throw new Error('the statement returned no row');
-  return toCursor(rows[0]);
+  return rows[0];
 }
 
 /** @returns null before the first term of a leader. */
 export async function readCursor(db: Queryable, network: string): Promise<Cursor | null> {
-  const { rows } = await db.query<CursorRow>('select * from cursor where network = $1', [network]);
-  return rows[0] ? toCursor(rows[0]) : null;
+  const { rows } = await db.query<Cursor>(`select ${CURSOR} from cursor where network = $1`, [network]);
+  return rows[0] ?? null;
 }
 
 /** @returns the height of the last block scanned, for those of the networks that have one. */
@@ -75,11 +69,11 @@ export async function readTips(
   db: Queryable,
   networks: readonly string[],
 ): Promise<{ network: string; height: number }[]> {
-  const { rows } = await db.query<{ network: string; number: bigint }>(
-    'select network, number from cursor where network = any($1) and number is not null order by network',
+  const { rows } = await db.query<{ network: string; height: number }>(
+    'select network, number::float8 as height from cursor where network = any($1) and number is not null order by network',
     [networks],
   );
-  return rows.map(({ network, number }) => ({ network, height: Number(number) }));
+  return rows;
 }
 
 /**
@@ -150,31 +144,4 @@ export async function haltNetwork(tx: Transaction, network: string, epoch: bigin
     network,
     reason,
   ]);
-}
-
-function toCursor(row: CursorRow): Cursor {
-  return {
-    network: row.network,
-    state: row.state,
-    epoch: row.epoch,
-    tip:
-      row.number === null || row.hash === null || row.timestamp === null
-        ? null
-        : { number: Number(row.number), hash: `0x${row.hash.toString('hex')}`, timestamp: unixSeconds(row.timestamp) },
-    head: Number(row.head_number ?? 0),
-    finalized: Number(row.finalized_number ?? 0),
-    final: finalBlock(row.final_number, row.final_timestamp),
-    largeFinal: finalBlock(row.large_final_number, row.large_final_timestamp),
-    audited: row.audited_number === null ? null : Number(row.audited_number),
-    haltedAt: row.halted_at,
-    haltReason: row.halt_reason,
-  };
-}
-
-const finalBlock = (number: bigint | null, timestamp: Date | null): FinalBlock | null =>
-  number === null || timestamp === null ? null : { number: Number(number), timestamp: unixSeconds(timestamp) };
-
-/** Block timestamps are whole seconds. */
-function unixSeconds(date: Date): number {
-  return Math.round(date.getTime() / 1000);
 }

@@ -57,18 +57,18 @@ export async function resolveHalts(tx: Transaction, network: string, author: Aut
 }
 
 export async function countOpenByKind(db: Queryable): Promise<{ network: string; kind: IncidentKind; open: number }[]> {
-  const { rows } = await db.query<{ network: string; kind: IncidentKind; open: bigint }>(
-    'select network, kind, count(*) as open from incident where resolved_at is null group by network, kind',
+  const { rows } = await db.query<{ network: string; kind: IncidentKind; open: number }>(
+    'select network, kind, count(*)::integer as open from incident where resolved_at is null group by network, kind',
   );
-  return rows.map((row) => ({ ...row, open: Number(row.open) }));
+  return rows;
 }
 
 export async function countOpenIncidents(db: Queryable, network: string): Promise<number> {
-  const { rows } = await db.query<{ open: bigint }>(
-    'select count(*) as open from incident where network = $1 and resolved_at is null',
+  const { rows } = await db.query<{ open: number }>(
+    'select count(*)::integer as open from incident where network = $1 and resolved_at is null',
     [network],
   );
-  return Number(rows[0]?.open ?? 0);
+  return rows[0]?.open ?? 0;
 }
 
 function causeIn({ transaction_id: id, transaction_event_index: position }: Record<string, unknown>): string {

@@ -4,12 +4,14 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 
-type Heights = 'from_block' | 'to_block' | 'next_block';
-export type RescanRow = Omit<WithDates<Rescan, 'since' | 'requested_at' | 'finished_at'>, Heights> &
-  Record<Heights, bigint | null> & { failed_tries: number };
+export type RescanRow = WithDates<Rescan, 'since' | 'requested_at' | 'finished_at'>;
 
-const COLUMNS = `rescan_id, network, actor, reason, requested_at, from_block, since, to_block, next_block, found, state, error,
-  failed_tries, finished_at`;
+/** `failed_tries`: how often in a row the nodes lacked its blocks. */
+export type UnfinishedRescan = RescanRow & { failed_tries: number };
+
+/** Heights fit a JavaScript number. */
+const COLUMNS = `rescan_id, network, actor, reason, requested_at, from_block::float8, since, to_block::float8, next_block::float8,
+  found, state, error, finished_at`;
 
 export async function createRescan(
   db: Queryable,
@@ -34,9 +36,9 @@ export async function readRescans(db: Queryable, network: string, limit: number)
 }
 
 /** The one to work on: the oldest that is not finished. */
-export async function readNextRescan(db: Queryable, network: string): Promise<RescanRow | null> {
-  const { rows } = await db.query<RescanRow>(
-    `select ${COLUMNS} from rescan where network = $1 and state in ('waiting', 'running')
+export async function readNextRescan(db: Queryable, network: string): Promise<UnfinishedRescan | null> {
+  const { rows } = await db.query<UnfinishedRescan>(
+    `select ${COLUMNS}, failed_tries from rescan where network = $1 and state in ('waiting', 'running')
      order by requested_at, rescan_id limit 1`,
     [network],
   );

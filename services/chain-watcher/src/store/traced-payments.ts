@@ -38,15 +38,10 @@ export async function readTraces(
   network: string,
   recipients: readonly string[],
 ): Promise<(Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date })[]> {
-  const { rows } = await db.query<{ recipient: string; amount_units: bigint; traceparent: string; received_at: Date }>(
-    `select encode(address, 'hex') as recipient, amount_units, traceparent, received_at from traced_payment
-     where network = $1 and address = any($2)`,
+  const { rows } = await db.query<Omit<TracedPayment, 'address'> & { recipient: string; receivedAt: Date }>(
+    `select encode(address, 'hex') as recipient, amount_units as "amountUnits", traceparent, received_at as "receivedAt"
+     from traced_payment where network = $1 and address = any($2)`,
     [network, recipients.map((recipient) => Buffer.from(recipient, 'hex'))],
   );
-  return rows.map(({ recipient, amount_units, traceparent, received_at }) => ({
-    recipient,
-    amountUnits: amount_units,
-    traceparent,
-    receivedAt: received_at,
-  }));
+  return rows;
 }

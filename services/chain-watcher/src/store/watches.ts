@@ -69,11 +69,11 @@ export async function eachWatchedAddress(pool: Pool, network: string, use: (addr
 
 /** Wallets that no leader watches yet, those needed from the latest time first: one that is hard to date delays no other. */
 export async function readNewWatches(pool: Pool, network: string, limit: number): Promise<NewWatch[]> {
-  const { rows } = await pool.query<{ address: string; watched_from: Date }>(
-    `select ${HEX}, watched_from from watch where network = $1 and state = 'new' order by watched_from desc limit $2`,
+  const { rows } = await pool.query<NewWatch>(
+    `select ${HEX}, watched_from as "watchedFrom" from watch where network = $1 and state = 'new' order by watched_from desc limit $2`,
     [network, limit],
   );
-  return rows.map(({ address, watched_from }) => ({ address, watchedFrom: watched_from }));
+  return rows;
 }
 
 /**
@@ -101,12 +101,12 @@ export async function readBackFills(
   network: string,
   { newestFirst, limit }: { newestFirst: boolean; limit: number },
 ): Promise<BackFill[]> {
-  const { rows } = await pool.query<{ address: string; backfill_next: bigint; backfill_to: bigint }>(
-    `select ${HEX}, backfill_next, backfill_to from watch
+  const { rows } = await pool.query<BackFill>(
+    `select ${HEX}, backfill_next::float8 as next, backfill_to::float8 as to from watch
      where network = $1 and state = 'backfilling' order by backfill_next ${newestFirst ? 'desc' : 'asc'} limit $2`,
     [network, limit],
   );
-  return rows.map((row) => ({ address: row.address, next: Number(row.backfill_next), to: Number(row.backfill_to) }));
+  return rows;
 }
 
 /** Records that these wallets' blocks from `from` to `through` have been read; those with none left are complete. */
@@ -158,23 +158,23 @@ export async function readWatchSpans(
   network: string,
   addresses: readonly string[],
 ): Promise<WatchSpan[]> {
-  const { rows } = await db.query<Omit<WatchSpan, 'backFillTo'> & { backFillTo: bigint | null }>(
-    `select ${HEX}, state, watched_from as "watchedFrom", backfill_to as "backFillTo", ended_through as "endedThrough"
+  const { rows } = await db.query<WatchSpan>(
+    `select ${HEX}, state, watched_from as "watchedFrom", backfill_to::float8 as "backFillTo", ended_through as "endedThrough"
      from watch where network = $1 and address = any($2)`,
     [network, addresses.map(toBytes)],
   );
-  return rows.map((row) => ({ ...row, backFillTo: row.backFillTo === null ? null : Number(row.backFillTo) }));
+  return rows;
 }
 
 /** `watched`: wallets whose transfers are looked for; `backFilling`: those of them with older blocks still to read. */
 export async function countWatches(db: Queryable, network: string): Promise<{ watched: number; backFilling: number }> {
-  const { rows } = await db.query<{ watched: bigint; back_filling: bigint }>(
-    `select count(*) filter (where state <> 'ended') as watched,
-       count(*) filter (where state in ('new', 'backfilling')) as back_filling
+  const { rows } = await db.query<{ watched: number; backFilling: number }>(
+    `select count(*) filter (where state <> 'ended')::integer as watched,
+       count(*) filter (where state in ('new', 'backfilling'))::integer as "backFilling"
      from watch where network = $1`,
     [network],
   );
-  return { watched: Number(rows[0]?.watched ?? 0), backFilling: Number(rows[0]?.back_filling ?? 0) };
+  return rows[0] ?? { watched: 0, backFilling: 0 };
 }
 
 /**

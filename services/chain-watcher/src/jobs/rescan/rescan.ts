@@ -10,7 +10,7 @@ import {
   failRescan,
   readNextRescan,
   startRescan,
-  type RescanRow,
+  type UnfinishedRescan,
 } from '../../store/rescans.ts';
 import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
@@ -36,7 +36,7 @@ export function createRescanJob(
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
-  async function rescanSpan(rescan: RescanRow, span: BlockSpan): Promise<StoreResult> {
+  async function rescanSpan(rescan: UnfinishedRescan, span: BlockSpan): Promise<StoreResult> {
     const reading = await readFromAny(term, chain, span, endpointOf(span.from));
     return async () => {
       await storeDifferences(term, heights(), reading, {
@@ -50,7 +50,7 @@ export function createRescanJob(
   }
 
   /** What a node cannot serve is tried again: with a smaller range, or later, or not at all when the nodes do not have it. */
-  async function orLater(rescan: RescanRow, read: () => Promise<StoreResult>): Promise<StoreResult> {
+  async function orLater(rescan: UnfinishedRescan, read: () => Promise<StoreResult>): Promise<StoreResult> {
     try {
       return await read();
     } catch (error) {
@@ -59,7 +59,7 @@ export function createRescanJob(
     }
   }
 
-  async function retryLater(rescan: RescanRow, error: RpcError): Promise<void> {
+  async function retryLater(rescan: UnfinishedRescan, error: RpcError): Promise<void> {
     const size = rangeSize.size();
     if (isTooMuch(error) && size > 1) {
       rangeSize.shrink(size, suggestedBlocks(error));
@@ -80,8 +80,8 @@ export function createRescanJob(
       }
       if (rescan.next_block === null || rescan.to_block === null)
         return () => orLater(rescan, () => start(term, chain, rescan, final.number));
-      const from = Number(rescan.next_block);
-      const to = Math.min(Number(rescan.to_block), from + rangeSize.size() - 1);
+      const from = rescan.next_block;
+      const to = Math.min(rescan.to_block, from + rangeSize.size() - 1);
       // A reorg may have taken final blocks away: they are read again once they are final again.
       if (to > final.number) return null;
       return () => orLater(rescan, () => rescanSpan(rescan, { from, to }));
@@ -90,12 +90,12 @@ export function createRescanJob(
 }
 
 /** Finds out which blocks are meant. Only final ones are read: those after them are the scan's, and may still change. */
-async function start(term: Term, chain: ChainView, rescan: RescanRow, final: number): Promise<StoreResult> {
+async function start(term: Term, chain: ChainView, rescan: UnfinishedRescan, final: number): Promise<StoreResult> {
   const from =
     rescan.from_block === null
       ? await firstBlockSince(term.endpoints, chain, Math.ceil((rescan.since?.getTime() ?? 0) / 1000))
-      : Number(rescan.from_block);
-  const to = Math.min(Number(rescan.to_block ?? final), final);
+      : rescan.from_block;
+  const to = Math.min(rescan.to_block ?? final, final);
   return () =>
     fencedTransaction(term, (tx) => {
       if (from <= to) return startRescan(tx, rescan.rescan_id, { from, to });
@@ -119,7 +119,7 @@ function readFromAny(term: Term, chain: ChainView, span: BlockSpan, endpoint: nu
   });
 }
 
-async function storeFailure(term: Term, rescan: RescanRow, error: RpcError): Promise<void> {
+async function storeFailure(term: Term, rescan: UnfinishedRescan, error: RpcError): Promise<void> {
   const { rescan_id: id, failed_tries: failedTries } = rescan;
   const isMissing = error.kind === 'unknown_block' || error.kind === 'range';
   const isLast = isMissing && failedTries + 1 >= MAX_TRIES;
@@ -132,7 +132,7 @@ async function storeFailure(term: Term, rescan: RescanRow, error: RpcError): Pro
   );
 }
 
-function missingText({ next_block: next }: RescanRow, { message }: RpcError): string {
+function missingText({ next_block: next }: UnfinishedRescan, { message }: RpcError): string {
   const place = next === null ? 'find the block of that time' : `read block ${String(next)} and those after it`;
   return `no endpoint could ${place}; nodes that keep no old blocks cannot be rescanned there (${message})`;
 }
