@@ -60,28 +60,31 @@ export async function insertTransfers(
   return rows.sort(oldestFirst);
 }
 
+type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
+
+/** The network's policy, for finalParameters(). $5 is the amount above which two endpoints must agree. */
+const SEEN_AND_FINAL = `network = $1 and phase = 'seen' and block_number <= $2
+  and ($3::numeric is null or amount_units <= $3 or block_number <= $4)`;
+
+const finalParameters = (
+  { id, finalizedAbove, agreementAbove }: Thresholds,
+  { finalHeight, largeFinalHeight }: FinalHeights,
+) => [id, finalHeight, finalizedAbove?.toString() ?? null, largeFinalHeight, agreementAbove?.toString() ?? null];
+
 /**
  * Confirms what is final on our chain by the network's policy, but for transfers that two endpoints must agree about first.
  * @returns the transfers that are confirmed now.
  */
 export async function confirmTransfers(
   tx: Transaction,
-  network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
-  { finalHeight, largeFinalHeight }: FinalHeights,
+  network: Thresholds,
+  heights: FinalHeights,
 ): Promise<TransferRow[]> {
   const { rows } = await tx.query<TransferRow>(
     `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
-     where network = $1 and phase = 'seen' and block_number <= $2
-       and ($3::numeric is null or amount_units <= $3 or block_number <= $4)
-       and ($5::numeric is null or amount_units <= $5)
+     where ${SEEN_AND_FINAL} and ($5::numeric is null or amount_units <= $5)
      returning ${COLUMNS}`,
-    [
-      network.id,
-      finalHeight,
-      network.finalizedAbove?.toString() ?? null,
-      largeFinalHeight,
-      network.agreementAbove?.toString() ?? null,
-    ],
+    finalParameters(network, heights),
   );
   return rows.sort(oldestFirst);
 }
@@ -89,24 +92,15 @@ export async function confirmTransfers(
 /** Transfers that are final but for the second endpoint they need, the oldest first. */
 export async function readAwaitingCrossCheck(
   db: Queryable,
-  network: Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>,
-  { finalHeight, largeFinalHeight }: FinalHeights,
+  network: Thresholds,
+  heights: FinalHeights,
   page: { offset: number; limit: number },
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select ${COLUMNS} from transfer
-     where network = $1 and phase = 'seen' and block_number <= $2 and amount_units > $5
-       and ($3::numeric is null or amount_units <= $3 or block_number <= $4)
+     where ${SEEN_AND_FINAL} and amount_units > $5
      order by block_number, transaction_id, transaction_event_index limit $6 offset $7`,
-    [
-      network.id,
-      finalHeight,
-      network.finalizedAbove?.toString() ?? null,
-      largeFinalHeight,
-      network.agreementAbove?.toString() ?? null,
-      page.limit,
-      page.offset,
-    ],
+    [...finalParameters(network, heights), page.limit, page.offset],
   );
   return rows;
 }
