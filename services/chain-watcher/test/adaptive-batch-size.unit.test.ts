@@ -2,7 +2,9 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { SuggestedRange } from '@quittance/chain-reader/rpc/errors.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createBatchSize, suggestedBlocks } from '../src/reading/adaptive-batch-size.ts';
+import { createBatchSize } from '../src/reading/adaptive-batch-size.ts';
+
+const tooMuch = (suggested: SuggestedRange | null = null) => new RpcError('range', 'too many', { suggested });
 
 test('a batch size grows by a twentieth, at least by one, up to its maximum', () => {
   const batch = createBatchSize(5, 7);
@@ -23,15 +25,26 @@ test('an answer to fewer blocks than the batch size does not grow it', () => {
 });
 
 test.each([
-  ['what the node suggests', 200, 10, 10],
-  ['half, when the suggestion is no less than what was asked', 200, 200, 100],
-  ['half, when the suggestion is nonsense', 200, 0, 100],
+  ['the number of blocks that the node suggests', 200, { blocks: 10 }, 10],
+  ['that of the range that the node suggests', 200, { from: 100, to: 149 }, 50],
+  ['half, when the suggestion is no less than what was asked', 200, { blocks: 200 }, 100],
+  ['half, when the suggestion is nonsense', 200, { blocks: 0 }, 100],
   ['half, when there is none', 200, null, 100],
-  ['one, and never less', 1, null, 1],
+  ['one, and never less', 2, null, 1],
 ])('after a refusal the batch size is %s', (_, asked, suggested, size) => {
   const batch = createBatchSize(asked, 2_000);
-  batch.shrink(asked, suggested);
+  expect(batch.shrinkAfter(tooMuch(suggested), asked)).toBe(true);
   expect(batch.size()).toBe(size);
+});
+
+test.each([
+  ['a single block', tooMuch(), 1],
+  ['what failed for another reason', new RpcError('unreachable', 'down'), 200],
+  ['an error that is not of a node', new TypeError('ours'), 200],
+])('no smaller batch is tried for %s', (_, error, asked) => {
+  const batch = createBatchSize(asked, 2_000);
+  expect(batch.shrinkAfter(error, asked)).toBe(false);
+  expect(batch.size()).toBe(asked);
 });
 
 test('the batch size finds the limit of any node, and seldom exceeds it again', () => {
@@ -43,7 +56,7 @@ test('the batch size finds the limit of any node, and seldom exceeds it again', 
       for (let question = 0; question < 1_000; question += 1) {
         if (batch.size() > limit) {
           refusals += 1;
-          batch.shrink(batch.size());
+          batch.shrinkAfter(tooMuch(), batch.size());
         } else {
           answered += batch.size();
           batch.grow(batch.size());
@@ -53,11 +66,4 @@ test('the batch size finds the limit of any node, and seldom exceeds it again', 
       expect(answered / 1_000).toBeGreaterThan(Math.min(limit, 2_000) * 0.45);
     }),
   );
-});
-
-test('the range that a node suggests is read as a number of blocks', () => {
-  const suggesting = (suggested: SuggestedRange | null) => new RpcError('range', 'too many', { suggested });
-  expect(suggestedBlocks(suggesting({ from: 100, to: 149 }))).toBe(50);
-  expect(suggestedBlocks(suggesting({ blocks: 10 }))).toBe(10);
-  expect(suggestedBlocks(suggesting(null))).toBeNull();
 });

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { createBlockSources } from '../src/jobs/audit/block-sources.ts';
-import { createBackgroundReader } from '../src/second-reading/background.ts';
+import { takeTurns, type SecondReadingJob, type StoreResult } from '../src/second-reading/background.ts';
 import { wasWatched } from '../src/second-reading/read-span.ts';
 import type { WatchSpan } from '../src/store/watches.ts';
 
@@ -84,40 +84,66 @@ describe('a transfer counts as missed', () => {
 });
 
 describe('what is read in the background', () => {
+  const idle: SecondReadingJob = { next: () => Promise.resolve(null) };
+  /** A job with one piece to read, and how often it was asked for one. */
+  function jobOf(read: () => Promise<StoreResult>) {
+    const pieces = [read];
+    const next = jest.fn<SecondReadingJob['next']>(() => Promise.resolve(pieces.shift() ?? null));
+    return { next };
+  }
+  const soon = () => new Promise((resolve) => setImmediate(resolve));
+
   test('is stored when the loop asks, once', async () => {
-    let woken = 0;
-    let stored = 0;
-    const background = createBackgroundReader(() => (woken += 1));
-    const { promise, resolve } = Promise.withResolvers<null>();
-    background.start(async () => {
-      await promise;
-      return async () => void (stored += 1);
-    });
-    await background.storeResult();
-    expect([background.isIdle(), stored]).toEqual([false, 0]);
-    resolve(null);
-    await new Promise((soon) => setImmediate(soon));
-    expect([woken, stored]).toEqual([1, 0]);
-    await background.storeResult();
-    await background.storeResult();
-    expect([background.isIdle(), stored]).toEqual([true, 1]);
+    const [wake, store] = [jest.fn(), jest.fn<StoreResult>(() => Promise.resolve())];
+    const { promise, resolve } = Promise.withResolvers<StoreResult>();
+    const job = jobOf(() => promise);
+    const readings = takeTurns(job, idle, wake);
+    await readings.run(true);
+    await readings.run(true);
+    expect(job.next).toHaveBeenCalledTimes(1);
+    resolve(store);
+    await soon();
+    expect(wake).toHaveBeenCalledTimes(1);
+    expect(store).not.toHaveBeenCalled();
+    await readings.run(true);
+    await readings.run(true);
+    expect(store).toHaveBeenCalledTimes(1);
+    expect(job.next).toHaveBeenCalledTimes(3);
   });
 
-  test('fails where the loop sees it', async () => {
-    const background = createBackgroundReader(() => undefined);
-    background.start(() => Promise.reject(new Error('the database is away')));
-    await new Promise((soon) => setImmediate(soon));
-    await expect(background.storeResult()).rejects.toThrow('the database is away');
-    expect(background.isIdle()).toBe(true);
+  test('fails where the loop sees it, and the next piece is read', async () => {
+    const job = jobOf(() => Promise.reject(new Error('the database is away')));
+    const readings = takeTurns(job, idle, jest.fn());
+    await readings.run(true);
+    await soon();
+    await expect(readings.run(true)).rejects.toThrow('the database is away');
+    await readings.run(true);
+    expect(job.next).toHaveBeenCalledTimes(2);
   });
 
   test('is never stored once its blocks are gone', async () => {
-    const background = createBackgroundReader(() => undefined);
-    let stored = 0;
-    background.start(() => Promise.resolve(async () => void (stored += 1)));
-    background.abandon();
-    await new Promise((soon) => setImmediate(soon));
-    await background.storeResult();
-    expect([background.isIdle(), stored]).toEqual([true, 0]);
+    const store = jest.fn<StoreResult>(() => Promise.resolve());
+    const job = jobOf(() => Promise.resolve(store));
+    const readings = takeTurns(job, idle, jest.fn());
+    await readings.run(true);
+    readings.abandon();
+    await soon();
+    await readings.run(true);
+    expect(store).not.toHaveBeenCalled();
+    expect(job.next).toHaveBeenCalledTimes(2);
+  });
+
+  test('comes from the two jobs in turns', async () => {
+    const reader = (): SecondReadingJob => ({
+      next: jest.fn(() => Promise.resolve(() => Promise.resolve(() => Promise.resolve()))),
+    });
+    const [one, other] = [reader(), reader()];
+    const readings = takeTurns(one, other, jest.fn());
+    for (let turn = 0; turn < 4; turn += 1) {
+      await readings.run(true);
+      await soon();
+    }
+    expect(one.next).toHaveBeenCalledTimes(2);
+    expect(other.next).toHaveBeenCalledTimes(2);
   });
 });

@@ -4,17 +4,7 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
  * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
  * time it takes, each to its own number, and not every error names the number.
  */
-export type AdaptiveBatchSize = {
-  /** Blocks to ask for next; at least 1. */
-  size(): number;
-  /** Call it after this many blocks were answered. An answer to fewer than `size` is no reason to grow. */
-  grow(asked: number): void;
-  /**
-   * Call it after this many blocks were too much.
-   * @param suggested what the node's error suggests; used if it is less than what was asked, because nodes also suggest nonsense.
-   */
-  shrink(asked: number, suggested?: number | null): void;
-};
+export type AdaptiveBatchSize = ReturnType<typeof createBatchSize>;
 
 /** Growth after a success, as a divisor: 5 %. */
 const GROWTH_DIVISOR = 20;
@@ -25,37 +15,43 @@ const SUCCESSES_BEFORE_GROWTH = 50;
 const FIRST_RANGE_BLOCKS = 200;
 const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
-export function createBatchSize(first: number, max: number): AdaptiveBatchSize {
+export function createBatchSize(first: number, max: number) {
   let size = Math.min(first, max);
   let successesToWait = 0;
   return {
+    /** Blocks to ask for next; at least 1. */
     size: () => size,
-    grow(asked) {
+    /** Call it after this many blocks were answered. An answer to fewer than `size` is no reason to grow. */
+    grow(asked: number): void {
       if (asked < size) return;
       if (successesToWait > 0) successesToWait -= 1;
       else size = Math.min(max, size + Math.max(1, Math.floor(size / GROWTH_DIVISOR)));
     },
-    shrink(asked, suggested = null) {
+    /**
+     * Call it after a question for this many blocks has failed. What the node suggests is used if it is less than what was asked, because
+     * nodes also suggest nonsense.
+     * @returns whether it was too much, and less may be answered.
+     */
+    shrinkAfter(error: unknown, asked: number): boolean {
+      if (!isTooMuch(error) || asked <= 1) return false;
+      const suggested = suggestedBlocks(error);
       const isLess = suggested !== null && suggested >= 1 && suggested < asked;
-      size = Math.max(1, isLess ? Math.floor(suggested) : Math.floor(asked / 2));
+      size = Math.max(1, Math.floor(isLess ? suggested : asked / 2));
       successesToWait = SUCCESSES_BEFORE_GROWTH;
+      return true;
     },
   };
 }
 
 /** For blocks that are read in ranges. */
-export const createRangeSize = ({
-  max_block_range: max = DEFAULT_MAX_BLOCK_RANGE,
-}: {
-  max_block_range?: number;
-}): AdaptiveBatchSize => createBatchSize(FIRST_RANGE_BLOCKS, max);
+export const createRangeSize = ({ max_block_range: max = DEFAULT_MAX_BLOCK_RANGE }: { max_block_range?: number }) =>
+  createBatchSize(FIRST_RANGE_BLOCKS, max);
 
-/** Whether a smaller range might be answered. A node that is too slow for a range only times out. */
-export const isTooMuch = (error: unknown): error is RpcError =>
+/** A node that is too slow for a range only times out. */
+const isTooMuch = (error: unknown): error is RpcError =>
   error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
 
-/** How many blocks the node would answer for, where its error names a number. */
-export function suggestedBlocks({ suggested }: RpcError): number | null {
+function suggestedBlocks({ suggested }: RpcError): number | null {
   if (suggested === null) return null;
   return 'blocks' in suggested ? suggested.blocks : suggested.to - suggested.from + 1;
 }

@@ -1,6 +1,7 @@
 import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
-import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import type { Read } from '@quittance/chain-reader/rpc/endpoint.ts';
+import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readTransfersOfBlocks } from '../store/transfers.ts';
 import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
 import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';
@@ -19,8 +20,8 @@ export type SecondReading = BlockSpan & {
   endpoint: number;
 };
 
-/** Which endpoints may answer. */
-type Ask = (read: (rpc: RpcProvider) => Promise<SecondReading>) => Promise<SecondReading>;
+/** `than`: the endpoint that the blocks were read from; `orSame`: whether it may answer as well where no other one can. */
+type From = { than: number; orSame: boolean };
 
 /**
  * Reads final blocks a second time and picks the transfers to every wallet that is watched, that was watched when its block came, or that a
@@ -31,11 +32,11 @@ export async function readSpan(
   term: Term,
   chain: ChainView,
   { from, to }: BlockSpan,
-  ask: Ask,
+  source: From,
 ): Promise<SecondReading> {
   const { network, pool, watches } = term;
   const expected = await readTransfersOfBlocks(pool, network.id, from, to);
-  return ask(async (rpc) => {
+  return askAnother(term, source, async (rpc) => {
     const range = await readRange(rpc, network, from, to, null);
     // A stored transfer names its block, also where the block itself is stored no more.
     const named = new Map(expected.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]));
@@ -46,6 +47,17 @@ export async function readSpan(
     const transfers = await matchTransfers(rpc, network, range.entries, { has: isWanted });
     return { from, to, expected, transfers, endpoint: rpc.endpoint };
   });
+}
+
+/** An only endpoint is asked again. */
+async function askAnother<T>({ endpoints }: Term, { than, orSame }: From, read: Read<T>): Promise<T> {
+  try {
+    const answer = await endpoints.askAnother(read, than);
+    if (answer !== null) return answer;
+  } catch (error) {
+    if (!orSame || !(error instanceof RpcError) || error.kind === 'range') throw error;
+  }
+  return endpoints.ask(read);
 }
 
 /** Whether a scan without fault would have stored this transfer. What a back-fill still has to read is no fault of the scan's. */

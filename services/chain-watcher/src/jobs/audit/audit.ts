@@ -1,5 +1,5 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createRangeSize, isTooMuch, suggestedBlocks } from '../../reading/adaptive-batch-size.ts';
+import { createRangeSize } from '../../reading/adaptive-batch-size.ts';
 import type { SecondReadingJob, StoreResult } from '../../second-reading/background.ts';
 import { readSpan, type BlockSpan, type SecondReading } from '../../second-reading/read-span.ts';
 import { storeDifferences } from '../../second-reading/store-differences.ts';
@@ -15,31 +15,30 @@ const RETRY_MS = 5_000;
 /** Age, in chain time, at which the only endpoint is asked again: its index may have been incomplete when the block was new. */
 const SAME_ENDPOINT_AFTER_SECONDS = 60;
 
-/** Reads blocks that have become final a second time, through another endpoint than the one they were read from. */
-export type AuditJob = SecondReadingJob & {
-  /** The last block that was read a second time; null on a network that has no final block yet. */
-  audited(): number | null;
-  /** The endpoint that this block was read from last. */
-  endpointOf(number: number): number;
-  /** The blocks up to this height were read from this endpoint. */
-  onRead(through: number, endpoint: number): void;
-  /** These blocks were read again for other wallets: they are audited again. */
-  onReadAgain(blocks: { from: number; through: number }, endpoint: number): void;
-  /** The blocks above this height are gone. */
-  onRewind(number: number): void;
-};
-
-/** @param stored the last block that was audited before this term. */
-export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null): AuditJob {
+/**
+ * Reads blocks that have become final a second time, through another endpoint than the one they were read from.
+ * @param stored the last block that was audited before this term.
+ */
+export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
   const { network, logger } = term;
   const rangeSize = createRangeSize(network);
-  const progress = createProgress(stored, chain.tip().number);
+  const sources = createBlockSources(chain.tip().number);
+  let audited = stored;
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
+  function moveTo(number: number): void {
+    audited = number;
+    sources.forget(number);
+  }
+
+  function lower(number: number): void {
+    if (audited !== null) audited = Math.min(audited, number);
+  }
+
   async function auditSpan(span: BlockSpan, hasMore: boolean): Promise<StoreResult> {
     try {
-      const reading = await readFromAnother(term, chain, span, progress.sourceOf(span.from).endpoint);
+      const reading = await readSpan(term, chain, span, { than: sources.of(span.from).endpoint, orSame: false });
       return () => store(reading, hasMore);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -50,19 +49,18 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
   async function store(reading: SecondReading, hasMore: boolean): Promise<void> {
     const { from, to } = reading;
     // A back-fill has read blocks below these meanwhile: the audit goes on there.
-    if (progress.audited() !== from - 1) return;
+    if (audited !== from - 1) return;
     await storeDifferences(term, heights(), reading, {
       onlyMissed: true,
       store: (tx) => moveAudited(tx, network.id, to),
     });
-    progress.moveTo(to);
+    moveTo(to);
     rangeSize.grow(to - from + 1);
     if (hasMore) notBefore = 0;
   }
 
   function retryLater({ from, to }: BlockSpan, error: RpcError): void {
-    if (isTooMuch(error) && to > from) {
-      rangeSize.shrink(to - from + 1, suggestedBlocks(error));
+    if (rangeSize.shrinkAfter(error, to - from + 1)) {
       notBefore = 0;
     } else {
       notBefore = performance.now() + RETRY_MS;
@@ -71,70 +69,42 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
   }
 
   return {
-    async next(isAtHead) {
+    async next(isAtHead: boolean): ReturnType<SecondReadingJob['next']> {
       const { final } = heights();
       if (final === null || performance.now() < notBefore) return null;
       notBefore = performance.now() + AUDIT_EVERY_MS;
-      const audited = progress.audited();
       if (audited === null) {
         // The first audit starts at the current final block.
         await fencedTransaction(term, (tx) => moveAudited(tx, network.id, final.number));
-        progress.moveTo(final.number);
+        moveTo(final.number);
         return null;
       }
       const end = lastAuditable(term, chain, final);
       const from = audited + 1;
-      const to = Math.min(end, from + rangeSize.size() - 1, progress.sourceOf(from).through);
+      const to = Math.min(end, from + rangeSize.size() - 1, sources.of(from).through);
       if (to < from) return null;
       const span = { from, to: lastKnown(chain, from, to) };
       // While the scan catches up the nodes have enough to do: the audit follows slowly, in large ranges.
       const hasMore = span.to < end && isAtHead;
       return () => auditSpan(span, hasMore);
     },
-    audited: progress.audited,
-    endpointOf: (number) => progress.sourceOf(number).endpoint,
-    onRead: progress.onRead,
-    onReadAgain: progress.onReadAgain,
-    onRewind: progress.onRewind,
-  };
-}
-
-/** How far the audit is, and which endpoint the blocks after that were read from. */
-function createProgress(stored: number | null, scanned: number) {
-  const sources = createBlockSources(scanned);
-  let audited = stored;
-  const lower = (number: number): void => {
-    if (audited !== null) audited = Math.min(audited, number);
-  };
-  return {
+    /** The last block that was read a second time; null on a network that has no final block yet. */
     audited: () => audited,
-    sourceOf: sources.of,
-    moveTo(number: number) {
-      audited = number;
-      sources.forget(number);
-    },
+    /** The endpoint that this block was read from last. */
+    endpointOf: (number: number) => sources.of(number).endpoint,
+    /** The blocks up to this height were read from this endpoint. */
     onRead: sources.note,
-    onReadAgain(blocks: { from: number; through: number }, endpoint: number) {
+    /** These blocks were read again for other wallets: they are audited again. */
+    onReadAgain(blocks: { from: number; through: number }, endpoint: number): void {
       sources.replace(blocks, endpoint);
       lower(blocks.from - 1);
     },
-    onRewind(number: number) {
+    /** The blocks above this height are gone. */
+    onRewind(number: number): void {
       sources.rewind(number);
       lower(number);
     },
   };
-}
-
-async function readFromAnother(
-  term: Term,
-  chain: ChainView,
-  span: BlockSpan,
-  endpoint: number,
-): Promise<SecondReading> {
-  return readSpan(term, chain, span, async (read) => {
-    const answer = await term.endpoints.askAnother(read, endpoint);
-    return answer ?? term.endpoints.ask(read);
-  });
 }
 
 /** Where a span ends: at a block whose hash we have to hold the node to, if there is one. */

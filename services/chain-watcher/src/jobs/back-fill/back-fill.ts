@@ -3,12 +3,7 @@ import { readRange, requireOurBlocks } from '@quittance/chain-reader/chain/read-
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import {
-  createRangeSize,
-  isTooMuch,
-  suggestedBlocks,
-  type AdaptiveBatchSize,
-} from '../../reading/adaptive-batch-size.ts';
+import { createRangeSize, type AdaptiveBatchSize } from '../../reading/adaptive-batch-size.ts';
 import { lowerAudited } from '../../store/cursor.ts';
 import { advanceBackFills, readBackFills, type BackFill } from '../../store/watches.ts';
 import type { ChainView, Position } from '../../term/position.ts';
@@ -20,19 +15,15 @@ const MAX_WALLETS_AT_ONCE = 200;
 /** How long back-filling pauses after a node could not serve it; following the head goes on meanwhile. */
 const RETRY_MS = 1_000;
 
-/** Reads again, for wallets that are watched only now, the blocks that were scanned before. */
-export type BackFillJob = {
-  /** Call it before the head is followed, so that no new block passes a new wallet. */
-  watchNewWallets(): Promise<void>;
-  run(): Promise<{ more: boolean }>;
-};
-
-/** @param options.onReadAgain these blocks, both ends included, were read again from this endpoint. */
+/**
+ * Reads again, for wallets that are watched only now, the blocks that were scanned before.
+ * @param options.onReadAgain these blocks, both ends included, were read again from this endpoint.
+ */
 export function createBackFillJob(
   term: Term,
   position: Position,
   options: { onReadAgain: (blocks: { from: number; through: number }, endpoint: number) => void },
-): BackFillJob {
+) {
   const { network, pool, metrics, logger } = term;
   const { chain, heights } = position;
   const planner = createWatchPlanner(term, position);
@@ -73,8 +64,9 @@ export function createBackFillJob(
   }
 
   return {
-    watchNewWallets: () => planner.watchNewWallets(),
-    async run() {
+    /** Call it before the head is followed, so that no new block passes a new wallet. */
+    watchNewWallets: planner.watchNewWallets,
+    async run(): Promise<{ more: boolean }> {
       if (performance.now() < notBefore) return { more: false };
       try {
         if (await planner.plan()) mayHaveBackFills = true;
@@ -112,8 +104,7 @@ async function readOrShrink(
     rangeSize.grow(asked);
     return reading;
   } catch (error) {
-    if (!isTooMuch(error) || asked === 1) throw error;
-    rangeSize.shrink(asked, suggestedBlocks(error));
+    if (!rangeSize.shrinkAfter(error, asked)) throw error;
     return null;
   }
 }

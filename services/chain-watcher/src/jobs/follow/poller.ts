@@ -2,7 +2,7 @@ import { catchUp } from '@quittance/chain-reader/chain/catch-up.ts';
 import { NEAR_HEAD_BLOCKS, poll, type PollContext, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
-import { createBatchSize, createRangeSize, isTooMuch, suggestedBlocks } from '../../reading/adaptive-batch-size.ts';
+import { createBatchSize, createRangeSize, type AdaptiveBatchSize } from '../../reading/adaptive-batch-size.ts';
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
@@ -20,11 +20,12 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   let catchUpTo: number | null = null;
 
-  /** Asks an endpoint for at most this many blocks. @returns the error when it was too much to ask, and less can be asked. */
+  /** Asks for at most this many blocks. */
   async function ask(
+    size: AdaptiveBatchSize,
     maxBlocks: number,
     read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
-  ): Promise<PollResult | RpcError> {
+  ): Promise<Polled> {
     const context = { network, chain, watches, maxBlocks, finalized: position.heights().finalized };
     try {
       return await endpoints.ask(async (rpc) => {
@@ -39,18 +40,13 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
         return result;
       });
     } catch (error) {
-      if (isTooMuch(error) && maxBlocks > 1) return error;
-      throw error;
+      if (!size.shrinkAfter(error, maxBlocks)) throw error;
+      return { kind: 'ask_for_less' };
     }
   }
 
   async function pollHead(): Promise<Polled> {
-    const maxBlocks = nearHeadSize.size();
-    const result = await ask(maxBlocks, poll);
-    if (result instanceof RpcError) {
-      nearHeadSize.shrink(maxBlocks);
-      return { kind: 'ask_for_less' };
-    }
+    const result = await ask(nearHeadSize, nearHeadSize.size(), poll);
     if (result.kind === 'needs_catch_up') catchUpTo = result.finalized;
     if (result.kind === 'blocks') nearHeadSize.grow(result.blocksToStore.length);
     return result;
@@ -59,13 +55,9 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   /** Reads the range right above our tip, up to the block `finalized` at most. */
   async function pollRange(finalized: number): Promise<Polled> {
     const asked = Math.min(rangeSize.size(), finalized - chain.tip().number);
-    const result = await ask(asked, (rpc, context) => catchUp(rpc, context, finalized));
-    if (result instanceof RpcError) {
-      rangeSize.shrink(asked, suggestedBlocks(result));
-      catchUpTo = finalized;
-      return { kind: 'ask_for_less' };
-    }
-    rangeSize.grow(asked);
+    const result = await ask(rangeSize, asked, (rpc, context) => catchUp(rpc, context, finalized));
+    if (result.kind === 'ask_for_less') catchUpTo = finalized;
+    else rangeSize.grow(asked);
     if (result.kind === 'blocks') catchUpTo = result.finalized;
     return result;
   }

@@ -1,8 +1,8 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import { createRangeSize, isTooMuch, suggestedBlocks } from '../../reading/adaptive-batch-size.ts';
+import { createRangeSize } from '../../reading/adaptive-batch-size.ts';
 import { firstBlockSince } from '../../reading/block-time.ts';
 import type { SecondReadingJob, StoreResult } from '../../second-reading/background.ts';
-import { readSpan, type BlockSpan, type SecondReading } from '../../second-reading/read-span.ts';
+import { readSpan, type BlockSpan } from '../../second-reading/read-span.ts';
 import { storeDifferences } from '../../second-reading/store-differences.ts';
 import {
   advanceRescan,
@@ -37,7 +37,8 @@ export function createRescanJob(
   let notBefore = 0;
 
   async function rescanSpan(rescan: UnfinishedRescan, span: BlockSpan): Promise<StoreResult> {
-    const reading = await readFromAny(term, chain, span, endpointOf(span.from));
+    // From another endpoint than the scan's, if it can: that one may be the only one that keeps blocks so old.
+    const reading = await readSpan(term, chain, span, { than: endpointOf(span.from), orSame: true });
     return async () => {
       await storeDifferences(term, heights(), reading, {
         onlyMissed: false,
@@ -60,11 +61,7 @@ export function createRescanJob(
   }
 
   async function retryLater(rescan: UnfinishedRescan, error: RpcError): Promise<void> {
-    const size = rangeSize.size();
-    if (isTooMuch(error) && size > 1) {
-      rangeSize.shrink(size, suggestedBlocks(error));
-      return;
-    }
+    if (rangeSize.shrinkAfter(error, rangeSize.size())) return;
     notBefore = performance.now() + RETRY_MS;
     await storeFailure(term, rescan, error);
   }
@@ -103,20 +100,6 @@ async function start(term: Term, chain: ChainView, rescan: UnfinishedRescan, fin
       const error = `there is nothing to read: it begins at block ${String(from)}${asked}, and the last final block is ${String(final)}`;
       return failRescan(tx, rescan.rescan_id, error);
     });
-}
-
-/** From another endpoint than the scan's, if it can: that one may be the only one that keeps blocks so old. */
-function readFromAny(term: Term, chain: ChainView, span: BlockSpan, endpoint: number): Promise<SecondReading> {
-  const { endpoints } = term;
-  return readSpan(term, chain, span, async (read) => {
-    try {
-      const answer = await endpoints.askAnother(read, endpoint);
-      if (answer !== null) return answer;
-    } catch (error) {
-      if (!(error instanceof RpcError) || error.kind === 'range') throw error;
-    }
-    return endpoints.ask(read);
-  });
 }
 
 async function storeFailure(term: Term, rescan: UnfinishedRescan, error: RpcError): Promise<void> {
