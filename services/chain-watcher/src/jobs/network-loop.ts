@@ -154,14 +154,10 @@ async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolea
   return { more };
 }
 
-type Jobs = {
-  /** Polls the chain once, then does what is due beside it. */
-  runInTurn(): Promise<{ more: boolean; isHalted: boolean }>;
-  audited(): number | null;
-};
+type Jobs = ReturnType<typeof createJobs>;
 
 /** Each job owns its state. They share the position, which only the follow job moves, and report to the audit what they have read. */
-function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['stored'], wake: () => void): Jobs {
+function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['stored'], wake: () => void) {
   const audit = createAuditJob(term, position, stored.audited);
   const rescan = createRescanJob(term, position, audit.endpointOf);
   const secondReadings = takeTurns(audit, rescan, wake);
@@ -178,7 +174,8 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   });
   return {
     audited: audit.audited,
-    async runInTurn() {
+    /** Polls the chain once, then does what is due beside it. */
+    async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
       await backFill.watchNewWallets();
       const followed = await follow.run();
       if (followed === 'halted') return { more: false, isHalted: true };

@@ -9,13 +9,7 @@ const MAX_NEW_WATCHES = 500;
 const RETRY_MS = 1_000;
 
 /** Takes new wallets into the watch set, and decides which of the blocks scanned before they still need. */
-export type WatchPlanner = {
-  watchNewWallets(): Promise<void>;
-  /** Stores what those wallets need, so that a crash forgets nothing. @returns whether there may be new back-fills. */
-  plan(): Promise<boolean>;
-};
-
-export function createWatchPlanner(term: Term, { chain }: Position): WatchPlanner {
+export function createWatchPlanner(term: Term, { chain }: Position) {
   const { network, endpoints, pool, watches, logger } = term;
   let newWatches: NewWatch[] = [];
   /** Monotonic milliseconds. */
@@ -34,11 +28,12 @@ export function createWatchPlanner(term: Term, { chain }: Position): WatchPlanne
   }
 
   return {
-    async watchNewWallets() {
+    async watchNewWallets(): Promise<void> {
       newWatches = await readNewWatches(pool, network.id, MAX_NEW_WATCHES);
       for (const { address } of newWatches) watches.add(address);
     },
-    async plan() {
+    /** Stores what those wallets need, so that a crash forgets nothing. @returns whether there may be new back-fills. */
+    async plan(): Promise<boolean> {
       const { recent = [], old = [] } = Object.groupBy(newWatches, (watch) =>
         chain.before(earliestSecond(watch)) === undefined ? 'old' : 'recent',
       );

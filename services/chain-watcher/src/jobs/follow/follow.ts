@@ -13,13 +13,10 @@ import { createPoller } from './poller.ts';
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
 
-/** Follows the chain's head. The only job that moves the position. */
-export type FollowJob = {
-  /** Polls the chain once and stores what it shows. */
-  run(): Promise<FollowResult>;
-};
-
-/** @param options.mayAcceptFork whether an operator has allowed to follow the nodes below the finalized block, once. */
+/**
+ * Follows the chain's head. The only job that moves the position.
+ * @param options.mayAcceptFork whether an operator has allowed to follow the nodes below the finalized block, once.
+ */
 export function createFollowJob(
   term: Term,
   position: WritablePosition,
@@ -30,7 +27,7 @@ export function createFollowJob(
     /** The blocks above this height are gone. */
     onRewind: (number: number) => void;
   },
-): FollowJob {
+) {
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
   const poller = createPoller(term, position, forks.mayAcceptFork);
@@ -76,7 +73,8 @@ export function createFollowJob(
   }
 
   return {
-    async run() {
+    /** Polls the chain once and stores what it shows. */
+    async run(): Promise<FollowResult> {
       const before = chain.tip().number;
       const result = await pollOnce();
       const tip = chain.tip().number;

@@ -15,25 +15,17 @@ import { publishTransfers, recordTransfers } from '../../transfers/publish.ts';
 /** `more`: there is more to read right away. `halted`: nothing is read until an operator resumes the network. */
 export type FollowResult = 'more' | 'at_head' | 'halted';
 
-/** Goes back to where the nodes' chain leaves ours, or halts the network where it may not. */
-export type ForkHandler = {
-  handle(fork: Fork): Promise<FollowResult>;
-  /** Whether an operator has allowed to follow the nodes below the finalized block. */
-  mayAcceptFork(): boolean;
-  /** Nodes that go on with our chain need no permission to leave it; one that is kept would be used for another fork than was meant. */
-  dropPermission(): Promise<void>;
-};
-
 type DeepFork = Extract<Fork, { kind: 'below_finalized' }>;
 
 /** Of the transfers that an incident lists; all of them are counted. */
 const MAX_LISTED = 1_000;
 
+/** Goes back to where the nodes' chain leaves ours, or halts the network where it may not. */
 export function createForkHandler(
   term: Term,
   position: WritablePosition,
   options: { mayAcceptFork: boolean; onRewind: (number: number) => void },
-): ForkHandler {
+) {
   const { network } = term;
   const { chain } = position;
   let { mayAcceptFork } = options;
@@ -68,15 +60,17 @@ export function createForkHandler(
   }
 
   return {
-    async handle(fork) {
+    async handle(fork: Fork): Promise<FollowResult> {
       if (fork.kind === 'none') return 'at_head';
       if (fork.kind === 'below_finalized') return handleDeepFork(fork);
       await rewind(term, position, fork.ancestor, () => Promise.resolve());
       options.onRewind(fork.ancestor.number);
       return 'more';
     },
+    /** Whether an operator has allowed to follow the nodes below the finalized block. */
     mayAcceptFork: () => mayAcceptFork,
-    async dropPermission() {
+    /** Nodes that go on with our chain need no permission to leave it; one that is kept would be used for another fork than was meant. */
+    async dropPermission(): Promise<void> {
       if (!mayAcceptFork) return;
       await fencedTransaction(term, (tx) => settleResumption(tx, network.id, 'not_needed', null));
       mayAcceptFork = false;
