@@ -28,25 +28,12 @@ export function createEndpointMetrics(metrics: Metrics) {
   };
 }
 
-/** What an endpoint has done so far, as the internal API shows it. */
-export type EndpointFacts = {
-  /** Height of its last known head. */
-  head: number | null;
-  /** Of the last 64 exchanges that were answered or timed out. */
-  latency_ms: { p50: number; p95: number } | null;
-  /** Calls so far; a batch counts all it holds. */
-  requests: number;
-  /** Failed reads so far by cause. */
-  failures: Partial<Record<RpcErrorKind, number>>;
-  last_error: string | null;
-  last_error_at: string | null;
-};
-
+/** Exchanges that were answered or timed out, of which the latency is known. */
 const WINDOW = 64;
 
 export function createEndpointStats(label: { network: string; endpoint: string }, metrics: EndpointMetrics) {
   const durationsMs: number[] = [];
-  const failures: EndpointFacts['failures'] = {};
+  const failures: Partial<Record<RpcErrorKind, number>> = {};
   let answered = 0;
   let requests = 0;
   let headCount = 0;
@@ -79,7 +66,8 @@ export function createEndpointStats(label: { network: string; endpoint: string }
     headCount: () => headCount,
     /** Milliseconds since it last did; infinite before. */
     headAgeMs: () => performance.now() - headAt,
-    facts: (): EndpointFacts => ({
+    /** What the endpoint has done so far, as the internal API shows it. */
+    facts: () => ({
       head: head?.number ?? null,
       latency_ms: quantiles(durationsMs),
       requests,

@@ -1,8 +1,9 @@
 import CircuitBreaker from 'opossum';
+import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { quantity } from './answers.ts';
-import { createEndpointStats, type EndpointFacts, type EndpointMetrics } from './endpoint-stats.ts';
+import { createEndpointStats, type EndpointMetrics } from './endpoint-stats.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 import { createHeadTrust, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork, RpcNode } from './network.ts';
@@ -12,17 +13,8 @@ import { createBudget, createCooldown } from './throttle.ts';
 
 export type Read<T> = (rpc: RpcProvider) => Promise<T>;
 
-export type EndpointState = EndpointFacts & {
-  /** Position in the networks file, from 0. The URL itself is never shown: it may hold a key. */
-  endpoint: number;
-  state: EndpointStatus | 'lagging';
-  /** How far its head is behind the best trusted one; 0 while nothing is known. */
-  head_lag_blocks: number;
-  cooldown_until: string | null;
-};
-
 /** `closed`, `open` and `half_open` are the circuit's: closed is healthy. `cooling_down`: it refused us for asking too often. */
-type EndpointStatus = 'closed' | 'open' | 'half_open' | 'cooling_down';
+type CircuitStatus = Exclude<EndpointStatus['state'], 'lagging'>;
 
 export type Endpoint = ReturnType<typeof createEndpoint>;
 
@@ -72,7 +64,7 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
   });
   const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
 
-  function status(): EndpointStatus {
+  function status(): CircuitStatus {
     if (circuit.breaker.opened) return 'open';
     if (cooldown.leftMs() > 0) return 'cooling_down';
     return circuit.breaker.halfOpen ? 'half_open' : 'closed';
@@ -109,7 +101,7 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     isTrusted: () => trust.isTrusted() && !circuit.breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
     /** Milliseconds since it last reported its head; infinite before that. */
     headAgeMs: stats.headAgeMs,
-    state: (best: Head | null): EndpointState => ({
+    state: (best: Head | null): EndpointStatus => ({
       endpoint: position,
       state: status() === 'closed' && lags(stats.head(), best) ? 'lagging' : status(),
       ...stats.facts(),

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { EndpointSkipped, createEndpoint, type Endpoint, type EndpointState, type Read } from './endpoint.ts';
+import { EndpointSkipped, createEndpoint, type Endpoint, type Read } from './endpoint.ts';
 import { createEndpointMetrics } from './endpoint-stats.ts';
 import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
@@ -28,7 +29,7 @@ export type Endpoints = {
   askUntil<T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
   /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
   askAnother<T>(read: Read<T>, than: number): Promise<T | null>;
-  states(): EndpointState[];
+  states(): EndpointStatus[];
   close(): void;
 };
 
