@@ -20,6 +20,13 @@ export function unavailable(cause?: unknown): HttpError {
   return new HttpError(503, 'Service temporarily unavailable', {}, { cause });
 }
 
+/** An error and its causes, outermost first; ten at most. */
+export function causesOf(error: Error): Error[] {
+  const chain = [error];
+  for (let cause = error.cause; cause instanceof Error && chain.length < 10; cause = cause.cause) chain.push(cause);
+  return chain;
+}
+
 /** Names what is wrong with a request, field by field. */
 export type ValidationItem = { field: string; reason: string };
 

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 
-import { HttpError, unavailable } from '../src/errors.ts';
-import { route } from '../src/server/route.ts';
+import { HttpError } from '../src/errors.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
 const internalToken = 't'.repeat(32);
@@ -18,50 +17,48 @@ beforeAll(async () => {
   server = await startServer({
     internalToken,
     ready: () => ready(),
-    mapError: (error) => (error instanceof BackendLost ? unavailable(error) : null),
+    isUnavailable: (error) => error instanceof BackendLost,
     routes: [
-      route({
+      {
         method: 'GET',
         path: '/echo/:first/:second',
         handle: ({ params, query, path, method }) => ({
           status: 200,
           body: { params, query: [...query], path, method, request_id: currentRequestId() },
         }),
-      }),
-      route({ method: 'POST', path: '/echo/:first/:second', handle: () => ({ status: 201, body: { created: true } }) }),
-      route({ method: 'GET', path: '/items/page', handle: () => ({ status: 200, body: 'page' }) }),
-      route({ method: 'GET', path: '/items/:id', handle: () => ({ status: 200, body: 'item' }) }),
-      route({ method: 'PUT', path: '/items/:id', handle: () => ({ status: 204 }) }),
-      route({ method: 'GET', path: '/bytes', handle: () => ({ status: 200, body: Buffer.from('{"a": 1.50}') }) }),
-      route({
+      },
+      { method: 'POST', path: '/echo/:first/:second', handle: () => ({ status: 201, body: { created: true } }) },
+      { method: 'GET', path: '/items/page', handle: () => ({ status: 200, body: 'page' }) },
+      { method: 'GET', path: '/items/:id', handle: () => ({ status: 200, body: 'item' }) },
+      { method: 'PUT', path: '/items/:id', handle: () => ({ status: 204 }) },
+      { method: 'GET', path: '/bytes', handle: () => ({ status: 200, body: Buffer.from('{"a": 1.50}') }) },
+      {
         method: 'GET',
         path: '/page',
         handle: () => ({ status: 200, body: '<p>', headers: { 'Content-Type': 'text/html; charset=utf-8' } }),
-      }),
-      route({ method: 'GET', path: '/internal/v1/secret', handle: () => ({ status: 200, body: {} }) }),
+      },
+      { method: 'GET', path: '/internal/v1/secret', handle: () => ({ status: 200, body: {} }) },
       ...Object.entries({
         limited: new HttpError(429, 'Rate limit exceeded', { 'retry-after': '7' }),
         lost: new BackendLost('no database'),
         broken: new Error('a secret detail'),
         thrown: 'text',
         unserialisable: new HttpError(400, 1n),
-      }).map(([name, error]) =>
-        route({
-          method: 'GET',
-          path: `/${name}`,
-          handle: () => {
-            // Whatever a library throws, an Error or not.
-            // eslint-disable-next-line @typescript-eslint/only-throw-error
-            throw error;
-          },
-        }),
-      ),
-      route({
+      }).map(([name, error]) => ({
+        method: 'GET' as const,
+        path: `/${name}`,
+        handle: () => {
+          // Whatever a library throws, an Error or not.
+          // eslint-disable-next-line @typescript-eslint/only-throw-error
+          throw error;
+        },
+      })),
+      {
         method: 'GET',
         path: '/bad-header',
         handle: () => ({ status: 200, body: {}, headers: { 'x-bad': 'a\nb' } }),
-      }),
-      route({ method: 'GET', path: '/circular', handle: () => ({ status: 200, body: { n: 1n } }) }),
+      },
+      { method: 'GET', path: '/circular', handle: () => ({ status: 200, body: { n: 1n } }) },
     ],
   });
 });
@@ -232,7 +229,7 @@ describe('routes under /internal/', () => {
     const replacing = await startServer({
       internalToken,
       internalTokenPrevious: next,
-      routes: [route({ method: 'GET', path: '/internal/x', handle: () => ({ status: 200, body: {} }) })],
+      routes: [{ method: 'GET', path: '/internal/x', handle: () => ({ status: 200, body: {} }) }],
     });
     const statusWith = async (token: string) =>
       (await fetch(`${replacing.url}/internal/x`, { headers: { 'x-internal-token': token } })).status;
@@ -245,7 +242,7 @@ describe('routes under /internal/', () => {
 
   test('cannot be set up without a token', async () => {
     const open = startServer({
-      routes: [route({ method: 'GET', path: '/internal/x', handle: () => ({ status: 200 }) })],
+      routes: [{ method: 'GET', path: '/internal/x', handle: () => ({ status: 200 }) }],
     });
     await expect(open).rejects.toThrow('would be open to everybody');
   });

@@ -4,7 +4,6 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 
 import { readJson } from '../src/server/body.ts';
 import { RequestAborted } from '../src/errors.ts';
-import { route } from '../src/server/route.ts';
 import { rawClient, startServer, type TestServer } from './server-fixture.ts';
 
 const LIMIT = 1024;
@@ -14,7 +13,7 @@ const aborted: unknown[] = [];
 beforeAll(async () => {
   server = await startServer({
     routes: [
-      route({
+      {
         method: 'POST',
         path: '/bytes',
         handle: async (request) => {
@@ -24,13 +23,13 @@ beforeAll(async () => {
           });
           return { status: tooLarge ? 413 : 200, body: { length: bytes.length } };
         },
-      }),
-      route({
+      },
+      {
         method: 'POST',
         path: '/json',
         handle: async (request) => ({ status: 200, body: await readJson(request, LIMIT, (value) => value) }),
-      }),
-      route({ method: 'POST', path: '/unread', handle: () => ({ status: 401, body: { detail: 'no' } }) }),
+      },
+      { method: 'POST', path: '/unread', handle: () => ({ status: 401, body: { detail: 'no' } }) },
     ],
   });
 });

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 
 import { eventually } from '@quittance/testkit/eventually.ts';
 
-import { route } from '../src/server/route.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
 /** A server with one route that answers on demand. */
@@ -12,7 +11,7 @@ async function slowServer() {
   const finish: PromiseWithResolvers<void> = Promise.withResolvers();
   const server = await startServer({
     routes: [
-      route({
+      {
         method: 'GET',
         path: '/slow',
         handle: async () => {
@@ -20,7 +19,7 @@ async function slowServer() {
           await finish.promise;
           return { status: 200, body: { done: true } };
         },
-      }),
+      },
     ],
   });
   return { server, entered: entered.promise, finish: finish.resolve };
@@ -75,7 +74,7 @@ describe('stopping', () => {
   test('under load breaks no request it has accepted: what fails was refused before it was sent', async () => {
     const server = await startServer({
       routes: [
-        route({
+        {
           method: 'POST',
           path: '/work',
           handle: async (request) => {
@@ -83,7 +82,7 @@ describe('stopping', () => {
             await new Promise((resolve) => setImmediate(resolve));
             return { status: 201, body: bytes };
           },
-        }),
+        },
       ],
     });
     const agent = new Agent({ keepAlive: true });

@@ -7,7 +7,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { recordSpans } from '@quittance/testkit/spans.ts';
 import { createServiceClient } from '../src/client/client.ts';
 import { unavailable } from '../src/errors.ts';
-import { route } from '../src/server/route.ts';
+import type { Route } from '../src/server/route.ts';
 import { startServer, type TestServer } from './server-fixture.ts';
 
 const token = 'an internal token of at least 32 characters';
@@ -30,8 +30,8 @@ async function start(options: Parameters<typeof startServer>[0] = {}): Promise<T
   const server = await startServer({
     internalToken: token,
     routes: [
-      route({ method: 'GET', path: '/payments/:token', handle: () => ({ status: 200, body: {} }) }),
-      route({ method: 'GET', path: '/internal/v1/things/:id', handle: () => ({ status: 404, body: {} }) }),
+      { method: 'GET', path: '/payments/:token', handle: () => ({ status: 200, body: {} }) },
+      { method: 'GET', path: '/internal/v1/things/:id', handle: () => ({ status: 404, body: {} }) },
     ],
     ...options,
   });
@@ -102,7 +102,7 @@ describe('a call to another service', () => {
     const logger = createLogger({ service: 'test', level: 'info' }, { write: (line) => void lines.push(line) });
     const owner = await start();
     const client = clientOf(owner);
-    const asking = route({
+    const asking: Route = {
       method: 'GET',
       path: '/ask',
       handle: async () => {
@@ -110,7 +110,7 @@ describe('a call to another service', () => {
         logger.info('asked');
         return { status: 200, body: { in: currentSpan()?.traceparent } };
       },
-    });
+    };
     const server = await start({ routes: [asking], logger });
     await fetch(`${server.url}/ask`);
     const [request] = await recording.named('GET /ask');
@@ -126,13 +126,13 @@ describe('a call to another service', () => {
   });
 
   test('that fails is marked in both spans', async () => {
-    const broken = route({
+    const broken: Route = {
       method: 'GET',
       path: '/internal/v1/things/:id',
       handle: () => {
         throw unavailable(new Error('no database'));
       },
-    });
+    };
     const server = await start({ routes: [broken] });
     const client = clientOf(server);
     await expect(client.send(ReadThing, { params: { id: '1' } })).rejects.toThrow('unavailable');
@@ -149,14 +149,14 @@ describe('a call to another service', () => {
 test('what is not traced is sent without a traceparent', async () => {
   recording.stop();
   const seen: (string | undefined)[] = [];
-  const things = route({
+  const things: Route = {
     method: 'GET',
     path: '/internal/v1/things/:id',
     handle: ({ headers }) => {
       seen.push(headers['traceparent'] as string | undefined);
       return { status: 200 };
     },
-  });
+  };
   await clientOf(await start({ routes: [things] })).send(ReadThing, { params: { id: '1' } });
   expect(seen).toEqual([undefined]);
   expect(recording.ended()).toEqual([]);

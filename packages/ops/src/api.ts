@@ -1,7 +1,7 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import type { Given } from '@quittance/http/client/request.ts';
-import { createServiceClient, ServiceUnavailable } from '@quittance/http/client/client.ts';
-import type { ServiceClient } from '@quittance/http/client/client.ts';
+import { createServiceClient, ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
+import { causesOf } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { serviceSettings, type Config } from './config.ts';
@@ -51,24 +51,21 @@ export function createApi(config: Config): Api {
       return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
-      const doubt = method === 'GET' || wasNeverSent(error) ? '' : `. ${PERHAPS_DONE}`;
+      const doubt = method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
       throw new Failure('unreachable', `${owner} at ${config.urls[owner]} gave no answer: ${reasonOf(error)}${doubt}`);
     }
   }
 
-  async function find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null> {
-    const { status, body } = await send(call, ...given);
-    if (status === 404) return null;
-    if (status >= 400) throw refusal(call.owner, status, body);
+  function read<C extends Call>({ owner }: C, { status, body }: { status: number; body: unknown }): ResponseOf<C> {
+    if (status >= 400) throw refusal(owner, status, body);
     return body as ResponseOf<C>;
   }
 
   return {
-    find,
-    async call(call, ...given) {
-      const { status, body } = await send(call, ...given);
-      if (status >= 400) throw refusal(call.owner, status, body);
-      return body as ResponseOf<typeof call>;
+    call: async (call, ...given) => read(call, await send(call, ...given)),
+    async find(call, ...given) {
+      const answer = await send(call, ...given);
+      return answer.status === 404 ? null : read(call, answer);
     },
     close: () => clients.forEach((client) => client.close()),
   };
@@ -134,21 +131,9 @@ function parse(bytes: Buffer, answerer: string): unknown {
   }
 }
 
-/** Nobody was there to send it to. */
-function wasNeverSent(error: Error): boolean {
-  const codes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
-  return chainOf(error).some((cause) => codes.includes(String((cause as { code?: unknown }).code)));
-}
-
 /** The innermost cause is the one that names the network's complaint. */
 function reasonOf(error: Error): string {
-  const innermost = chainOf(error).at(-1) ?? error;
+  const innermost = causesOf(error).at(-1) ?? error;
   if (innermost.name === 'TimeoutError') return `waited ${TIMEOUT_MS / 1000} s for it`;
   return innermost.message || innermost.name;
-}
-
-function chainOf(error: Error): Error[] {
-  const chain = [error];
-  for (let cause = error.cause; cause instanceof Error && chain.length < 10; cause = cause.cause) chain.push(cause);
-  return chain;
 }

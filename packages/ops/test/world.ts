@@ -5,8 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Method } from '@quittance/contracts/call.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { readJson } from '@quittance/http/server/body.ts';
-import { route } from '@quittance/http/server/route.ts';
-import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
+import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 
@@ -24,10 +23,10 @@ type Answer = (call: { nth: number; params: Record<string, string>; query: URLSe
  */
 export async function startServices(answers: Record<string, Answer>) {
   const calls: Call[] = [];
-  const routes = Object.entries(answers).map(([key, answer]) => {
+  const routes = Object.entries(answers).map(([key, answer]): Route => {
     const [method = '', path = ''] = key.split(' ');
     let nth = 0;
-    return route({
+    return {
       method: method as Method,
       path: `/internal/v1${path}`,
       handle: async (request) => {
@@ -35,7 +34,7 @@ export async function startServices(answers: Record<string, Answer>) {
         calls.push(toCall(request, body));
         return answer({ nth: (nth += 1), params: request.params, query: request.query, body });
       },
-    });
+    };
   });
   const common = { logger: testLogger, metrics: testMetrics };
   const app = createApp({ name: 'services', ...common, routes, internalToken, ready: async () => undefined });

@@ -1,6 +1,4 @@
-import { createApp } from '@quittance/http/server/app.ts';
-import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/server/listen.ts';
+import { serve } from '@quittance/http/server/serve.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
@@ -65,10 +63,8 @@ await startService({
     const counting = startCountIncidentsLoop({ db: pool, networks, logger, metrics });
     lifecycle.onStop('count incidents', () => counting.close());
 
-    const app = createApp({
-      name,
-      logger,
-      metrics,
+    await serve({
+      ...{ name, config, logger, metrics, lifecycle },
       routes: [
         transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),
@@ -78,12 +74,9 @@ await startService({
         ...rescanRoutes({ pool, networks }),
         ...resumeRoutes({ pool, networks }),
       ],
-      internalToken: config.internalToken,
-      internalTokenPrevious: config.internalTokenPrevious,
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
       ready: () => ping(pool),
-      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+      isUnavailable,
     });
-    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
   },
 });

@@ -1,6 +1,4 @@
-import { createApp } from '@quittance/http/server/app.ts';
-import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/server/listen.ts';
+import { serve } from '@quittance/http/server/serve.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
@@ -95,17 +93,12 @@ await startService({
       auditRoute(pool),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
-    const app = createApp({
-      name,
-      logger,
-      metrics,
+    await serve({
+      ...{ name, config, logger, metrics, lifecycle },
       routes,
-      internalToken,
-      internalTokenPrevious: config.internalTokenPrevious,
       ready: () => ping(pool),
-      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+      isUnavailable,
     });
-    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
   },
 });
 

@@ -1,6 +1,4 @@
-import { createApp } from '@quittance/http/server/app.ts';
-import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/server/listen.ts';
+import { serve } from '@quittance/http/server/serve.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
@@ -38,16 +36,11 @@ await startService({
       ...operatorRoutes((change) => transaction(pool, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
-    const app = createApp({
-      name,
-      logger,
-      metrics,
+    await serve({
+      ...{ name, config, logger, metrics, lifecycle },
       routes,
-      internalToken: config.internalToken,
-      internalTokenPrevious: config.internalTokenPrevious,
       ready: () => ping(pool),
-      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+      isUnavailable,
     });
-    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
   },
 });

@@ -1,6 +1,4 @@
-import { createApp } from '@quittance/http/server/app.ts';
-import { unavailable } from '@quittance/http/errors.ts';
-import { listen } from '@quittance/http/server/listen.ts';
+import { serve } from '@quittance/http/server/serve.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
@@ -37,7 +35,7 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { internalToken, retryDelaysSeconds } = config;
+    const { retryDelaysSeconds } = config;
     const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     await serveStartupProbes({ name, config, until: reachable });
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
@@ -74,21 +72,16 @@ await startService({
 
     const queries = createQueries(pool, schema);
     await warmUp(logger, [() => queries.deliveriesOf('none', 'none')]);
-    const app = createApp({
-      name,
-      logger,
-      metrics,
+    await serve({
+      ...{ name, config, logger, metrics, lifecycle },
       routes: [
         ...endpointRoutes({ pool, outbox, vault, resolve }),
         ...eventRoutes({ pool, queries, wake }),
         ...operatorRoutes({ pool, queries }),
       ],
-      internalToken,
-      internalTokenPrevious: config.internalTokenPrevious,
       // The broker is no part of readiness: without it everything here still works, only no new events come in.
       ready: () => ping(pool),
-      mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+      isUnavailable,
     });
-    await listen(app, { host: config.host, port: config.port, lifecycle, logger });
   },
 });

@@ -10,7 +10,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { startCall } from './call-span.ts';
 import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceResponse } from './request.ts';
-import { HttpError } from '../errors.ts';
+import { causesOf, HttpError } from '../errors.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
 const DEFAULT_TIMEOUT_MS = 1_500;
@@ -43,6 +43,11 @@ export class ServiceUnavailable extends HttpError {
     this.name = 'ServiceUnavailable';
     this.message = `${service} is unavailable`;
     this.service = service;
+  }
+
+  /** No server was found to send the request to: it has had no effect. */
+  get wasNeverSent(): boolean {
+    return causesOf(this).some((cause) => unsentCodes.includes(String((cause as { code?: unknown }).code)));
   }
 }
 

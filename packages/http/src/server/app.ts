@@ -7,7 +7,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
 import { readBody } from './body.ts';
-import { HttpError, RequestAborted } from '../errors.ts';
+import { causesOf, HttpError, RequestAborted, unavailable } from '../errors.ts';
 import { headerValues } from '../header-values.ts';
 import { probes } from './probes.ts';
 import { observeRequests } from './observe-requests.ts';
@@ -21,7 +21,7 @@ import { traceRequests } from './trace-requests.ts';
  * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
  * @param internalTokenPrevious accepted as well, while the token is being replaced.
  * @param ready throws while the service cannot do its work; bounded to one second.
- * @param mapError gives errors of the service's libraries an answer, for example a lost database a 503.
+ * @param isUnavailable which errors of the service's libraries are answered 503, for example a lost database.
  */
 export function createApp({
   name,
@@ -31,7 +31,7 @@ export function createApp({
   internalToken,
   internalTokenPrevious = null,
   ready,
-  mapError = () => null,
+  isUnavailable = () => false,
 }: {
   name: string;
   logger: Logger;
@@ -40,7 +40,7 @@ export function createApp({
   internalToken?: string;
   internalTokenPrevious?: string | null;
   ready: () => Promise<void>;
-  mapError?: (error: unknown) => HttpError | null | undefined;
+  isUnavailable?: (error: unknown) => boolean;
 }): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -66,7 +66,7 @@ export function createApp({
     if (error instanceof RequestAborted) logger.debug('request aborted by the client');
     // Half an answer cannot be taken back: the framework closes the connection.
     else if (response.headersSent) next(error);
-    else sendError(response, toHttpError(error, mapError), logger);
+    else sendError(response, toHttpError(error, isUnavailable), logger);
   });
   return app;
 }
@@ -103,10 +103,9 @@ function notFound(): HttpError {
   return new HttpError(404, 'Not found');
 }
 
-function toHttpError(error: unknown, mapError: (error: unknown) => HttpError | null | undefined): HttpError {
+function toHttpError(error: unknown, isUnavailable: (error: unknown) => boolean): HttpError {
   if (error instanceof HttpError) return error;
-  const mapped = mapError(error);
-  if (mapped) return mapped;
+  if (isUnavailable(error)) return unavailable(error);
   // A path whose percent-encoding is broken names nothing; the router reports it as a URIError.
   if (error instanceof URIError) return notFound();
   return new HttpError(500, 'Internal error', {}, { cause: error });
@@ -114,7 +113,8 @@ function toHttpError(error: unknown, mapError: (error: unknown) => HttpError | n
 
 function sendError(response: Response, error: HttpError, logger: Logger): void {
   // Outages come in floods: a line each, without the stack that a mistake of ours deserves.
-  if (error.status === 503) logger.warn({ reason: reasonsOf(error) }, 'request failed for now');
+  if (error.status === 503)
+    logger.warn({ reason: causesOf(error).map(({ message }) => message) }, 'request failed for now');
   else if (error.status >= 500) logger.error({ error: error.cause ?? error }, 'request failed');
   try {
     sendReply(response, { status: error.status, body: { detail: error.detail }, headers: error.headers });
@@ -122,13 +122,6 @@ function sendError(response: Response, error: HttpError, logger: Logger): void {
     logger.error({ error: failure }, 'an error could not be answered');
     sendReply(response, { status: 500, body: { detail: 'Internal error' } });
   }
-}
-
-/** The messages of an error and its causes, outermost first. */
-function reasonsOf(error: unknown): string[] {
-  const reasons: string[] = [];
-  for (let link = error; link instanceof Error && reasons.length < 5; link = link.cause) reasons.push(link.message);
-  return reasons;
 }
 
 function toRouteRequest(request: Request, response: Response): RouteRequest {

@@ -4,7 +4,7 @@ import { compileSchema } from '@quittance/contracts/schema.ts';
 
 import { invalid, type ValidationItem } from '../errors.ts';
 import { readJson } from './body.ts';
-import { route, type Route, type RouteRequest } from './route.ts';
+import type { Route, RouteRequest } from './route.ts';
 
 /** A request that fits its call. A part that the call does not have is undefined. */
 export type CallRequest<C extends Call> = {
@@ -25,7 +25,7 @@ export function callRoute<C extends Call>(
 ): Route {
   const read = callReader(call);
   const { method, path, status } = call;
-  return route({ method, path, handle: async (request) => ({ status, body: await handle(await read(request)) }) });
+  return { method, path, handle: async (request) => ({ status, body: await handle(await read(request)) }) };
 }
 
 /** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */

@@ -3,7 +3,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 
 import { unavailable } from '../errors.ts';
-import { route, type Route } from './route.ts';
+import type { Route } from './route.ts';
 
 const READY_TIMEOUT_MS = 1_000;
 
@@ -25,8 +25,8 @@ export function probes({
   stopping: () => boolean;
 }): Route[] {
   return [
-    route({ method: 'GET', path: '/livez', handle: () => ({ status: 200, body: { status: 'live', service: name } }) }),
-    route({
+    { method: 'GET', path: '/livez', handle: () => ({ status: 200, body: { status: 'live', service: name } }) },
+    {
       method: 'GET',
       path: '/readyz',
       handle: async () => {
@@ -39,14 +39,14 @@ export function probes({
         }
         return { status: 200, body: { status: 'ready', service: name } };
       },
-    }),
-    route({
+    },
+    {
       method: 'GET',
       path: '/metrics',
       handle: async () => {
         const { contentType, text } = await metrics.render();
         return { status: 200, body: text, headers: { 'content-type': contentType } };
       },
-    }),
+    },
   ];
 }

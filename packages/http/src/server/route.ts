@@ -27,14 +27,8 @@ export type RouteRequest = {
  */
 export type Reply = { status: number; body?: unknown; headers?: Record<string, string> };
 
-export type Handle = (request: RouteRequest) => Promise<Reply> | Reply;
-
-export type Route = { method: Method; path: string; handle: Handle };
-
 /** One way in: `path` may hold `:parameters`. A GET route answers HEAD as well. */
-export function route(definition: Route): Route {
-  return definition;
-}
+export type Route = { method: Method; path: string; handle: (request: RouteRequest) => Promise<Reply> | Reply };
 
 /** A parameter of the path, decoded. @throws Error when the route's path has none of this name, which would be our own mistake. */
 export function pathParameter(params: RouteRequest['params'], name: string): string {

@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import type { Admission } from './admission.ts';
 import { invalidApiKey, rateLimited } from '../responses/errors.ts';
 import { apiKeyHash } from './credentials.ts';
@@ -28,7 +28,7 @@ export function merchantRoute<Input>(
   },
 ): Route {
   const { method, path, limit, read, handle } = spec;
-  return route({ method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) });
+  return { method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
-import { route, type Route } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
@@ -37,7 +37,7 @@ export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Depen
     },
   }),
 
-  route({
+  {
     method: 'POST',
     path: '/api/v1/merchant/rotate-key',
     handle: async (request) => {
@@ -53,5 +53,5 @@ export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Depen
       if (!rotated) throw invalidRotationSecret();
       return { status: 200, body: { new_api_key: newApiKey } };
     },
-  }),
+  },
 ];

@@ -1,6 +1,5 @@
 import type { Network } from '@quittance/contracts/networks.ts';
 import { createApp } from '@quittance/http/server/app.ts';
-import { unavailable } from '@quittance/http/errors.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
@@ -42,8 +41,6 @@ export type GatewayParts = {
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.upstreams.payments);
-  const isUnavailable = (error: unknown) =>
-    error instanceof DeadlineExceeded || error instanceof Overloaded || parts.isUnavailable(error);
   return createApp({
     name: 'api-gateway',
     logger: parts.logger,
@@ -51,7 +48,8 @@ export function createGatewayApp(parts: GatewayParts) {
     internalToken: parts.internalToken,
     internalTokenPrevious: parts.internalTokenPrevious ?? null,
     ready: parts.ready,
-    mapError: (error) => (isUnavailable(error) ? unavailable(error) : null),
+    isUnavailable: (error) =>
+      error instanceof DeadlineExceeded || error instanceof Overloaded || parts.isUnavailable(error),
     routes: [
       ...paymentRoutes({ ...parts, admission, views }),
       ...publicStatusRoutes({ admission, views }),

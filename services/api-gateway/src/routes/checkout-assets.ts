@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
+import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
 import { assets } from '@quittance/checkout-page/page-assets.ts';
 import { assetFiles } from '../responses/compression.ts';
@@ -12,7 +12,7 @@ export function assetRoutes(): Route[] {
   const files = assetFiles(assets, CACHE_IMMUTABLE);
   const ofOtherReleases = new Map([...assetFiles(assets, 'no-store')].map(([name, file]) => [withoutHash(name), file]));
   return [
-    route({
+    {
       method: 'GET',
       path: '/assets/:name',
       handle: (request) => {
@@ -21,7 +21,7 @@ export function assetRoutes(): Route[] {
         if (file === undefined) throw new HttpError(404, 'Not found');
         return file(request);
       },
-    }),
+    },
   ];
 }
 

@@ -1,5 +1,5 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import { pathParameter, route, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import { pathParameter, type Reply, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PageChoices } from '@quittance/checkout-page/document.ts';
 import { chooseLanguage, findLanguage } from '@quittance/checkout-page/languages.ts';
@@ -26,7 +26,7 @@ const pageHeaders = {
 
 /** The hosted checkout page. A person gets a page whatever happens, never JSON. */
 export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route[] => [
-  route({
+  {
     method: 'GET',
     path: '/pay/:public_token',
     handle: async (request) => {
@@ -47,7 +47,7 @@ export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route
         return page(503, unavailablePage(choices), { 'retry-after': '5' });
       }
     },
-  }),
+  },
 ];
 
 /** Parameters in any other form than the page's own links are ignored. */

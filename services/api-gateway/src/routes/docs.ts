@@ -1,5 +1,5 @@
 import { HttpError } from '@quittance/http/errors.ts';
-import { route, type Route } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
 import { assetFiles, fixedContent } from '../responses/compression.ts';
 import { readDocsAssets } from '../docs/assets.ts';
@@ -40,10 +40,10 @@ export function docsRoutes(): Route[] {
   });
   const files = assetFiles(assets, CACHE_IMMUTABLE);
   return [
-    route({ method: 'GET', path: '/openapi.json', handle: json }),
-    route({ method: 'GET', path: '/docs', handle: page }),
-    route({ method: 'GET', path: '/docs/', handle: () => ({ status: 308, headers: { location: '/docs' } }) }),
-    route({
+    { method: 'GET', path: '/openapi.json', handle: json },
+    { method: 'GET', path: '/docs', handle: page },
+    { method: 'GET', path: '/docs/', handle: () => ({ status: 308, headers: { location: '/docs' } }) },
+    {
       method: 'GET',
       path: '/docs/assets/:name',
       handle: (request) => {
@@ -51,6 +51,6 @@ export function docsRoutes(): Route[] {
         if (file === undefined) throw new HttpError(404, 'Not found');
         return file(request);
       },
-    }),
+    },
   ];
 }

@@ -1,4 +1,4 @@
-import { pathParameter, route, type Route } from '@quittance/http/server/route.ts';
+import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
 import { assertBelowLimit } from '../admission/merchant-route.ts';
 import { refuseLargeBody } from '../validation/body-limit.ts';
@@ -13,7 +13,7 @@ type Dependencies = { admission: Admission; views: PaymentViews };
  * Comes after /payments/page in the list of routes, which its pattern matches too.
  */
 export const publicStatusRoutes = ({ admission, views }: Dependencies): Route[] => [
-  route({
+  {
     method: 'GET',
     path: '/api/v1/payments/:public_token',
     handle: async (request) => {
@@ -24,5 +24,5 @@ export const publicStatusRoutes = ({ admission, views }: Dependencies): Route[] 
       if (payment === null) throw paymentNotFound();
       return { status: 200, body: payment };
     },
-  }),
+  },
 ];

@@ -5,7 +5,7 @@ import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callReader } from '@quittance/http/server/call-route.ts';
-import { type Reply, route, type Route } from '@quittance/http/server/route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome } from '../creation/creation.ts';
 import type { CreationRefusal } from '../store/new-payment.ts';
@@ -42,7 +42,7 @@ export function createPaymentRoute({
   for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys(refusals)]) outcomes.inc({ outcome }, 0);
   const read = callReader(CreatePayment);
   const { method, path } = CreatePayment;
-  return route({
+  return {
     method,
     path,
     handle: async (request) => {
@@ -54,7 +54,7 @@ export function createPaymentRoute({
       outcomes.inc({ outcome: outcome.outcome });
       return replyOf(outcome);
     },
-  });
+  };
 }
 
 function replyOf(outcome: CreationOutcome): Reply {

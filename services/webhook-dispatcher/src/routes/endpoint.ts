@@ -7,10 +7,9 @@ import {
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
-import { readJson } from '@quittance/http/server/body.ts';
-import { HttpError, invalid, unavailable, type ValidationItem } from '@quittance/http/errors.ts';
+import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
-import { pathParameter, route, type Handle, type Route } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -28,30 +27,31 @@ const DNS_TIMEOUT_MS = 1_000;
 
 /** A merchant's endpoint and its signing key. The answer that creates a key shows it, and no other does. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
-  // Reads its body itself: the merchant gets these problems as they are.
-  route({ method: ConfigureWebhook.method, path: ConfigureWebhook.path, handle: configure(dependencies) }),
+  callRoute(ConfigureWebhook, ({ params, body }) => configure(dependencies, params.merchant_id, body.url)),
   callRoute(ReadWebhook, ({ params }) => read(dependencies, params.merchant_id)),
   callRoute(RotateWebhookKey, ({ params }) => rotateKey(dependencies, params.merchant_id)),
 ];
 
 /** 200 with `signing_key` the first time only; 422 for a URL the policy refuses; 503 while names cannot be resolved. */
-const configure =
-  ({ pool, outbox, vault, resolve }: Dependencies): Handle =>
-  async (request) => {
-    const { url, host } = await readJson(request, ConfigureWebhook.maxBodyBytes, parseBody);
-    await checkHost(host, resolve);
-    const merchantId = pathParameter(request.params, 'merchant_id');
-    const { signingKey, offeredKey } = newSigningKey(vault);
-    const { keyId, isNew } = await transaction(pool, async (tx) => {
-      const saved = await saveEndpoint(tx, { merchantId, url, host, offeredKey });
-      if (saved.isNew) {
-        const configuredAt = rfc3339(saved.configuredAt);
-        await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });
-      }
-      return saved;
-    });
-    return { status: 200, body: { url, key_id: keyId, ...(isNew && { signing_key: signingKey }) } };
-  };
+async function configure(
+  { pool, outbox, vault, resolve }: Dependencies,
+  merchantId: string,
+  url: string,
+): Promise<ResponseOf<typeof ConfigureWebhook>> {
+  const check = parseEndpointUrl(url);
+  if (!check.ok) throw invalid({ field: 'url', reason: check.reason });
+  await checkHost(check.endpoint.host, resolve);
+  const { signingKey, offeredKey } = newSigningKey(vault);
+  const { keyId, isNew } = await transaction(pool, async (tx) => {
+    const saved = await saveEndpoint(tx, { merchantId, url, host: check.endpoint.host, offeredKey });
+    if (saved.isNew) {
+      const configuredAt = rfc3339(saved.configuredAt);
+      await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });
+    }
+    return saved;
+  });
+  return { url, key_id: keyId, ...(isNew && { signing_key: signingKey }) };
+}
 
 async function read({ pool }: Dependencies, merchantId: string): Promise<ResponseOf<typeof ReadWebhook>> {
   const endpoint = await findEndpoint(pool, merchantId);
@@ -67,20 +67,6 @@ async function rotateKey(
   const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantId, offeredKey));
   if (!replaced) throw new HttpError(409, 'Webhook is not configured');
   return { key_id: offeredKey.keyId, signing_key: signingKey };
-}
-
-/** @throws HttpError 422 naming every field that is wrong. */
-function parseBody(body: Record<string, unknown>): { url: string; host: string } {
-  const problems: ValidationItem[] = Object.keys(body)
-    .filter((field) => field !== 'url')
-    .map((field) => ({ field, reason: 'is not a field of this request' }));
-  const { url } = body;
-  if (url === undefined) problems.push({ field: 'url', reason: 'is required' });
-  else if (typeof url !== 'string') problems.push({ field: 'url', reason: 'must be a string' });
-  const check = typeof url === 'string' ? parseEndpointUrl(url) : null;
-  if (check?.ok === false) problems.push({ field: 'url', reason: check.reason });
-  if (problems.length > 0 || check?.ok !== true || typeof url !== 'string') throw invalid(...problems);
-  return { url, host: check.endpoint.host };
 }
 
 /** Refuses at once what the first attempt would refuse. The answer does not reveal which private address a name leads to. */
