@@ -1,8 +1,6 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { parseAddress } from '@quittance/contracts/address.ts';
-import { isId } from '@quittance/contracts/ids.ts';
-import type { IdPrefix } from '@quittance/contracts/ids.ts';
+import { isId, type IdPrefix } from '@quittance/contracts/ids.ts';
 import { parseRfc3339 } from '@quittance/contracts/timestamp.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Api } from './api.ts';

@@ -7,36 +7,29 @@ import { Failure } from './failure.ts';
 
 const INTERVAL_MS = 100;
 
-/** Long enough for a message on its way; nothing depends on it. */
+/** For a permission: long enough for a message on its way. */
 const SHORT_WAIT_SECONDS = 2;
 
 /**
- * Waits until payments, which enforces the policy, has applied a restriction: after this nothing is created against it.
- * @throws Failure `unreachable` when that takes too long; the change itself is saved and will be applied.
+ * Waits until payments, which enforces the policy, has applied a change: after a restriction nothing is created against it.
+ * @param seconds null for a permission, which gets a short time, so that the merchant's limits show it as soon as the command has
+ *   ended. Creation does not depend on it: before payments refuses, it asks.
+ * @throws Failure `unreachable` when a restriction takes too long; the change itself is saved and will be applied.
  */
 export async function waitForGate(
   api: Api,
   merchantId: string,
-  { seconds, version }: { seconds: number; version: number },
+  { seconds, version }: { seconds: number | null; version: number },
 ): Promise<void> {
   const late =
     'The change is saved, but payments has not applied it yet and may still create payments. Repeat the command to wait again';
-  await waitUntil({ late, seconds }, async () => {
+  const applied = waitUntil({ late, seconds: seconds ?? SHORT_WAIT_SECONDS }, async () => {
     const gate = await api.find(ReadGate, { params: { merchant_id: merchantId } });
     return gate !== null && gate.policy_version >= version ? true : null;
   });
-}
-
-/**
- * Gives a permission a short time to reach payments, so that the merchant's limits show it as soon as the command has ended. Creation
- * does not depend on it: before payments refuses, it asks.
- */
-export async function giveTimeToArrive(api: Api, merchantId: string, version: number): Promise<void> {
-  try {
-    await waitForGate(api, merchantId, { seconds: SHORT_WAIT_SECONDS, version });
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-  }
+  await applied.catch((error: unknown) => {
+    if (seconds !== null || !(error instanceof Failure)) throw error;
+  });
 }
 
 /**
@@ -50,7 +43,7 @@ export async function waitForAccountStatus(
   { seconds, statusVersion }: { seconds: number; statusVersion: number },
 ): Promise<number> {
   const late =
-    'The change is saved and holds for the API key, but quota has not heard of it yet. Repeat the command to wait again';
+    'The change is saved and holds for the API key, but quota has not received it yet. Repeat the command to wait again';
   return waitUntil({ late, seconds }, async () => {
     const known = await api.find(ReadAccountStatus, { params: { merchant_id: merchantId } });
     return known !== null && known.status_version >= statusVersion ? known.policy_version : null;
@@ -59,7 +52,7 @@ export async function waitForAccountStatus(
 
 /** Waits until quota has opened the policy of a new merchant, so that the next command finds it. */
 export async function waitForPolicy(api: Api, merchantId: string, { seconds }: { seconds: number }): Promise<void> {
-  const late = 'The merchant is registered as shown, but quota has not heard of it yet. Do not create it again';
+  const late = 'The merchant is registered as shown, but quota has not received it yet. Do not create it again';
   await waitUntil({ late, seconds }, () => api.find(ReadPolicy, { params: { merchant_id: merchantId } }));
 }
 
@@ -74,18 +67,18 @@ export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan
 }
 
 /**
- * Looks at least once. A service that is briefly away is asked again; a refusal is not.
- * @returns the first thing that `look` finds.
+ * Reads at least once. A service that is briefly away is asked again; a refusal is not.
+ * @returns the first thing that `read` finds.
  */
 async function waitUntil<T>(
   { late, seconds }: { late: string; seconds: number },
-  look: () => Promise<T | null>,
+  read: () => Promise<T | null>,
 ): Promise<T> {
   const started = performance.now();
   for (;;) {
     let trouble = '';
     try {
-      const found = await look();
+      const found = await read();
       if (found !== null) return found;
     } catch (error) {
       if (!(error instanceof Failure) || error.kind !== 'unreachable') throw error;

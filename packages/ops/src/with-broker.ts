@@ -1,5 +1,4 @@
-import { connectBroker } from '@quittance/messaging/broker/broker.ts';
-import type { Broker } from '@quittance/messaging/broker/broker.ts';
+import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { needed } from './api.ts';

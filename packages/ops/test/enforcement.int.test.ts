@@ -84,7 +84,7 @@ describe('a restriction that payments cannot hear of', () => {
     // Payments still applies the first block; the unblocking is on its way, and would open the account after the second.
     for (const words of [['unblock'], ['block', '--yes']]) {
       const late = await services.ops(['merchant', ...words, id, '--wait', '1']);
-      expect(late).toMatchObject({ code: 3, stderr: expect.stringMatching(/quota has not heard of it/) });
+      expect(late).toMatchObject({ code: 3, stderr: expect.stringMatching(/quota has not received it/) });
     }
     services.held.gateway.restore();
     await done(['merchant', 'block', id, '--yes', '--wait', '60']);

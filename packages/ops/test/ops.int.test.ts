@@ -228,7 +228,7 @@ describe('each command asks the service that owns the answer', () => {
         'creation        paused',
         'limits          100 in total, 10 a UTC day',
         'policy version  4',
-        'enforced        payments has not heard of this merchant yet',
+        'enforced        payments does not know this merchant yet',
         '',
       ].join('\n'),
     });

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
 import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { paymentView } from '../src/views/payment.ts';
+import { paymentView } from '../src/commands/payment.ts';
 
 const paymentId = `pay_${'b'.repeat(32)}`;
 const transfer: OperatorsPayment['transfers'][number] = {

@@ -219,7 +219,7 @@ async function account(id: string, action: 'block' | 'unblock'): Promise<void> {
   const changed = await services.internal<Heard>('api-gateway', 'POST', `/merchants/${id}/${action}`, {});
   const heard = await eventually(async () => {
     const { body } = await services.internal<Heard>('quota', 'GET', `/merchants/${id}/account-status`);
-    if (body.status_version < changed.body.status_version) throw new Error('quota has not heard of it');
+    if (body.status_version < changed.body.status_version) throw new Error('quota has not received it');
     return body;
   });
   if (action === 'block') await services.untilEnforced(id, heard.policy_version);

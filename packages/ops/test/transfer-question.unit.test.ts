@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
-import { acceptQuestion } from '../src/views/transfer.ts';
+import { acceptQuestion } from '../src/commands/transfer.ts';
 
 const candidate: AcceptanceCandidate = {
   payment_id: `pay_${'b'.repeat(32)}`,

@@ -95,10 +95,10 @@ describe('PUT webhook', () => {
   });
 
   test.each([
-    ['a prototype', '{"__proto__":{"url":"https://hooks.merchant.io/"}}', ['__proto__', 'url']],
+    ['a prototype', '{"__proto__":{"url":"https://hooks.merchant.io/"}}', ['url', '__proto__']],
     ['a null', '{"url":null}', ['url']],
     ['a list of URLs', JSON.stringify({ url: [url] }), ['url']],
-    ['other spellings of the field', JSON.stringify({ URL: url, 'url ': url }), ['URL', 'url ', 'url']],
+    ['other spellings of the field', JSON.stringify({ URL: url, 'url ': url }), ['url', 'URL', 'url ']],
   ])('answers 422 naming the field for %s in place of the URL', async (_case, body, fields) => {
     const answer = await world.call('PUT', path(newId('mer')), body);
     expect(answer).toEqual({

@@ -7,9 +7,7 @@ import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, noteOlder, printResult } from '../output.ts';
-import { actionsView } from '../views/chain-action.ts';
-import { chainsView, resumedView } from '../views/chain.ts';
-import { rescansView, rescanView } from '../views/rescan.ts';
+import { actionsView, chainsView, rescansView, rescanView, resumedView } from '../views/chain.ts';
 import { waitForRescan } from '../wait.ts';
 
 type RescanOptions = JsonOption &

@@ -1,5 +1,4 @@
-import { Argument, Option } from 'commander';
-import type { Command } from 'commander';
+import { Argument, Option, type Command } from 'commander';
 import type { Broker } from '@quittance/messaging/broker/broker.ts';
 import {
   countDeadLetters,
@@ -13,11 +12,17 @@ import { asks, authorOf, changes, count, momentArgument, reads } from '../comman
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import type { Config } from '../config.ts';
 import { confirm } from '../confirm.ts';
-import { summaryOf } from '../dead-letter-summary.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
 import { withBroker } from '../with-broker.ts';
-import { deadLetterActionsView, deadLettersView, deadLetterView, doneView, summaryView } from '../views/dead-letter.ts';
+import {
+  deadLetterActionsView,
+  deadLettersView,
+  deadLetterView,
+  doneView,
+  summaryOf,
+  summaryView,
+} from '../views/dead-letter.ts';
 
 /** The most that one command sends back or discards, and the most that is looked through for a summary. */
 const DONE_MAX = 1000;

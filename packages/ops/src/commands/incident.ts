@@ -1,12 +1,10 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
-import { authorOf, changes, reads } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops } from '../command.ts';
+import { authorOf, changes, reads, type AuthorOptions, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
-import { parsePlace, readIncidentPage, resolveIncident, type Place } from '../incidents.ts';
+import { parsePlace, readIncidentPage, resolveIncident, type Place, type ListedIncident } from '../incidents.ts';
 import { note, printResult } from '../output.ts';
-import { incidentsView, incidentView } from '../views/incident.ts';
+import { lines, shortTime, table, type Cell } from '../text.ts';
 
 type ListOptions = JsonOption & { all?: boolean; before?: Place };
 
@@ -45,4 +43,47 @@ function placeArgument(text: string): Place {
   throw new InvalidArgumentError(
     'expected what the page before ended with: two incident ids with a comma between them.',
   );
+}
+
+export const incidentsView = ({ incidents }: { incidents: readonly ListedIncident[] }): string =>
+  table(incidents, {
+    incident: 'incident_id',
+    kind: 'kind',
+    opened: 'opened_at',
+    about: 'about',
+    which: (incident) => (incident.about === 'payment' ? incident.payment_id : incident.network),
+    network: 'network',
+    times: (incident) => (incident.about === 'payment' ? 1 : incident.times),
+    resolved: 'resolved_at',
+    by: 'resolved_by',
+  });
+
+export const incidentView = (incident: ListedIncident): string =>
+  lines([
+    ['incident', incident.incident_id],
+    ['kind', incident.kind],
+    ...subject(incident),
+    ['opened', incident.opened_at],
+    ['resolved', incident.resolved_at],
+    ['who', incident.resolved_by],
+    ['why', incident.resolved_reason],
+  ]);
+
+function subject(incident: ListedIncident): (readonly [string, Cell])[] {
+  if (incident.about === 'payment') {
+    return [
+      ['payment', incident.payment_id],
+      ['merchant', incident.merchant_id],
+      ['transaction', `${incident.transaction_id} on ${incident.network}`],
+      ['index', String(incident.transaction_event_index)],
+    ];
+  }
+  const details = Object.entries(incident.detail).map(
+    ([name, value]) => [name.replaceAll('_', ' '), typeof value === 'string' ? value : JSON.stringify(value)] as const,
+  );
+  return [
+    ['network', incident.network],
+    ...details,
+    ['seen', incident.times === 1 ? 'once' : `${incident.times} times, last ${shortTime(incident.last_seen_at)}`],
+  ];
 }

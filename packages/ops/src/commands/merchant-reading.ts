@@ -4,12 +4,10 @@ import { ReadGate, ReadLimits } from '@quittance/contracts/http/payments/limits.
 import { ReadUsage } from '@quittance/contracts/http/quota/history.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { whatAnswers } from '../api.ts';
-import { readAudit } from '../audit.ts';
-import { dayArgument, idArgument, momentArgument, reads } from '../command.ts';
-import type { JsonOption, Ops } from '../command.ts';
+import { auditView, readAudit } from '../audit.ts';
+import { dayArgument, idArgument, momentArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { note, noteOlder, printResult } from '../output.ts';
-import { auditView } from '../views/audit.ts';
 import { merchantsView, usageView, wholeMerchantView } from '../views/merchant.ts';
 
 const merchantId = idArgument('mer');

@@ -1,5 +1,4 @@
-import { Option } from 'commander';
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import {
@@ -25,7 +24,7 @@ import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
 import { accountView, credentialsView, policyView } from '../views/merchant.ts';
-import { giveTimeToArrive, waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
+import { waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
 import { merchantReadingCommands } from './merchant-reading.ts';
 
 type LimitOptions = { total?: number; daily?: number | 'none' };
@@ -129,8 +128,7 @@ function policyCommand(
       if (question !== undefined) await confirm(async () => `Make ${await named(api, id)} ${question}`, options);
       const changed = await change.send(api, given, options);
       const { policy_version: version } = changed;
-      if (options.wait === undefined) await giveTimeToArrive(api, id, version);
-      else await waitForGate(api, id, { seconds: options.wait, version });
+      await waitForGate(api, id, { seconds: options.wait ?? null, version });
       printResult(changed, options, policyView);
       const remark = change.remark?.(changed) ?? null;
       if (remark !== null) note(remark, options);
@@ -172,8 +170,7 @@ function statusCommand(
       const result = await api.call(change.call, { params: { merchant_id: id }, author });
       const { status_version: statusVersion } = result;
       const version = await waitForAccountStatus(api, id, { seconds: options.wait, statusVersion });
-      if (change.restricts) await waitForGate(api, id, { seconds: options.wait, version });
-      else await giveTimeToArrive(api, id, version);
+      await waitForGate(api, id, { seconds: change.restricts ? options.wait : null, version });
       printResult(result, options, accountView);
     });
 }

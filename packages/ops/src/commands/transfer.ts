@@ -1,11 +1,11 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
+import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { asks, authorOf, changes, count, idArgument } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
-import { acceptanceView, acceptQuestion } from '../views/transfer.ts';
+import { record, shortTime } from '../text.ts';
 
 type AcceptOptions = JsonOption & AuthorOptions & YesOption & { payment: string };
 
@@ -34,3 +34,28 @@ function transactionArgument(text: string): string {
   if (digits !== undefined) return digits.toLowerCase();
   throw new InvalidArgumentError('expected 64 hexadecimal characters, with or without 0x before them.');
 }
+
+/** It shows both amounts and the reason, so that the operator who confirms has seen them. */
+export function acceptQuestion(candidate: AcceptanceCandidate): string {
+  const { payment_id, status, expected_amount, amount, unmatched_reason, block_timestamp } = candidate;
+  const reason = unmatched_reason ?? 'no reason against it';
+  const transfer = `the transfer of ${amount} USDT (${reason}, ${shortTime(block_timestamp)})`;
+  return `Accept ${transfer} for ${payment_id}, which is ${status} and asks for ${expected_amount} USDT? It becomes PAID for good.`;
+}
+
+export const acceptanceView = (acceptance: Acceptance): string =>
+  record({
+    payment: acceptance.payment_id,
+    merchant: acceptance.merchant_id,
+    status: `${acceptance.status}, ${acceptance.status_before} before`,
+    'asked for': `${acceptance.expected_amount} USDT`,
+    accepted: `${acceptance.amount} USDT, ${acceptance.unmatched_reason ?? 'no reason against it'}`,
+    transaction: acceptance.transaction_id,
+    index: String(acceptance.transaction_event_index),
+    network: acceptance.network,
+    'block time': acceptance.block_timestamp,
+    confirmations: String(acceptance.confirmations),
+    who: acceptance.actor,
+    why: acceptance.reason,
+    when: acceptance.accepted_at,
+  });

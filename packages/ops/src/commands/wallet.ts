@@ -1,10 +1,11 @@
 import type { Command } from 'commander';
 import { ReadWallet, ReleaseWallet } from '@quittance/contracts/http/payments/wallets.ts';
+import type { ReleasedWallet, Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { addressArgument, asks, authorOf, changes, reads } from '../command.ts';
 import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
-import { releasedView, walletView } from '../views/wallet.ts';
+import { record, sections, table } from '../text.ts';
 
 export function walletCommands(program: Command, { api, config }: Ops): void {
   const wallet = program.command('wallet').description('which merchant a wallet belongs to');
@@ -23,3 +24,17 @@ export function walletCommands(program: Command, { api, config }: Ops): void {
       printResult(await api.call(ReleaseWallet, { params: { address }, author }), options, releasedView);
     });
 }
+
+export function walletView({ address, merchant_id, bound_at, releases }: Wallet): string {
+  const wallet = record({
+    wallet: address,
+    'belongs to': merchant_id ?? 'nobody: the next merchant to use it gets it',
+    ...(merchant_id !== null && { since: bound_at }),
+  });
+  if (releases.length === 0) return wallet;
+  const past = table(releases, { when: 'released_at', who: 'actor', 'taken from': 'merchant_id', why: 'reason' });
+  return `${wallet}\n\n${sections([['released', past]])}`;
+}
+
+export const releasedView = ({ address, merchant_id }: ReleasedWallet): string =>
+  record({ wallet: address, 'taken from': merchant_id });

@@ -1,10 +1,8 @@
-import { InvalidArgumentError } from 'commander';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import { ReadEvent, ReadEventOfPayment } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { isId } from '@quittance/contracts/ids.ts';
-import { idArgument, momentArgument, reads } from '../command.ts';
-import type { JsonOption, Ops } from '../command.ts';
+import { idArgument, momentArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { note, noteOlder, PAGE, printResult } from '../output.ts';
 import { readFailed, totalText } from '../webhook-events.ts';
 import { eventView, failedView, lanesView } from '../views/webhook.ts';

@@ -1,6 +1,7 @@
-import type { Resumption } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+import type { Resumption, OperatorAction } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import type { ChainStatus, EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { record, sections, table, type Cell } from '../text.ts';
+import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 
 /** Networks side by side, so that the one that stands still catches the eye; below, why one is halted and the nodes of each. */
 export const chainsView = (chains: readonly ChainStatus[]): string =>
@@ -66,4 +67,58 @@ function duration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
   return `${Math.round(seconds / 3600)} h`;
+}
+
+export const actionsView = ({ actions }: { actions: readonly OperatorAction[] }): string =>
+  table(actions, {
+    when: 'at',
+    who: 'actor',
+    network: 'network',
+    what: ({ action }) => action.replaceAll('_', ' '),
+    details: ({ detail }) => detailsText(detail),
+    why: 'reason',
+  });
+
+/** What a person reads first comes first; ids of rescans are for programs. */
+const shown = ['kind', 'outcome', 'ancestor_number', 'from_block', 'to_block', 'state', 'found', 'incident_id'];
+
+const detailsText = (detail: Record<string, unknown>): Cell =>
+  shown
+    .filter((name) => (detail[name] ?? null) !== null)
+    .map((name) => `${name.replaceAll('_', ' ')} ${String(detail[name]).replaceAll('_', ' ')}`)
+    .join(', ') || null;
+
+export const rescansView = ({ rescans }: { rescans: readonly Rescan[] }): string =>
+  table(rescans, {
+    requested: 'requested_at',
+    network: 'network',
+    from: (rescan) => rescan.from_block ?? rescan.since,
+    to: 'to_block',
+    read: progress,
+    found: 'found',
+    state: 'state',
+    who: 'actor',
+    why: 'reason',
+    error: 'error',
+  });
+
+export const rescanView = (rescan: Rescan): string =>
+  record({
+    rescan: rescan.rescan_id,
+    network: rescan.network,
+    from: rescan.from_block ?? rescan.since,
+    to: rescan.to_block ?? 'the last final block',
+    state: rescan.state,
+    read: progress(rescan),
+    found: `${rescan.found} unknown transfers`,
+    who: rescan.actor,
+    why: rescan.reason,
+    ...(rescan.error !== null && { error: rescan.error }),
+  });
+
+/** How much of it has been read; unknown until the leader has started. */
+function progress({ from_block: from, to_block: to, next_block: next }: Rescan): Cell {
+  if (from === null || to === null || next === null) return null;
+  const blocks = to - from + 1;
+  return `${next - from} of ${blocks} blocks (${Math.floor((100 * (next - from)) / blocks)} %)`;
 }

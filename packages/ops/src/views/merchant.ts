@@ -54,9 +54,9 @@ export const wholeMerchantView = ({ merchant, policy, gate, limits }: WholeMerch
           account: `${merchant.status}, registered ${day(merchant.created_at)}`,
           'last request': merchant.last_request_at ?? 'none yet',
         }),
-    ...(policy === null && { access: 'quota has not heard of this merchant yet' }),
+    ...(policy === null && { access: 'quota does not know this merchant yet' }),
     ...(policy && accessFields(policy)),
-    ...(gate === null && { enforced: 'payments has not heard of this merchant yet' }),
+    ...(gate === null && { enforced: 'payments does not know this merchant yet' }),
     ...(gate && {
       enforced: `version ${gate.policy_version}${policy ? ` of ${policy.policy_version}` : ''}`,
       webhook: gate.webhook_ok ? 'configured' : 'not configured: creation answers 409 until it is',

@@ -10,7 +10,7 @@ export const ConfigureWebhook = defineCall(
   'PUT /merchants/:merchant_id/webhook',
   json<ConfiguredWebhook>(),
   {
-    body: object<{ url: string }>({ url: { type: 'string' } }),
+    body: json<{ url: string }>({ ...object({ url: { type: 'string' } }).schema, additionalProperties: false }),
     // The first answer shows the signing key, and a second one would not.
     idempotent: false,
   },
