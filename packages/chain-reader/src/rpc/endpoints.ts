@@ -8,43 +8,24 @@ import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork } from './network.ts';
 
-/**
- * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget or
- * are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
- */
-export type Endpoints = {
-  /**
-   * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
-   * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
-   * @param read may throw RpcError `invalid_answer` to reject the endpoint's answer.
-   * @throws RpcError of the last endpoint; of kind `range` at once, so that the caller asks for less; and any other error
-   *   of `read` at once.
-   */
-  ask<T>(read: Read<T>): Promise<T>;
-  /**
-   * As ask(), but one endpoint's answer need not be the last word, for example that it does not know something: the next ones are asked
-   * as well, until the answers so far are `enough`.
-   * @returns every answer, in the order in which the endpoints were asked; at least one.
-   */
-  askUntil<T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]>;
-  /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
-  askAnother<T>(read: Read<T>, than: number): Promise<T | null>;
-  states(): EndpointStatus[];
-  close(): void;
-};
+export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** How often endpoints that are not in use are asked for their head. */
 const PROBE_INTERVAL_MS = 5_000;
 /** Longest that a read waits for the end of a cooldown, when no other endpoint can answer. */
 const MAX_COOLDOWN_WAIT_MS = 2_000;
 
+/**
+ * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget or
+ * are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
+ */
 export function createEndpoints(options: {
   network: RpcNetwork;
   timeoutMs: number;
   logger: Logger;
   metrics: Metrics;
   probeIntervalMs?: number;
-}): Endpoints {
+}) {
   const { network, timeoutMs, logger, probeIntervalMs = PROBE_INTERVAL_MS } = options;
   const metrics = createEndpointMetrics(options.metrics);
   const endpoints = network.endpoints.map((node, position) =>
@@ -66,22 +47,36 @@ export function createEndpoints(options: {
   });
 
   return {
-    async ask<T>(read: Read<T>) {
+    /**
+     * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
+     * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
+     * @param read may throw RpcError `invalid_answer` to reject the endpoint's answer.
+     * @throws RpcError of the last endpoint; of kind `range` at once, so that the caller asks for less; and any other error
+     *   of `read` at once.
+     */
+    async ask<T>(read: Read<T>): Promise<T> {
       const [answer] = await ask(read, endpoints, () => true);
       return answer as T;
     },
-    askUntil: (read, enough) => ask(read, endpoints, enough),
-    async askAnother<T>(read: Read<T>, than: number) {
+    /**
+     * As ask(), but one endpoint's answer need not be the last word, for example that it does not know something: the next ones are asked
+     * as well, until the answers so far are `enough`.
+     * @returns every answer, in the order in which the endpoints were asked; at least one.
+     */
+    askUntil: <T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]> =>
+      ask(read, endpoints, enough),
+    /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
+    async askAnother<T>(read: Read<T>, than: number): Promise<T | null> {
       const others = endpoints.filter(({ position }) => position !== than);
       if (others.length === 0) return null;
       const [answer] = await ask(read, others, () => true);
       return answer as T;
     },
-    states() {
+    states(): EndpointStatus[] {
       const head = best();
       return endpoints.map((endpoint) => endpoint.state(head));
     },
-    close() {
+    close(): void {
       closing.abort();
       stopProbing();
       for (const endpoint of endpoints) endpoint.close();

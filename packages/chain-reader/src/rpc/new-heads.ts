@@ -56,8 +56,7 @@ export function followNewHeads({
     if (url === null) continue;
     const label = { network: network.id, endpoint: String(position) };
     const setConnected = (isConnected: boolean) => connected.set(label, isConnected ? 1 : 0);
-    const log = logger.child(label);
-    void follow({ url, headers, timing, signal: closing.signal, onAnnounced, setConnected, log });
+    void follow({ url, headers, timing, signal: closing.signal, onAnnounced, setConnected, log: logger.child(label) });
   }
   return { close: () => closing.abort() };
 }
@@ -69,30 +68,23 @@ type Connection = {
   /** Ends it at once. */
   signal: AbortSignal;
   onAnnounced: () => void;
+  setConnected: (isConnected: boolean) => void;
+  log: Logger;
 };
 
 /** Keeps one connection until the signal. Its URL and the node's messages are never logged: both may hold a key. */
-async function follow({
-  onAnnounced,
-  setConnected,
-  log,
-  ...connection
-}: Connection & { setConnected: (isConnected: boolean) => void; log: Logger }): Promise<void> {
-  const { signal, timing } = connection;
+async function follow(connection: Connection): Promise<void> {
+  const { signal, timing, setConnected, log } = connection;
   const isAborted = () => signal.aborted;
   let failures = 0;
   setConnected(false);
   while (!isAborted()) {
     const reason = await connectOnce({
       ...connection,
-      onSubscribed() {
-        setConnected(true);
-        log.info('new heads are announced');
-      },
       onAnnounced() {
         // A connection counts as a success only now: an endpoint that accepts it and never announces anything does not.
         failures = 0;
-        onAnnounced();
+        connection.onAnnounced();
       },
     });
     if (isAborted()) return;
@@ -105,14 +97,8 @@ async function follow({
 }
 
 /** One connection, subscribed to new heads. @returns why it has ended. */
-function connectOnce({
-  url,
-  headers,
-  timing,
-  signal,
-  onSubscribed,
-  onAnnounced,
-}: Connection & { onSubscribed: () => void }): Promise<string> {
+function connectOnce(connection: Connection): Promise<string> {
+  const { url, headers, timing, signal } = connection;
   const sockets = new Set<Socket>();
   const agent = new Agent({
     allowH2: false,
@@ -151,8 +137,10 @@ function connectOnce({
       timer = setTimeout(checkAlive, timing.quietMs).unref();
       const kind = parseMessage(data);
       if (kind === 'refused') end('it accepts no subscription');
-      if (kind === 'subscribed') onSubscribed();
-      if (kind === 'announced') onAnnounced();
+      if (kind === 'announced') connection.onAnnounced();
+      if (kind !== 'subscribed') return;
+      connection.setConnected(true);
+      connection.log.info('new heads are announced');
     });
     webSocket.addEventListener('error', () => end('the connection failed'));
     webSocket.addEventListener('close', () => end('the connection was closed'));
@@ -170,7 +158,7 @@ function parseMessage(data: unknown): 'subscribed' | 'refused' | 'announced' | n
   }
 }
 
-/** The agent gives up a WebSocket's socket once it is open, so sockets are tracked to be destroyed. */
+/** The agent forgets a WebSocket's socket once it is open, so sockets are tracked to be destroyed. */
 function trackingSockets(sockets: Set<Socket>, timeoutMs: number): buildConnector.connector {
   const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
   return (options, done) => {

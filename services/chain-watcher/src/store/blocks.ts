@@ -22,20 +22,10 @@ export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<
 export async function insertBlocks(tx: Transaction, network: string, blocks: readonly Block[]): Promise<void> {
   await tx.query(
     `insert into block (network, number, hash, parent_hash, timestamp, canonical)
-     select $1, number, decode(hash, 'hex'), decode(parent_hash, 'hex'), to_timestamp(timestamp), true
-     from jsonb_to_recordset($2) as new(number bigint, hash text, parent_hash text, timestamp bigint)
+     select $1, number, decode(substr(hash, 3), 'hex'), decode(substr("parentHash", 3), 'hex'), to_timestamp(timestamp), true
+     from jsonb_to_recordset($2) as new(number bigint, hash text, "parentHash" text, timestamp bigint)
      on conflict (network, hash) do update set canonical = true`,
-    [
-      network,
-      JSON.stringify(
-        blocks.map(({ number, hash, parentHash, timestamp }) => ({
-          number,
-          hash: hash.slice(2),
-          parent_hash: parentHash.slice(2),
-          timestamp,
-        })),
-      ),
-    ],
+    [network, JSON.stringify(blocks, ['number', 'hash', 'parentHash', 'timestamp'])],
   );
 }
 

@@ -25,11 +25,7 @@ export type ChainView = Pick<LocalChain, 'tip' | 'hashAt' | 'atOrBelow' | 'befor
 export type Position = { heights(): Heights; chain: ChainView };
 
 /** For the follow job, the only writer. Every change comes after its commit. */
-export type WritablePosition = {
-  heights(): Heights;
-  chain: LocalChain;
-  set(heights: Heights): void;
-};
+export type WritablePosition = ReturnType<typeof createPosition>;
 
 /** @returns null before the very first start has chosen a block to start from. */
 export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
@@ -43,12 +39,12 @@ export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): Writab
   );
 }
 
-export function createPosition(start: Heights, chain: LocalChain): WritablePosition {
+export function createPosition(start: Heights, chain: LocalChain) {
   let heights = start;
   return {
-    heights: () => heights,
+    heights: (): Heights => heights,
     chain,
-    set(next) {
+    set(next: Heights): void {
       heights = next;
     },
   };
