@@ -36,7 +36,7 @@ export type NetworkLoop = Loop & { isLeading(): boolean };
 
 /**
  * One term as leader of a network: what the database holds, in memory, and changed only after a commit. After any error that
- * leaves doubt about a commit the term is thrown away, and the next one reads the database anew.
+ * leaves doubt about a commit the term is thrown away, and the next one reads the database again.
  */
 type OpenTerm = {
   leadership: Leadership;

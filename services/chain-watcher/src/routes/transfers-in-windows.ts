@@ -26,7 +26,7 @@ export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networ
       ...window,
       amountUnits: amount === null ? null : toTokenUnits(amount, network.decimals),
     }));
-    // What a cursor covers was committed with it or before it, so it is read before the transfers; and once more after them, because a
+    // What a cursor covers was committed with it or before it, so it is read before the transfers; and again after them, because a
     // reorg may have taken transfers and cursor back meanwhile.
     const spans = await readWatchSpans(pool, network.id, [...new Set(windows.map(({ recipient }) => recipient))]);
     const rows = await readTransfersIn(pool, network.id, windows, MAX_TRANSFERS + 1);

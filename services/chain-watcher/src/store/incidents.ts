@@ -8,7 +8,7 @@ import type { WithDates } from '@quittance/runtime/time.ts';
 export const INCIDENT_KINDS = [
   /** The nodes have another block where the chain had been final. The network is halted. */
   'fork_below_finalized',
-  /** A reorg took back transfers that had their confirmations. */
+  /** A reorg retracted transfers that had their confirmations. */
   'confirmed_transfers_retracted',
   /** A second reading of final blocks has found a transfer that the scan had not seen. */
   'transfer_missed',

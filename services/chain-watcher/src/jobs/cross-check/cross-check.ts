@@ -24,7 +24,7 @@ const PATIENCE_MS = 5_000;
 
 /**
  * Confirms the transfers that are too large for one endpoint's word: at least two must show them at the same place, final. Each is
- * asked for anew, from nothing that is stored. While a second endpoint is silent or lags, they wait; when endpoints contradict
+ * read again from the chain, from nothing that is stored. While a second endpoint is silent or lags, they wait; when endpoints contradict
  * each other, an incident is raised, and they wait as well.
  */
 export function createCrossCheckJob(term: Term, { heights }: Position): { run(): Promise<void> } {

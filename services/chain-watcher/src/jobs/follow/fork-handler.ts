@@ -114,7 +114,7 @@ async function rewind(
   logger.warn({ network: network.id, depth, block_number: ancestor.number }, 'the chain was reorganised');
   if (rows.some(wasConfirmed)) {
     metrics.incidents.inc({ network: network.id, kind: 'confirmed_transfers_retracted' });
-    logger.error({ network: network.id, depth }, 'a reorg took back confirmed transfers');
+    logger.error({ network: network.id, depth }, 'a reorg retracted confirmed transfers');
   }
   recordTransfers(term, rows);
 }
