@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { deleteOldRows, enterInbox } from '../src/consumer/inbox.ts';
+import { enterInbox, inboxRetention } from '../src/consumer/inbox.ts';
+import { deleteOldRows } from '../src/schema/cleaning.ts';
 import { startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
@@ -16,8 +17,8 @@ test('inbox rows older than a week are deleted, a bounded number at a time', asy
     insert into inbox (handler, message_id, received_at)
     select 'old', gen_random_uuid(), now() - interval '8 days' from generate_series(1, 1500)
     union all select 'young', gen_random_uuid(), now() - interval '6 days'`);
-  expect(await deleteOldRows(world.pool)).toBe(1000);
-  expect(await deleteOldRows(world.pool)).toBe(500);
+  expect(await deleteOldRows(world.pool, inboxRetention)).toBe(1000);
+  expect(await deleteOldRows(world.pool, inboxRetention)).toBe(500);
   const { rows } = await world.pool.query('select handler from inbox');
   expect(rows).toEqual([{ handler: 'young' }]);
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { deleteOldSentMessages } from '../src/outbox/sent-messages.ts';
+import { sentMessageRetention } from '../src/outbox/sent-messages.ts';
+import { deleteOldRows } from '../src/schema/cleaning.ts';
 import { QUEUE, effects, outboxSize, queueSize, recording, sendMessage, startWorld, type World } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
@@ -63,6 +64,6 @@ test('sent messages are forgotten once they are four days old', async () => {
   const age = `update sent_message set created_at = now() - $2::interval where message_id = $1`;
   await world.pool.query(age, [old, '97 hours']);
   await world.pool.query(age, [young, '95 hours']);
-  expect(await deleteOldSentMessages(world.pool)).toBe(1);
+  expect(await deleteOldRows(world.pool, sentMessageRetention)).toBe(1);
   expect(await rowsOf()).toEqual([young]);
 });

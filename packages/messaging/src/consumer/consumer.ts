@@ -12,7 +12,8 @@ import { type Binding, REDECLARE_PAUSE_MS, bindings, declareQueue } from '../bro
 import { createAcknowledger } from './acknowledger.ts';
 import { createConsumerMetrics } from './consumer-metrics.ts';
 import type { Handler } from './handler.ts';
-import { startInboxCleaning } from './inbox.ts';
+import { startCleaning } from '../schema/cleaning.ts';
+import { inboxRetention } from './inbox.ts';
 import { createProcessor } from './processor.ts';
 import { type RetryPolicy, defaultRetryPolicy } from './retry.ts';
 
@@ -47,7 +48,7 @@ export function startConsumers(options: ConsumerOptions): Consumers {
   for (const { queue } of unhandled) logger.error({ queue }, 'A queue has no handler and will only grow');
   const parts = [
     ...bound.map(({ handler, binding }) => startConsumer(options, handler, binding)),
-    startInboxCleaning(options),
+    startCleaning(options, { name: 'inbox-cleaning', intervalMs: CLEAN_INTERVAL_MS, ...inboxRetention }),
     startQueueGauges({ ...options, queues: bound.map(({ binding }) => binding.queue) }),
   ];
   return {
@@ -57,6 +58,7 @@ export function startConsumers(options: ConsumerOptions): Consumers {
   };
 }
 
+const CLEAN_INTERVAL_MS = 600_000;
 /** How many single messages a handler processes at once. */
 const PREFETCH = 32;
 /** Handlers are single transactions, which the database ends sooner than this. */

@@ -8,7 +8,8 @@ import type { Broker } from '../broker/broker.ts';
 import type { Outgoing } from '../broker/publisher.ts';
 import { EXCHANGE } from '../broker/topology.ts';
 import { type SendSpan, startSendSpan } from './send-span.ts';
-import { moveToSent, startSentMessageCleaning } from './sent-messages.ts';
+import { startCleaning } from '../schema/cleaning.ts';
+import { moveToSent, sentMessageRetention } from './sent-messages.ts';
 import { type OutboxRow, claimMessages, outboxBacklog, releaseMessages } from './store.ts';
 
 /** One round trip to the database and one wait for confirms per this many messages; larger batches gain nothing measurable. */
@@ -19,6 +20,7 @@ const LEASE_SECONDS = 30;
 const RECENT_SECONDS = 2;
 /** Counting the backlog scans it, so it is not done at every poll. */
 const BACKLOG_INTERVAL_MS = 5_000;
+const CLEAN_INTERVAL_MS = 60_000;
 
 type RelayOptions = { pool: Pool; broker: Broker; logger: Logger; metrics: Metrics; pollMs: number };
 
@@ -34,7 +36,8 @@ export function startRelay(options: RelayOptions): Loop {
     run: async () => ({ more: await relayBatch(claims, options) }),
   });
   broker.onCanPublish(() => relay.wake());
-  const loops = [relay, startBacklogGauges(options), startSentMessageCleaning(options)];
+  const cleaning = { name: 'sent-messages-cleaning', intervalMs: CLEAN_INTERVAL_MS, ...sentMessageRetention };
+  const loops = [relay, startBacklogGauges(options), startCleaning(options, cleaning)];
   return {
     wake: () => relay.wake(),
     async close() {
