@@ -36,10 +36,8 @@ export function connectBackends({
   const { databaseUrl: url, databasePoolSize: max } = config;
   const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
   lifecycle.onStop('database', () => pool.end());
-  const broker = connectBroker({ url: config.amqpUrl, name, logger, metrics });
-  lifecycle.onStop('broker', () => broker.close());
-  const outbox = createOutbox({ pool, broker, logger, metrics });
-  lifecycle.onStop('outbox', () => outbox.close());
+  const broker = lifecycle.closing('broker', connectBroker({ url: config.amqpUrl, name, logger, metrics }));
+  const outbox = lifecycle.closing('outbox', createOutbox({ pool, broker, logger, metrics }));
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
     await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });

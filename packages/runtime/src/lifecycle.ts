@@ -8,6 +8,8 @@ const STOP_TIMEOUT_MS = 25_000;
 export type Lifecycle = {
   /** Registers something to close on stop. Registered while stopping, it is closed at once. */
   onStop(name: string, close: () => Promise<void> | void): void;
+  /** As onStop(), for a resource that closes itself. @returns the resource. */
+  closing<R extends { close: () => Promise<void> | void }>(name: string, resource: R): R;
   /** Aborted as soon as stopping begins: loops end, /readyz turns 503. */
   stopping: AbortSignal;
   /** Closes everything in reverse order of registration; a repeated call waits for the same stop. */
@@ -55,14 +57,20 @@ export function createLifecycle({ logger, timeoutMs = STOP_TIMEOUT_MS }: { logge
     reportStopped({ clean });
   }
 
+  function onStop(name: string, close: () => Promise<void> | void): void {
+    closers.push({ name, close });
+    // During a stop the running closeAll() picks it up; after one, this call does.
+    if (stop !== null) void stop.then(closeAll);
+  }
+
   return {
     stopped,
     lifecycle: {
       stopping: controller.signal,
-      onStop(name, close) {
-        closers.push({ name, close });
-        // During a stop the running closeAll() picks it up; after one, this call does.
-        if (stop !== null) void stop.then(closeAll);
+      onStop,
+      closing(name, resource) {
+        onStop(name, () => resource.close());
+        return resource;
       },
       stop: (reason) => (stop ??= stopWithin(reason)),
     },

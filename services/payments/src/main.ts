@@ -49,21 +49,23 @@ await startService({
       quota: client('quota', config.quotaUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     });
-    const { chain, verifier, tipReader } = watcherClients(client, config.chainWatcherUrl);
+    // A client for each purpose, each with its own circuit: nodes that are slow for an operator, or an answer that is late for a page,
+    // must not block the questions of the expiry loop.
+    const watcher = config.chainWatcherUrl;
+    const chain = createChain(client('chain-watcher', watcher));
+    const verifier = createTransferVerifier(client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS));
+    const tipReader = createTipReader(client('chain-watcher tips', watcher, TIPS_TIMEOUT_MS));
 
     const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);
     const messages = createPaymentMessages({ outbox, metrics });
     const refresh = createAccessRefresh({ owners, db: pool });
 
     const handlers = [transferObserved(messages), accessChanged(), webhookConfigured()];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
-    lifecycle.onStop('consumers', () => consumers.close());
-    const loops = [
-      startExpireLoop({ db: pool, transact, chain, messages, networks, logger, metrics }),
-      startCountIncidentsLoop({ db: pool, logger, metrics }),
-      startKeepRepliesLoop({ db: pool, logger, metrics }),
-    ];
-    lifecycle.onStop('loops', () => Promise.all(loops.map((loop) => loop.close())).then(() => undefined));
+    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
+    const looping = { db: pool, transact, chain, messages, networks, logger, metrics };
+    for (const start of [startExpireLoop, startCountIncidentsLoop, startKeepRepliesLoop]) {
+      lifecycle.closing(start.name, start(looping));
+    }
 
     const creation: CreationContext = {
       transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
@@ -101,15 +103,3 @@ await startService({
     });
   },
 });
-
-/**
- * A client for each purpose, each with its own circuit: nodes that are slow for an operator, or an answer that is late for a page, must
- * not block the questions of the expiry loop.
- */
-function watcherClients(client: ReturnType<typeof serviceClients>, url: string) {
-  return {
-    chain: createChain(client('chain-watcher', url)),
-    verifier: createTransferVerifier(client('chain-watcher verify', url, VERIFY_TIMEOUT_MS)),
-    tipReader: createTipReader(client('chain-watcher tips', url, TIPS_TIMEOUT_MS)),
-  };
-}

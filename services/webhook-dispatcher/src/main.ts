@@ -50,25 +50,20 @@ await startService({
       ? localReceiver(config.localReceiver)
       : { resolve: systemResolve({ servers: config.nameServers }), dial: dialPublic() };
     const connector = createConnector({ resolve, dial });
-    const sender = createSender({ connector, clock: systemClock, connectionsPerHost: limits.host });
-    lifecycle.onStop('sender', () => sender.close());
-    const pressure = createBackPressure({ clock: systemClock, logger, metrics });
-    lifecycle.onStop('pressure', () => pressure.close());
+    const sender = lifecycle.closing(
+      'sender',
+      createSender({ connector, clock: systemClock, connectionsPerHost: limits.host }),
+    );
+    const pressure = lifecycle.closing('pressure', createBackPressure({ clock: systemClock, logger, metrics }));
     const { stopping } = lifecycle;
-    const deliver = startDeliverLoop({
-      ...{ pool, sender, vault, limits, pressure, retryDelaysSeconds, stopping, logger, metrics },
-    });
-    lifecycle.onStop('deliver', () => deliver.close());
-    for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop]) {
-      const loop = start({ pool, retryDelaysSeconds, logger, metrics });
-      lifecycle.onStop(start.name, () => loop.close());
+    const common = { pool, vault, retryDelaysSeconds, logger, metrics };
+    const deliver = lifecycle.closing('deliver', startDeliverLoop({ ...common, sender, limits, pressure, stopping }));
+    for (const start of [startMeasureLoop, startPartitionsLoop, startGiveUpLoop, startResealLoop]) {
+      lifecycle.closing(start.name, start(common));
     }
-    const reseal = startResealLoop({ pool, vault, logger, metrics });
-    lifecycle.onStop('reseal', () => reseal.close());
     const wake = () => deliver.wake();
     const handlers = [paymentPaid(wake), merchantStatusChanged(wake)];
-    const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
-    lifecycle.onStop('consumers', () => consumers.close());
+    lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
 
     const queries = createQueries(pool, schema);
     await warmUp(logger, [() => queries.deliveriesOf('none', 'none')]);
