@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
@@ -57,24 +58,10 @@ export async function createPayment(context: CreationContext, creation: Creation
 
 /** Whose decision the outcome depends on, where a newer version could change it. */
 function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null {
-  switch (outcome) {
-    case 'unknown_merchant':
-    case 'account_inactive':
-    case 'creation_paused':
-    case 'beta_not_activated':
-    case 'beta_expired':
-    case 'total_quota_exhausted':
-    case 'daily_quota_exhausted':
-      return 'policy';
-    case 'webhook_missing':
-      return 'webhook';
-    case 'created':
-    case 'replayed':
-    case 'key_conflict':
-    case 'wallet_of_another_merchant':
-    case 'slot_taken':
-      return null;
-  }
+  if (outcome === 'webhook_missing') return 'webhook';
+  return (['unknown_merchant', ...creationBlockReasons] as const).some((reason) => reason === outcome)
+    ? 'policy'
+    : null;
 }
 
 /** @param deadlineMs monotonic milliseconds; nothing is created after them. */

@@ -2,7 +2,7 @@ import { PrismaPg } from '@prisma/adapter-pg';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { type Incident, type Payment, type Prisma, PrismaClient, type Transfer } from '../../generated/client.ts';
+import { type Payment, type Prisma, PrismaClient, type Transfer } from '../../generated/client.ts';
 
 /** The operator sees at most this many unmatched transfers, and incidents, of one payment. */
 const MAX_ROWS = 100;
@@ -22,24 +22,14 @@ export type ListFilter = {
 export const anything: ListFilter = { status: null, createdFrom: null, createdTo: null, after: null, limit: 1 };
 
 export type { Transfer };
-/** A payment with the transfer that pays it. */
-type PaymentWithTransfer = Payment & { transfer: Transfer | null };
+export type Queries = ReturnType<typeof createQueries>;
 
-/** Typed reads. */
-export type Queries = {
-  /** Newest first. `next` is null on the last page. */
-  list(merchantId: string, filter: ListFilter): Promise<{ payments: PaymentWithTransfer[]; next: Cursor | null }>;
-  /** A payment of any merchant, with its newest incidents. */
-  find(paymentId: string): Promise<(PaymentWithTransfer & { incidents: Incident[] }) | null>;
-  /** Transfers that pay nothing: those meant for this payment, and all that reached its wallet in the given time; newest first. */
-  listUnmatched(payment: Payment, received: { start: Date; end: Date }): Promise<Transfer[]>;
-};
-
-/** Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
-export function createQueries({ pool, schema }: { pool: Pool; schema: string }): Queries {
+/** Typed reads. Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
+export function createQueries({ pool, schema }: { pool: Pool; schema: string }) {
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
   return {
-    async list(merchantId, filter) {
+    /** A merchant's payments, each with the transfer that pays it, newest first. `next` is null on the last page. */
+    async list(merchantId: string, filter: ListFilter) {
       const rows = await prisma.payment.findMany({
         where: { merchant_id: merchantId, ...toWhere(filter) },
         include: { transfer: true },
@@ -50,14 +40,17 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }):
       const payments = rows.slice(0, filter.limit);
       const last = payments.at(-1);
       const hasNext = rows.length > payments.length && last !== undefined;
-      return { payments, next: hasNext ? { createdAt: last.created_at, paymentId: last.payment_id } : null };
+      const next: Cursor | null = hasNext ? { createdAt: last.created_at, paymentId: last.payment_id } : null;
+      return { payments, next };
     },
-    find: (paymentId) =>
+    /** A payment of any merchant, with its transfer and its newest incidents. */
+    find: (paymentId: string) =>
       prisma.payment.findUnique({
         where: { payment_id: paymentId },
         include: { transfer: true, incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS } },
       }),
-    listUnmatched: ({ payment_id, network, recipient }, { start, end }) =>
+    /** Transfers that pay nothing: those meant for this payment, and all that reached its wallet in the given time; newest first. */
+    listUnmatched: ({ payment_id, network, recipient }: Payment, { start, end }: { start: Date; end: Date }) =>
       prisma.transfer.findMany({
         where: {
           match_status: { in: ['pending', 'unmatched'] },

@@ -1,5 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import type { BodyOf } from '@quittance/contracts/call.ts';
 import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
@@ -10,21 +11,20 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome } from '../creation/creation.ts';
 import type { CreationRefusal } from '../store/new-payment.ts';
 
-/** The answer to each refusal. A refusal without a row here does not compile. */
-const refusals: Record<
-  CreationRefusal,
-  { status: 403; code: string; message: string } | { status: 409; detail: string }
-> = {
-  account_inactive: access('account_inactive', 'The account is blocked'),
-  creation_paused: access('creation_paused', 'Creation of payments is paused for this account'),
-  beta_not_activated: access('beta_not_activated', 'The beta access of this account is not activated yet'),
-  beta_expired: access('beta_expired', 'The beta access of this account has expired'),
-  total_quota_exhausted: access('total_quota_exhausted', 'All payments of this account are used up'),
-  daily_quota_exhausted: access('daily_quota_exhausted', 'All payments of this UTC day are used up'),
-  key_conflict: { status: 409, detail: 'This Idempotency-Key was already used for another payment' },
-  webhook_missing: { status: 409, detail: 'Configure a webhook endpoint before creating payments' },
-  wallet_of_another_merchant: { status: 409, detail: 'This wallet belongs to another merchant' },
-  slot_taken: { status: 409, detail: 'Finish the current payment with this amount on this address first' },
+/** The texts of the refusals, those with a code first. A refusal without a row here does not compile. */
+const blocked: Record<CreationBlockReason, string> = {
+  account_inactive: 'The account is blocked',
+  creation_paused: 'Creation of payments is paused for this account',
+  beta_not_activated: 'The beta access of this account is not activated yet',
+  beta_expired: 'The beta access of this account has expired',
+  total_quota_exhausted: 'All payments of this account are used up',
+  daily_quota_exhausted: 'All payments of this UTC day are used up',
+};
+const conflicts: Record<Exclude<CreationRefusal, CreationBlockReason>, string> = {
+  key_conflict: 'This Idempotency-Key was already used for another payment',
+  webhook_missing: 'Configure a webhook endpoint before creating payments',
+  wallet_of_another_merchant: 'This wallet belongs to another merchant',
+  slot_taken: 'Finish the current payment with this amount on this address first',
 };
 
 /** Called by the gateway, which has validated and rate-limited the request. 201 with the exact bytes, 403 with a code, 409, or 503. */
@@ -39,7 +39,8 @@ export function createPaymentRoute({
 }): Route {
   const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
   // Start at zero: a first refusal that makes its series appear is no increase to an alert.
-  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys(refusals)]) outcomes.inc({ outcome }, 0);
+  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
+    outcomes.inc({ outcome }, 0);
   const read = callReader(CreatePayment);
   const { method, path } = CreatePayment;
   return {
@@ -61,10 +62,11 @@ function replyOf(outcome: CreationOutcome): Reply {
   if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
   if (outcome.outcome === 'replayed')
     return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
-  const refusal = refusals[outcome.outcome];
-  if (refusal.status === 409) throw new HttpError(409, refusal.detail);
-  throw new HttpError(403, { code: refusal.code, message: refusal.message });
+  if (isConflict(outcome.outcome)) throw new HttpError(409, conflicts[outcome.outcome]);
+  throw new HttpError(403, { code: outcome.outcome, message: blocked[outcome.outcome] });
 }
+
+const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;
 
 /** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
 function toCreation(merchantId: string, body: BodyOf<typeof CreatePayment>, networks: readonly Network[]): Creation {
@@ -77,8 +79,4 @@ function toCreation(merchantId: string, body: BodyOf<typeof CreatePayment>, netw
     throw invalid({ field: 'merchant_wallet', reason: `is no address of ${network.id}` });
   }
   return { ...body, merchant_id: merchantId, merchant_wallet: wallet.address, amount_units: units };
-}
-
-function access(code: CreationRefusal, message: string): { status: 403; code: string; message: string } {
-  return { status: 403, code, message };
 }

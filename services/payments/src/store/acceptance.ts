@@ -73,22 +73,15 @@ export async function insertAcceptance(
   tx: Transaction,
   { payment, transfer, proof, unmatchedReason, author }: NewAcceptance,
 ): Promise<void> {
+  // What a column of transfer_acceptance does not name is left out.
   const acceptance = {
+    ...transfer,
+    ...proof,
+    ...author,
     payment_id: payment.payment_id,
     merchant_id: payment.merchant_id,
     status_before: payment.status,
     unmatched_reason: unmatchedReason,
-    network: transfer.network,
-    transaction_id: transfer.transaction_id,
-    transaction_event_index: transfer.transaction_event_index,
-    recipient: transfer.recipient,
-    amount_units: transfer.amount_units,
-    decimals: transfer.decimals,
-    block_number: proof.block_number,
-    block_hash: proof.block_hash,
-    block_timestamp: proof.block_timestamp,
-    confirmations: proof.confirmations,
-    ...author,
   };
   await tx.query(
     `with accepted as (select * from jsonb_populate_record(null::transfer_acceptance, $1)),
