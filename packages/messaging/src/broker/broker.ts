@@ -4,36 +4,17 @@ import { type ReconnectingConnection, createReconnectingConnection } from './con
 import { type Outcome, type Outgoing, createPublisher } from './publisher.ts';
 import { declareTopology } from './topology.ts';
 
-/** The process's connections to RabbitMQ. main.ts constructs it and closes it last. */
-export type Broker = {
-  /** True while messages can be published and consumed. */
-  ready(): boolean;
-  /**
-   * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For outbox and dead letters;
-   * everything else goes through `outbox.send`. Never throws.
-   * @returns the outcomes in the order of the batch.
-   */
-  publish(batch: readonly Outgoing[]): Promise<Outcome[]>;
-  /** False while `publish` would fail. */
-  canPublish(): boolean;
-  /** Calls the hook whenever publishing has become possible again. */
-  onCanPublish(hook: () => void): void;
-  /** The connection on which messages are consumed. */
-  consuming: ReconnectingConnection;
-  /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
-  loginRefusal(): Promise<string | null>;
-  close(): Promise<void>;
-};
+export type Broker = ReturnType<typeof connectBroker>;
 
 /**
- * Returns at once; connects, and reconnects for ever, in the background.
+ * The process's connections to RabbitMQ. Returns at once; connects, and reconnects for ever, in the background.
  *
  * Two connections: when RabbitMQ runs short of memory or disk it stops reading from connections that publish,
  * and acknowledgements must not wait behind that.
  * @param options.url amqp:// or amqps:// with the virtual host; never logged.
  * @param options.name of the service, shown in RabbitMQ's list of connections.
  */
-export function connectBroker(options: { url: string; name: string; logger: Logger; metrics: Metrics }): Broker {
+export function connectBroker(options: { url: string; name: string; logger: Logger; metrics: Metrics }) {
   const { url, name, logger, metrics } = options;
   const connected = metrics.gauge('messaging_broker_connected', '1 while connected to RabbitMQ and not blocked', [
     'purpose',
@@ -65,13 +46,23 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
   const publisher = createPublisher({ connection: publishing, onReady: callHooks, logger, metrics });
 
   return {
-    ready: () => publisher.ready() && consuming.state() === 'connected',
-    publish: (batch) => publisher.publish(batch),
-    canPublish: () => publisher.ready(),
-    onCanPublish: (hook) => void hooks.push(hook),
+    /** True while messages can be published and consumed. */
+    ready: (): boolean => publisher.ready() && consuming.state() === 'connected',
+    /**
+     * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For outbox and dead letters;
+     * everything else goes through `outbox.send`. Never throws.
+     * @returns the outcomes in the order of the batch.
+     */
+    publish: (batch: readonly Outgoing[]): Promise<Outcome[]> => publisher.publish(batch),
+    /** False while `publish` would fail. */
+    canPublish: (): boolean => publisher.ready(),
+    /** Calls the hook whenever publishing has become possible again. */
+    onCanPublish: (hook: () => void): void => void hooks.push(hook),
+    /** The connection on which messages are consumed. */
     consuming,
-    loginRefusal: async () => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),
-    async close() {
+    /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */
+    loginRefusal: async (): Promise<string | null> => (await publishing.loginRefusal) ?? (await consuming.loginRefusal),
+    async close(): Promise<void> {
       await publisher.close();
       await Promise.all([publishing.close(), consuming.close()]);
     },

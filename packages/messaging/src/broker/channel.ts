@@ -4,19 +4,12 @@ import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { ReconnectingConnection } from './connection.ts';
 
-/** A channel that is opened again whenever it, or the connection under it, is lost. */
-export type ReconnectingChannel<C extends Channel> = {
-  /** Null while none is open. */
-  current(): C | null;
-  close(): Promise<void>;
-};
-
 const REOPEN = { firstMs: 50, maxMs: 5_000 };
 const OPEN_LIMIT_MS = 20_000;
 const CLOSE_LIMIT_MS = 3_000;
 
 /**
- * Returns at once; opens the channel in the background.
+ * A channel that is opened again whenever it, or the connection under it, is lost. Returns at once; opens it in the background.
  * @param options.setUp prepares the channel (prefetch, consume, listeners) before `current()` returns it.
  * @param options.onOpen is called once `current()` returns it.
  */
@@ -26,7 +19,7 @@ export function createReconnectingChannel<C extends Channel>(options: {
   setUp: (channel: C) => Promise<void>;
   onOpen?: () => void;
   logger: Logger;
-}): ReconnectingChannel<C> {
+}) {
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   let current: C | null = null;
@@ -65,8 +58,9 @@ export function createReconnectingChannel<C extends Channel>(options: {
 
   const running = run();
   return {
+    /** Null while none is open. */
     current: () => current,
-    async close() {
+    async close(): Promise<void> {
       stopping.abort();
       if (current !== null) await closeChannel(current);
       await withTimeout(CLOSE_LIMIT_MS, running, 'Closing a channel').catch((error: unknown) =>

@@ -8,16 +8,6 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 /** `blocked`: connected, but RabbitMQ accepts no messages (memory or disk alarm). */
 export type ConnectionState = 'connecting' | 'connected' | 'blocked' | 'closed';
 
-/** One connection to RabbitMQ that is made again whenever it is lost. */
-export type ReconnectingConnection = {
-  state(): ConnectionState;
-  /** The open connection, waiting for it if need be. @throws when the signal aborts first. */
-  connected(signal: AbortSignal): Promise<ChannelModel>;
-  /** Resolves after the first attempt to connect: with RabbitMQ's reason when it refused the login, else null. */
-  loginRefusal: Promise<string | null>;
-  close(): Promise<void>;
-};
-
 const CONNECT_LIMIT_MS = 5_000;
 /** Declaring the queues of a fresh cluster takes seconds; a broker that hangs must still be noticed. */
 const SET_UP_LIMIT_MS = 20_000;
@@ -37,11 +27,13 @@ type ConnectionOptions = {
   logger: Logger;
 };
 
+export type ReconnectingConnection = ReturnType<typeof createReconnectingConnection>;
+
 /**
- * Returns at once; connects, and reconnects for ever, in the background.
+ * One connection to RabbitMQ that is made again whenever it is lost. Returns at once; connects, and reconnects for ever, in the background.
  * @throws Error when the URL is not one, without repeating it: it holds a password.
  */
-export function createReconnectingConnection(options: ConnectionOptions): ReconnectingConnection {
+export function createReconnectingConnection(options: ConnectionOptions) {
   const { url, address } = readUrl(options.url);
   const logger = options.logger.child({ connection: options.name, broker: address });
   const stopping = new AbortController();
@@ -72,9 +64,11 @@ export function createReconnectingConnection(options: ConnectionOptions): Reconn
   const running = run();
   return {
     state: () => current.state(),
-    connected: (signal) => current.connected(signal),
+    /** The open connection, waiting for it if need be. @throws when the signal aborts first. */
+    connected: (signal: AbortSignal) => current.connected(signal),
+    /** Resolves after the first attempt to connect: with RabbitMQ's reason when it refused the login, else null. */
     loginRefusal,
-    async close() {
+    async close(): Promise<void> {
       if (isStopping()) return;
       stopping.abort();
       const connection = current.get();
