@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { afterAll } from '@jest/globals';
 import { type ConfirmChannel, connect } from 'amqplib';
 import { newId } from '@quittance/contracts/ids.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
@@ -11,8 +12,10 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Broker, connectBroker } from '../src/broker/broker.ts';
+import { bindings, deadQueueOf } from '../src/broker/topology.ts';
 import { type Consumers, startConsumers } from '../src/consumer/consumer.ts';
 import { type BatchContext, type Handler, type HandlerContext, on, onBatch } from '../src/consumer/handler.ts';
+import { ACTIONS_QUEUE } from '../src/dead-letter/actions.ts';
 import { messagingMigrations } from '../src/schema/service-schema.ts';
 import { type Outbox, createOutbox } from '../src/outbox/outbox.ts';
 
@@ -40,11 +43,23 @@ export type World = {
 /** Short pauses, so that a handler that fails 20 times does so within a test. */
 const retryPolicy = { failed: { firstMs: 1, maxMs: 5 }, unavailable: { firstMs: 5, maxMs: 25 } };
 
-export async function startWorld(): Promise<World> {
+let backends: ReturnType<typeof startBackends> | null = null;
+afterAll(async () => {
+  const { database, rabbit } = (await backends) ?? {};
+  await Promise.all([database?.drop(), rabbit?.close()]);
+});
+
+/** One database and one virtual host for all tests of a file. */
+async function startBackends() {
   const [database, rabbit] = await Promise.all([
     testDatabase({ schema: 'payments', migrations: [messagingMigrations] }),
     testBroker(),
   ]);
+  return { database, rabbit };
+}
+
+export async function startWorld(): Promise<World> {
+  const { database, rabbit } = await (backends ??= startBackends());
   const brokerProxy = await faultProxy({ target: rabbit.url });
   const databaseProxy = await faultProxy({ target: database.url });
   const metrics = createMetrics({ service: 'test', processMetrics: false });
@@ -52,7 +67,7 @@ export async function startWorld(): Promise<World> {
   const poolOptions = { schema: 'payments', max: 10, logger: testLogger, applicationName: 'messaging-test' };
   const pool = createPool({ ...poolOptions, url: database.url });
   const proxiedPool = createPool({ ...poolOptions, url: databaseProxy.url });
-  await pool.query('create table effects (message_id uuid not null, merchant_id text not null)');
+  await pool.query('create table if not exists effects (message_id uuid not null, merchant_id text not null)');
 
   const closers: (() => Promise<unknown>)[] = [];
   const closing = <T extends { close(): Promise<unknown> }>(resource: T): T => {
@@ -82,10 +97,20 @@ export async function startWorld(): Promise<World> {
       brokerProxy.restore();
       databaseProxy.restore();
       for (const close of closers.reverse()) await close();
+      await pool.query('truncate outbox, inbox, sent_message, effects');
       await Promise.all([pool.end(), proxiedPool.end(), brokerProxy.close(), databaseProxy.close()]);
-      await Promise.all([database.drop(), rabbit.close()]);
+      await emptyQueues(rabbit.url);
     },
   };
+}
+
+/** What was not acknowledged has returned to its queue, because the connections of the test are closed. */
+async function emptyQueues(url: string): Promise<void> {
+  const connection = await connect(url);
+  const channel = await connection.createChannel();
+  await channel.deleteQueue(ACTIONS_QUEUE);
+  for (const queue of bindings.flatMap((row) => [row.queue, deadQueueOf(row.queue)])) await channel.purgeQueue(queue);
+  await connection.close();
 }
 
 export async function connected(broker: Broker): Promise<void> {
