@@ -1,4 +1,4 @@
-import { withLinks, inSpan, type Span, spanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
+import { type Span, spanOrigin, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { messagingAttributes } from '../broker/span-attributes.ts';
 import { EXCHANGE } from '../broker/topology.ts';
 import { type Delivered, publishedAt, type Result } from './delivery.ts';
@@ -33,16 +33,6 @@ export function startProcessSpan<T extends Traced & Delivered & { message: Decod
     });
   }
   return { ...delivered, span, message: { ...message, traceparent: span.traceparent } };
-}
-
-/** Runs `fn` in the span of a single delivery; for several, on behalf of all of them. */
-export function inProcessSpan<T>(batch: readonly Traced[], fn: () => T): T {
-  const [first, ...others] = batch;
-  if (others.length === 0) return inSpan(first?.span, fn);
-  return withLinks(
-    batch.map(({ span }) => span?.traceparent),
-    fn,
-  );
 }
 
 /** Ends a delivery's span with its result. Ending it twice changes nothing. */

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { InvalidMessage } from '@quittance/contracts/message.ts';
 import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
@@ -8,13 +7,14 @@ import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.t
 import { type Semaphore, createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { type Logger, withRequestId } from '@quittance/runtime/logger.ts';
+import { onBehalfOf } from '@quittance/runtime/tracing/on-behalf-of.ts';
 import { DELIVERY_LIMIT } from '../broker/topology.ts';
 import type { Acknowledge } from './acknowledger.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { type Delivered, type Result, decode, failuresBefore, publishedAt, requestIdOf } from './delivery.ts';
 import { type DecodedMessage, type Handler, PermanentError } from './handler.ts';
 import { type Effect, handleOnce } from './inbox.ts';
-import { type Traced, endProcessSpan, inProcessSpan, startProcessSpan } from './process-span.ts';
+import { type Traced, endProcessSpan, startProcessSpan } from './process-span.ts';
 import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
 type ProcessorOptions = {
@@ -198,12 +198,11 @@ async function failureResult(
   return { result: 'failed', error };
 }
 
-/** A batch of several has a new request id, so that no line in the log is attributed to one of them. */
-function inContextOf<T>(batch: readonly Decoded[], fn: () => Promise<T>): Promise<T> {
-  const [first, ...others] = batch;
-  const requestId = first !== undefined && others.length === 0 ? first.message.requestId : randomUUID();
-  return withRequestId(requestId, () => inProcessSpan(batch, fn));
-}
+const inContextOf = <T>(batch: readonly Decoded[], fn: () => Promise<T>): Promise<T> =>
+  onBehalfOf(
+    batch.map(({ message, span }) => ({ requestId: message.requestId, span })),
+    fn,
+  );
 
 function loggerOf(batch: readonly Decoded[], { handler, logger }: Context): Logger {
   const [first] = batch;

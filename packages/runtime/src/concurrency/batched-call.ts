@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
-import { currentRequestId, withRequestId } from '../logger.ts';
-import { currentSpan, withLinks, inSpan, type Span } from '../tracing/tracing.ts';
+import { currentRequestId } from '../logger.ts';
+import { onBehalfOf } from '../tracing/on-behalf-of.ts';
+import { currentSpan, type Span } from '../tracing/tracing.ts';
 import { DeadlineExceeded, withTimeout } from './deadline.ts';
 import { createMicroBatcher } from './micro-batch.ts';
 
@@ -76,15 +76,4 @@ export function createBatchedCall<Input, Result, Answer>({
       throw error;
     }
   };
-}
-
-/** A run for one caller has its request id and belongs to its trace. A run for several has a new request id. */
-function onBehalfOf<T>(calls: readonly Call<unknown>[], run: () => T): T {
-  const [first, ...others] = calls;
-  const isAlone = others.length === 0;
-  const requestId = (isAlone ? first?.requestId : undefined) ?? randomUUID();
-  const traceparents = calls.map(({ span }) => span?.traceparent);
-  return withRequestId(requestId, () =>
-    isAlone && first?.span ? inSpan(first.span, run) : withLinks(traceparents, run),
-  );
 }
