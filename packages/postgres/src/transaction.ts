@@ -19,6 +19,9 @@ export type TransactionOptions = {
   commitWithinMs?: number;
 };
 
+/** Runs one database transaction. */
+export type Transact = <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+
 /** The transaction took longer than `commitWithinMs` and was rolled back. */
 class CommitTooLate extends Error {
   /** PostgreSQL's code for a statement that a time limit ended. */

@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { backoffMs } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
@@ -34,9 +35,9 @@ export function startLoop({
   const controller = new AbortController();
   const isClosed = () => controller.signal.aborted;
   const backoff = { firstMs: 2 * Math.max(intervalMs, 50), maxMs: Math.max(intervalMs, MAX_BACKOFF_MS) };
-  const rest = createRest();
   let failures = 0;
   let woken = false;
+  let endRest = (): void => undefined;
 
   /** @returns how long to wait before the next run, in milliseconds. */
   async function runOnce(): Promise<number> {
@@ -61,7 +62,7 @@ export function startLoop({
     while (!isClosed()) {
       const pauseMs = await runOnce();
       // Checked in the same tick in which the rest begins, so that no wake is lost between the two.
-      if (!isClosed()) await rest.pause(woken && failures === 0 ? 0 : pauseMs);
+      if (!isClosed()) await rest(woken && failures === 0 ? 0 : pauseMs, (end) => (endRest = end));
     }
   }
 
@@ -70,35 +71,27 @@ export function startLoop({
   return {
     wake() {
       woken = true;
-      if (failures === 0) rest.end();
+      if (failures === 0) endRest();
     },
     async close() {
       controller.abort(new Error('loop closed'));
-      rest.end();
+      endRest();
       await ended;
     },
   };
 }
 
-/** A pause that can be ended early, without the cost of an AbortSignal per wake. */
-function createRest(): { pause(milliseconds: number): Promise<void>; end(): void } {
-  let end = (): void => undefined;
-  return {
-    pause(milliseconds) {
-      const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
-      // Even without a pause, timers and I/O run between two runs.
-      if (milliseconds === 0) setImmediate(resolve);
-      else {
-        const timer = setTimeout(resolve, milliseconds);
-        end = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }
-      return promise;
-    },
-    end: () => end(),
-  };
+/**
+ * Even without a pause, timers and I/O run between two runs.
+ * @param onStart receives what ends the pause early, which is cheaper than an AbortSignal for each wake.
+ */
+async function rest(milliseconds: number, onStart: (end: () => void) => void): Promise<void> {
+  if (milliseconds === 0) return endOfTurn();
+  const { promise, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+  onStart(resolve);
+  const timer = setTimeout(resolve, milliseconds);
+  await promise;
+  clearTimeout(timer);
 }
 
 function observeRuns(loop: string, metrics: Metrics): () => (outcome: 'ok' | 'error') => void {

@@ -30,27 +30,12 @@ export class ConfigurationError extends Error {
   }
 }
 
-export type SettingsReader = {
-  integer(name: string, rule: { default?: number; min: number; max: number }): number;
-  /** Comma-separated integers, at least one and at most a hundred. */
-  integers(name: string, rule: { default?: number[]; min: number; max: number }): number[];
-  boolean(name: string, rule?: { default?: boolean }): boolean;
-  oneOf<const V extends string>(name: string, values: readonly V[], rule?: { default?: V }): V;
-  text(name: string, rule?: { default?: string; pattern?: RegExp }): string;
-  optionalText(name: string): string | null;
-  /** Has no default on purpose: a forgotten secret must stop the start. */
-  secret(name: string, rule?: { minLength?: number }): string;
-  /** For a secret that is set only while it is being replaced; null when absent. */
-  optionalSecret(name: string, rule?: { minLength?: number }): string | null;
-  /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
-  url(name: string, rule?: { protocols?: readonly string[]; default?: string }): string;
-  /** The setting names a JSON file; `parse` checks its content and throws what is wrong with it. */
-  jsonFile<T>(name: string, parse: (json: unknown) => T): T;
-};
+export type SettingsReader = ReturnType<typeof createReader>;
 
+type Range = { min: number; max: number };
 type Report = (name: string, reason: string) => void;
 
-function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
+function createReader(env: NodeJS.ProcessEnv, report: Report) {
   const textOf = (name: string) => env[name]?.trim() || null;
 
   /** Parses a setting; an absent one has its default, a wrong one is reported and replaced by `placeholder`. */
@@ -70,30 +55,39 @@ function createReader(env: NodeJS.ProcessEnv, report: Report): SettingsReader {
   }
 
   return {
-    integer: (name, rule) => read(name, rule.default, rule.min, (text) => parseInteger(text, rule)),
-    integers: (name, rule) =>
+    integer: (name: string, rule: Range & { default?: number }): number =>
+      read(name, rule.default, rule.min, (text) => parseInteger(text, rule)),
+    /** Comma-separated integers, at least one and at most a hundred. */
+    integers: (name: string, rule: Range & { default?: number[] }): number[] =>
       read(name, rule.default, [rule.min], (text) => {
         const items = text.split(',');
         if (items.length > 100) throw new Error('must hold at most 100 integers');
         return items.map((item) => parseInteger(item.trim(), rule));
       }),
-    boolean: (name, rule = {}) => read(name, rule.default, false, parseBoolean),
-    oneOf: (name, values, rule = {}) =>
-      read(name, rule.default, values[0] as (typeof values)[number], (text) => {
+    boolean: (name: string, rule: { default?: boolean } = {}): boolean => read(name, rule.default, false, parseBoolean),
+    oneOf: <const V extends string>(name: string, values: readonly V[], rule: { default?: V } = {}): V =>
+      read(name, rule.default, values[0] as V, (text) => {
         const found = values.find((value) => value === text);
         if (found === undefined) throw new Error(`must be one of ${values.join(', ')}`);
         return found;
       }),
-    text: (name, rule = {}) =>
+    text: (name: string, rule: { default?: string; pattern?: RegExp } = {}): string =>
       read(name, rule.default, '', (text) => {
         if (rule.pattern && !rule.pattern.test(text)) throw new Error(`must match ${rule.pattern.source}`);
         return text;
       }),
     optionalText: textOf,
-    secret: (name, rule = {}) => read(name, undefined, '', longEnough(rule.minLength)),
-    optionalSecret: (name, rule = {}) => read<string | null>(name, null, null, longEnough(rule.minLength)),
-    url: (name, rule = {}) => read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),
-    jsonFile: <T>(name: string, parse: (json: unknown) => T) =>
+    /** Has no default on purpose: a forgotten secret must stop the start. */
+    secret: (name: string, rule: { minLength?: number } = {}): string =>
+      read(name, undefined, '', longEnough(rule.minLength)),
+    /** For a secret that is set only while it is being replaced; null when absent. */
+    optionalSecret: (name: string, rule: { minLength?: number } = {}): string | null =>
+      read<string | null>(name, null, null, longEnough(rule.minLength)),
+    /** `protocols` as in `new URL().protocol`, with the colon. http(s) URLs come back without trailing slashes. */
+    url: (name: string, rule: { protocols?: readonly string[]; default?: string } = {}): string =>
+      read(name, rule.default, '', (text) => parseUrl(text, rule.protocols)),
+    /** The setting names a JSON file; `parse` checks its content and throws what is wrong with it. */
+    jsonFile: <T>(name: string, parse: (json: unknown) => T): T =>
       read<T>(name, undefined, undefined as T, (path) => parse(readJsonFile(path))),
   };
 }
@@ -105,7 +99,7 @@ const longEnough =
     return text;
   };
 
-function parseInteger(text: string, { min, max }: { min: number; max: number }): number {
+function parseInteger(text: string, { min, max }: Range): number {
   const value = Number(text);
   if (!/^-?\d{1,15}$/.test(text) || value < min || value > max) {
     throw new Error(`must be an integer from ${min} to ${max}`);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { schemas, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { schemas, type ServiceName, serviceNames } from '@quittance/contracts/service-name.ts';
 
 /** Which role owns which schema. Every role can touch its own schema only. */
 export const serviceSchemas = {
@@ -27,7 +27,8 @@ export async function prepareServiceDatabases({
 }): Promise<Record<ServiceName, string>> {
   await createDatabase(adminUrl, database);
   const urls: Partial<Record<ServiceName, string>> = {};
-  for (const [service, { schema, role }] of Object.entries(serviceSchemas) as Entries<typeof serviceSchemas>) {
+  for (const service of serviceNames) {
+    const { schema, role } = serviceSchemas[service];
     const credentials = { role, password: passwords[service] };
     await prepareSchema({ adminUrl: addressOf(adminUrl, { database }), schema, ...credentials });
     urls[service] = addressOf(adminUrl, { database, ...credentials });
@@ -87,5 +88,3 @@ export async function withClient<T>(url: string, run: (client: pg.Client) => Pro
     await client.end();
   }
 }
-
-type Entries<T> = { [K in keyof T]: [K, T[K]] }[keyof T][];

@@ -2,7 +2,7 @@ import type { Author } from '@quittance/contracts/author.ts';
 import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Transact, Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TransferVerifier } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
@@ -15,8 +15,7 @@ import { proveTransfer, refusalReason } from './acceptance-rules.ts';
 
 export type AcceptanceContext = {
   db: Queryable;
-  /** Runs one database transaction. */
-  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  transact: Transact;
   verifier: TransferVerifier;
   messages: PaymentMessages;
   logger: Logger;

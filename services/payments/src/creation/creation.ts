@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { COMMIT_DEADLINE_MS } from '../deadlines.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
@@ -26,7 +25,7 @@ export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_mercha
 
 export type CreationContext = {
   /** Runs one database transaction, in which no lock is waited for longer than LOCK_TIMEOUT_MS. */
-  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  transact: Transact;
   messages: PaymentMessages;
   refresh: AccessRefresh;
   ttlSeconds: number;
@@ -116,7 +115,5 @@ function newPayment(
 /** Two requests are the same when their validated values are: "10.5" and "10.50" are one amount. */
 function fingerprintOf(creation: Creation): Buffer {
   const { amount_units: units, merchant_wallet: wallet, network, description } = creation;
-  return createHash('sha256')
-    .update(JSON.stringify([units.toString(), wallet, network, description]))
-    .digest();
+  return sha256(JSON.stringify([units.toString(), wallet, network, description]));
 }

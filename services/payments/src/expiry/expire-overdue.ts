@@ -1,6 +1,6 @@
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Chain } from '../clients.ts';
@@ -21,8 +21,7 @@ const UNKNOWN_PAUSE_MS = 5000;
 
 export type ExpiryContext = {
   db: Queryable;
-  /** Runs one database transaction. */
-  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  transact: Transact;
   chain: Chain;
   messages: PaymentMessages;
   logger: Logger;

@@ -2,7 +2,7 @@ import { CancelPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { cancelPayment } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
@@ -16,7 +16,7 @@ export const cancelPaymentRoute = ({
   messages,
   publicBaseUrl,
 }: {
-  transact: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  transact: Transact;
   messages: PaymentMessages;
   publicBaseUrl: string;
 }): Route =>
