@@ -93,6 +93,10 @@ function script(path) {
 /** The tests that can be made longer, as they are in `nightly`. The random runs of `faults` are not among them. */
 function longRandomTests() {
   return [
+    'services/payments/test/model',
+    'services/payments/test/creation-kills',
+    'services/payments/test/lists.int',
+    'services/webhook-dispatcher/test/faults/(dispatchers|kills)',
     'services/webhook-dispatcher/test/random-claims',
     'packages/ops/test/policy-sequences',
     'tests/conformance/conformance',

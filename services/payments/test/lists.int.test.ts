@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
+import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './fixtures.ts';
 
@@ -20,7 +21,7 @@ const PAYMENTS_OF_ONE_MILLISECOND = 9;
 const TIMES = ['10:00:00.000', '10:00:00.001', '10:00:00.002', '11:30:00.500', '11:30:00.501'].map(
   (time) => `2026-01-05T${time}Z`,
 );
-const PAGE_SIZES = [1, 2, 3, 4, 5, 6, 7];
+const PAGE_SIZES = amountOf({ short: [1, 4, 7], long: [1, 2, 3, 4, 5, 6, 7] });
 
 /** What is asked for, and which of the payments that were there before the walk it must show. */
 const lists: { name: string; query: Record<string, string>; shows: (payment: Settled) => boolean }[] = [

@@ -135,12 +135,11 @@ describe('the status line of an answer decides', () => {
 
   test('while its body trickles, and the attempt ends with the time limit for bodies', async () => {
     receiver.behave(flood('HTTP/1.1 200 OK\r\n\r\n', 'x', 20));
-    const patient = senderTo({ bodyTimeoutMs: 300 });
+    // Without its own limit for the body this attempt would not end.
+    const patient = senderTo({ timeoutMs: 3_600_000, bodyTimeoutMs: 300 });
     const result = await send({ by: patient });
     await patient.close();
     expect(result).toMatchObject({ errorCategory: null, httpStatus: 200, posts: 1 });
-    // A whole attempt has 15 s.
-    expect(result.durationMs).toBeLessThan(14_000);
   });
 
   test('and a failure whose body trickles keeps its category and Retry-After', async () => {

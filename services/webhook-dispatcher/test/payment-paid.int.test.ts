@@ -12,9 +12,7 @@ afterAll(() => world.stop(), 60_000);
 /** Says that payments were paid while no dispatcher is there, so that the next one gets them all at once. */
 async function payMeanwhile(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]> {
   await world.dispatcher().stop();
-  const payments: PaymentPaid[] = [];
-  while (payments.length < count) payments.push(await world.pay(merchants[payments.length % merchants.length]!));
-  return payments;
+  return Promise.all(Array.from({ length: count }, (_, n) => world.pay(merchants[n % merchants.length]!)));
 }
 
 async function eventsOf(payments: readonly PaymentPaid[]): Promise<{ event_id: string; payment_id: string }[]> {
@@ -49,7 +47,7 @@ async function delivered(payments: readonly PaymentPaid[], merchants: readonly M
 test('paid payments that wait in the queue become events in one batch, one each', async () => {
   const merchants = await twoMerchants();
   const payments = await payMeanwhile(merchants, 60);
-  for (const again of payments.slice(0, 20)) await world.pay({ merchantId: again.merchant_id }, again);
+  await Promise.all(payments.slice(0, 20).map((again) => world.pay({ merchantId: again.merchant_id }, again)));
   await world.restart();
   await delivered(payments, merchants);
   expect(await eventsOf(payments)).toHaveLength(60);

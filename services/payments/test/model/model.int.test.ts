@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { runCampaign } from './campaign.ts';
 import { openSharedDatabase, type SharedDatabase } from './world.ts';
 
 // Thousands of calls on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(600_000);
+
+const SEED = 7;
 
 let world: SharedDatabase;
 beforeAll(async () => {
@@ -13,9 +16,14 @@ afterAll(() => world.close());
 
 describe('payments, held against a model of their rules', () => {
   test('do what the contract says in random runs of everything that can happen, alone and concurrently', async () => {
-    const outcome = await runCampaign(world, { runs: 100, seed: 7 });
-    expect(outcome.failure?.message).toBeUndefined();
-    expect(outcome.missed).toEqual([]);
-    expect(outcome.deadlocks).toBe(0n);
+    let missed: string[] | null = null;
+    // Which calls race is up to the machine: what one campaign did not reach, the next ones may.
+    for (let campaign = 0; campaign < 10 && missed?.length !== 0; campaign += 1) {
+      const outcome = await runCampaign(world, { runs: amountOf({ short: 100, long: 200 }), seed: SEED + campaign });
+      expect(outcome.failure?.message).toBeUndefined();
+      expect(outcome.deadlocks).toBe(0n);
+      missed = outcome.missed.filter((name) => missed?.includes(name) ?? true);
+    }
+    expect(missed).toEqual([]);
   });
 });

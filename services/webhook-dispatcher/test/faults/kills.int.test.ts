@@ -1,5 +1,5 @@
 import { expect, jest, test } from '@jest/globals';
-import { seedOf } from '@quittance/testkit/random-runs.ts';
+import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { emptiness, killRun } from './kill-run.ts';
 
 // What hangs is waited for; nothing here passes or fails by time.
@@ -13,7 +13,8 @@ test('however dispatchers are killed, every event arrives, as it was signed, and
   const closers: (() => Promise<void>)[] = [];
   try {
     const onEnd = (close: () => Promise<void>) => void closers.unshift(close);
-    const amount = { merchants: 40, events: 1_500, kills: 4, everyMs: 500, leases: 'lapse' } as const;
+    const size = amountOf({ short: { events: 800, kills: 3 }, long: { events: 1_500, kills: 4 } });
+    const amount = { merchants: 40, ...size, everyMs: 500, leases: 'lapse' } as const;
     const { broken, counts } = await killRun({ seed, ...amount, say: () => undefined, onEnd });
     expect({ seed, broken: [...broken, ...emptiness(counts)] }).toEqual({ seed, broken: [] });
   } finally {
