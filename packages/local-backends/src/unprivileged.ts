@@ -1,17 +1,20 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, cp, lstat, mkdtemp, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 
 /** How to run a program that refuses to run as root: as whom, and behind which command. */
 export type RunAs = { uid: number; gid: number; wrap(command: string, args: string[]): Wrapped };
 type Wrapped = { command: string; args: string[]; uid?: number; gid?: number };
 
 /**
- * For root, an unprivileged user who can reach all of `directories`; for anybody else null: they run things as themselves.
+ * For root, an unprivileged user who can reach `directory`; for anybody else null: they run things as themselves.
  *
  * No user is created: `postgres` where it exists, else `nobody`. A checkout below a directory closed to others
  * (/root has mode 0700) is reached with the one capability of passing it (CAP_DAC_OVERRIDE, through util-linux's setpriv).
  * @throws Error saying what to do when neither way is open.
  */
-export function unprivilegedUser(directories: string[]): RunAs | null {
+export function unprivilegedUser(directory: string): RunAs | null {
   if (process.getuid?.() !== 0) return null;
   const user = findUser('postgres') ?? findUser('nobody');
   if (!user)
@@ -30,12 +33,41 @@ export function unprivilegedUser(directories: string[]): RunAs | null {
   });
 
   for (const wrap of [plain, withCapability]) {
-    if (directories.every((directory) => canEnter(wrap, directory))) return { uid, gid, wrap };
+    if (succeeds(wrap('/bin/sh', ['-c', 'cd "$0"', directory]))) return { uid, gid, wrap };
   }
   throw new Error(
-    `PostgreSQL does not run as root, and the user ${user.name} cannot reach ${directories.join(' or ')}. ` +
+    `PostgreSQL does not run as root, and the user ${user.name} cannot reach ${directory}. ` +
       'Move the checkout to a directory that other users may enter, or start as a normal user.',
   );
+}
+
+/**
+ * A directory of programs that this user may run. A program that looks for its own files with access(2), as PostgreSQL's do, does
+ * not profit from the capability above: access(2) ignores it. Below a closed directory it is therefore the copy in /var/tmp, which is
+ * made once for each name.
+ * @param programs.name says what is in it, with its version.
+ * @param programs.probe one of its programs, relative to the directory.
+ * @throws Error when the copy belongs to somebody else.
+ */
+export async function reachablePrograms(
+  { uid, gid }: RunAs,
+  programs: { directory: string; name: string; probe: string },
+): Promise<string> {
+  const { directory, name, probe } = programs;
+  if (succeeds({ command: 'test', args: ['-x', join(directory, probe)], uid, gid })) return directory;
+  const copy = join('/var/tmp', name);
+  if (!existsSync(copy)) {
+    const unfinished = await mkdtemp(`${copy}.`);
+    await cp(directory, unfinished, { recursive: true, verbatimSymlinks: true });
+    await chmod(unfinished, 0o755);
+    // Another start may have finished the same copy by now.
+    await rename(unfinished, copy).catch(() => rm(unfinished, { recursive: true, force: true }));
+  }
+  const { uid: owner, mode } = await lstat(copy);
+  if (owner !== 0 || (mode & 0o022) !== 0 || (mode & 0o170000) !== 0o040000) {
+    throw new Error(`${copy} is not a directory that only root can change. Remove it; it is made again.`);
+  }
+  return copy;
 }
 
 function findUser(name: string): { name: string; uid: number; gid: number } | null {
@@ -44,8 +76,7 @@ function findUser(name: string): { name: string; uid: number; gid: number } | nu
   return Number.isNaN(uid) || uid === 0 ? null : { name, uid, gid: id('-g') };
 }
 
-function canEnter(wrap: RunAs['wrap'], directory: string): boolean {
-  const { command, args, uid, gid } = wrap('/bin/sh', ['-c', 'cd "$0"', directory]);
+function succeeds({ command, args, uid, gid }: Wrapped): boolean {
   const identity = uid === undefined || gid === undefined ? {} : { uid, gid };
   return spawnSync(command, args, { cwd: '/', stdio: 'ignore', ...identity }).status === 0;
 }

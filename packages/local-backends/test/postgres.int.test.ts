@@ -1,9 +1,11 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { chmod, chown, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isAlive } from '../src/orphans.ts';
 import { freePort } from '../src/ports.ts';
 import { startPostgres } from '../src/postgres.ts';
+import { reachablePrograms, unprivilegedUser } from '../src/unprivileged.ts';
 import { prepareServiceDatabases, serviceSchemas, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { temporaryDirectory } from './support.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
@@ -64,6 +66,41 @@ test('a checkout below a directory closed to others works, for root too', async 
   await withClient(server.url, (client) => client.query('select 1'));
   await server.stop();
 }, 60_000);
+
+const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
+
+testAsRoot(
+  'programs below a directory closed to others run from a copy that only root can change, and that is made once',
+  async () => {
+    const programs = {
+      directory: join(directory.path, 'closed-programs'),
+      name: `quittance-test-${process.pid}`,
+      probe: 'bin/probe',
+    };
+    await mkdir(join(programs.directory, 'bin'), { recursive: true, mode: 0o755 });
+    // initdb asks in this way whether it may run postgres.
+    await writeFile(join(programs.directory, programs.probe), '#!/bin/sh\ntest -x "$0" && echo runs\n', {
+      mode: 0o755,
+    });
+    const user = unprivilegedUser(directory.path)!;
+    expect(await reachablePrograms(user, programs)).toBe(programs.directory);
+
+    await chmod(programs.directory, 0o700);
+    const copy = join('/var/tmp', programs.name);
+    try {
+      const copies = await Promise.all([reachablePrograms(user, programs), reachablePrograms(user, programs)]);
+      expect(copies).toEqual([copy, copy]);
+      const { command, args, ...identity } = user.wrap(join(copy, programs.probe), []);
+      expect(execFileSync(command, args, { encoding: 'utf8', cwd: '/', ...identity })).toBe('runs\n');
+      expect((await readdir('/var/tmp')).filter((name) => name.startsWith(programs.name))).toEqual([programs.name]);
+
+      await chown(copy, user.uid, user.gid);
+      await expect(reachablePrograms(user, programs)).rejects.toThrow('not a directory that only root can change');
+    } finally {
+      await rm(copy, { recursive: true, force: true });
+    }
+  },
+);
 
 test('each service has its own schema, reaches no other one, and preparing twice changes nothing', async () => {
   const server = await startPostgres(options('services'));
