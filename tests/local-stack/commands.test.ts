@@ -47,6 +47,11 @@ describe('the commands of the local stack', () => {
     [['start'], { EDGE_TRUSTED_PROXIES: 'proxy.example' }, /EDGE_TRUSTED_PROXIES must list addresses or networks/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
+    [
+      ['start'],
+      { WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:9' },
+      /decides these settings itself; unset them: WEBHOOK_LOCAL_RECEIVER/,
+    ],
     [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
   ])(
     '%j with %j ends with a sentence that says what is wrong',

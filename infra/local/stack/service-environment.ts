@@ -1,5 +1,5 @@
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
-import type { Secrets } from './directory.ts';
+import { StackError, type Secrets } from './directory.ts';
 
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
 export type ServiceEnvironmentOptions = {
@@ -14,6 +14,28 @@ export type ServiceEnvironmentOptions = {
   caCertificateFile: string;
   inherited: NodeJS.ProcessEnv;
 };
+
+/** Settings of the services that have one possible value in a stack, with what to set instead where there is something. */
+const decidedByTheStack: Record<string, string> = {
+  DATABASE_URL: 'POSTGRES_URL names a server of your own',
+  INTERNAL_TOKEN: 'it is generated',
+  PUBLIC_BASE_URL: 'PORT_BASE moves the port of the edge',
+  API_GATEWAY_URL: 'PORT_BASE moves all ports',
+  PAYMENTS_URL: 'PORT_BASE moves all ports',
+  CHAIN_WATCHER_URL: 'PORT_BASE moves all ports',
+  WEBHOOK_DISPATCHER_URL: 'PORT_BASE moves all ports',
+  QUOTA_URL: 'PORT_BASE moves all ports',
+  WEBHOOK_ENCRYPTION_KEY: 'it is generated',
+  WEBHOOK_LOCAL_RECEIVER: 'the stack has a receiver, and no webhook leaves the machine',
+};
+
+/** @throws StackError that names the settings which would have no effect: silence would let people believe in them. */
+export function refuseDecidedSettings(environment: NodeJS.ProcessEnv): void {
+  const refused = Object.keys(decidedByTheStack).filter((name) => environment[name] !== undefined);
+  if (refused.length === 0) return;
+  const reasons = refused.map((name) => `${name} (${decidedByTheStack[name]})`).join(', ');
+  throw new StackError(`The stack decides these settings itself; unset them: ${reasons}.`);
+}
 
 export function serviceEnvironment(
   options: ServiceEnvironmentOptions,

@@ -9,7 +9,7 @@ import { startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
 import { confirmations, localNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
-import type { ServiceEnvironmentOptions } from './service-environment.ts';
+import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { describeServices, serviceProcesses, urlsOfServices } from './services.ts';
 import { StackFileWriter, type StackFile } from './stack-file.ts';
@@ -57,6 +57,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
   const { directory, environment, replicas } = options;
+  refuseDecidedSettings(environment);
   const trustedProxies = readTrustedProxies(environment);
   const secrets = await readOrMakeSecrets(directory);
   const backends = await startBackends({ directory, ports, environment, secrets, steps });

@@ -3,9 +3,23 @@ import type { Merchant } from '../world.ts';
 
 /** Gives a merchant so many events at once, as they would be after days without a receiver: stored, due, and not tried yet. */
 export async function insertBacklog(db: Queryable, { merchantId }: Merchant, count: number): Promise<void> {
+  for (let first = 1; first <= count; first += ROWS_PER_STATEMENT) {
+    await insertDeliveries(db, merchantId, first, Math.min(count, first + ROWS_PER_STATEMENT - 1));
+  }
+  // Last, so that no event is sent before all are there.
+  await db.query(
+    `insert into lane (merchant_id, next_due_at) values ($1, now()) on conflict (merchant_id) do update set next_due_at = now()`,
+    [merchantId],
+  );
+}
+
+/** Few enough for the statement timeout of a busy machine. */
+const ROWS_PER_STATEMENT = 10_000;
+
+async function insertDeliveries(db: Queryable, merchantId: string, first: number, last: number): Promise<void> {
   await db.query(
     `with new as (
-       select 'evt_' || md5(n || $1) as event_id, 'pay_' || md5($1 || n) as payment_id, n from generate_series(1, $2::int) n
+       select 'evt_' || md5(n || $1) as event_id, 'pay_' || md5($1 || n) as payment_id, n from generate_series($2::int, $3::int) n
      ), stored as (
        insert into event (event_id, payment_id, merchant_id, body)
        select event_id, payment_id, $1, convert_to(json_build_object(
@@ -16,10 +30,6 @@ export async function insertBacklog(db: Queryable, { merchantId }: Merchant, cou
      )
      insert into delivery (event_id, merchant_id, next_attempt_at)
      select event_id, $1, now() - interval '1 hour' from stored`,
-    [merchantId, count],
-  );
-  await db.query(
-    `insert into lane (merchant_id, next_due_at) values ($1, now()) on conflict (merchant_id) do update set next_due_at = now()`,
-    [merchantId],
+    [merchantId, first, last],
   );
 }
