@@ -1,7 +1,13 @@
 import { html, type Html } from './html.ts';
-import { assets } from './page-assets.ts';
+import { loadAsset } from './asset.ts';
 import { fill, formatNumber } from './format.ts';
 import { languages, type Language } from './languages.ts';
+
+/** The page's files, read once at start. */
+export const assets = {
+  script: loadAsset(new URL('assets/checkout.js', import.meta.url)),
+  stylesheet: loadAsset(new URL('assets/checkout.css', import.meta.url)),
+};
 
 /** A viewer's choices. The links of the page carry them, so that the server stores nothing. */
 export type PageChoices = {

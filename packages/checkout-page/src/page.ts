@@ -4,10 +4,9 @@ import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
 import { facts, transactionFact } from './facts.ts';
 import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
-import { icons } from './icons.ts';
 import type { Language } from './languages.ts';
 import { payingFacts, qrChoice } from './paying.ts';
-import { checkoutState, isOpen, type CheckoutState } from './state.ts';
+import { checkoutState, icons, isOpen, type CheckoutState } from './state.ts';
 
 /**
  * The page of one payment: the fields of the public status, and the confirmations of a transfer that was seen.

@@ -27,30 +27,14 @@ export function qrCode(text: string, label: string): Html {
 }
 
 /**
- * The dark modules as one path: each run of a row is a rectangle, placed relative to the one before.
- * Filled and not stroked, which would be shorter: Safari leaves light gaps between stroked rows
- * (https://github.com/soldair/node-qrcode/issues/270). Within one filled path, neighbours share their edges without a seam.
+ * The dark modules as one path: each run of a row is a rectangle. Filled and not stroked, which would be shorter: Safari leaves light
+ * gaps between stroked rows (https://github.com/soldair/node-qrcode/issues/270). Within one filled path, neighbours share their edges
+ * without a seam.
  */
-function outline(rows: readonly (readonly boolean[])[]): string {
-  let path = '';
-  let [penX, penY] = [0, 0];
-  for (const { x, y, width } of rows.flatMap(runs)) {
-    path += `m${x - penX} ${y - penY}h${width}v1h-${width}z`;
-    [penX, penY] = [x, y];
-  }
-  return path;
-}
-
-type Run = { x: number; y: number; width: number };
-
-/** Neighbouring dark modules of one row. */
-function runs(row: readonly boolean[], y: number): Run[] {
-  const found: Run[] = [];
-  for (const [x, dark] of row.entries()) {
-    if (!dark) continue;
-    const last = found.at(-1);
-    if (last !== undefined && last.x + last.width === x) last.width += 1;
-    else found.push({ x, y, width: 1 });
-  }
-  return found;
-}
+const outline = (rows: readonly (readonly boolean[])[]): string =>
+  rows
+    .flatMap((row, y) => {
+      const runs = row.map(Number).join('').matchAll(/1+/g);
+      return Array.from(runs, ({ index: x, 0: { length: width } }) => `M${x} ${y}h${width}v1h-${width}z`);
+    })
+    .join('');

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentStatus, PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 import fc from 'fast-check';
-import { assets } from '../src/page-assets.ts';
+import { assets } from '../src/document.ts';
 import type { PageChoices } from '../src/document.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../src/page.ts';

@@ -77,10 +77,8 @@ function drawn(text: string): number[][] {
   const path = rest.pop() ?? '';
   expect(rest).toEqual([size, size, size]);
   const modules = Array.from({ length: Number(size) }, () => Array<number>(Number(size)).fill(0));
-  let [x, y] = [0, 0];
-  const unknown = path.replace(/m(-?\d+) (\d+)h(\d+)v1h-\3z/g, (_, right, down, width) => {
-    [x, y] = [x + Number(right), y + Number(down)];
-    for (let at = x; at < x + Number(width); at += 1) modules[y]![at]! += 1;
+  const unknown = path.replace(/M(\d+) (\d+)h(\d+)v1h-\3z/g, (_, x, y, width) => {
+    for (let at = Number(x); at < Number(x) + Number(width); at += 1) modules[Number(y)]![at]! += 1;
     return '';
   });
   expect(unknown).toBe('');

@@ -24,7 +24,8 @@ export const query = {
   }),
 
   integer: (min: number, max: number): QueryParameter<number> => ({
-    parse: (text) => (/^\d{1,15}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null),
+    parse: (text) =>
+      /^(0|[1-9]\d{0,14})$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null,
     reason: `must be a whole number from ${min} to ${max}`,
   }),
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { PublicPayment } from '@quittance/contracts/payment.ts';
 import type { Reply } from '@quittance/http/server/route.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
-import { assets } from '@quittance/checkout-page/page-assets.ts';
+import { assets } from '@quittance/checkout-page/document.ts';
 import { assetRoutes } from '../src/routes/checkout-assets.ts';
 import { checkoutRoutes } from '../src/routes/checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';

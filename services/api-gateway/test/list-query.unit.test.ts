@@ -10,7 +10,7 @@ const page = (query: string) => readPageQuery(new URLSearchParams(query));
 describe('the plain list', () => {
   test('asks for at most 100 and knows only status', () => {
     expect(readListQuery(new URLSearchParams('status=PAID&limit=x&X-API-Key=qk'))).toEqual({
-      limit: '100',
+      limit: 100,
       status: 'PAID',
     });
   });
@@ -23,9 +23,9 @@ describe('the plain list', () => {
 
 describe('the page', () => {
   test('has 20 payments by default', () => {
-    expect(page('')).toEqual({ limit: '20' });
+    expect(page('')).toEqual({ limit: 20 });
     const cursor = writeCursor({ createdAt: new Date(0), paymentId: newId('pay') });
-    expect(page(`limit=100&cursor=${cursor}`)).toEqual({ limit: '100', cursor });
+    expect(page(`limit=100&cursor=${cursor}`)).toEqual({ limit: 100, cursor });
   });
 
   test('passes times on in UTC with milliseconds', () => {

@@ -4,7 +4,7 @@ import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import type { PublicPayment, CheckoutPayment, SeenConfirmations } from '@quittance/contracts/payment.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { assets } from '@quittance/checkout-page/page-assets.ts';
+import { assets } from '@quittance/checkout-page/document.ts';
 import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 import type { StandIn } from './stand-in.ts';

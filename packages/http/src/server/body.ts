@@ -21,20 +21,25 @@ export async function readJson<T>(
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw invalid({ field: 'body', reason: 'must not be compressed' });
   }
-  return parse(parseObject(bytes));
+  const parsed = parseJsonObject(bytes);
+  if ('reason' in parsed) throw invalid({ field: 'body', reason: parsed.reason });
+  return parse(parsed.value);
 }
 
-function parseObject(bytes: Buffer): Record<string, unknown> {
-  let value: unknown;
+/** @returns the object with its text, or the reason why the bytes are none. */
+export function parseJsonObject(bytes: Buffer): { value: Record<string, unknown>; text: string } | { reason: string } {
+  let reason = 'must be UTF-8';
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    reason = 'must be valid JSON';
+    const value: unknown = JSON.parse(text);
+    reason = 'must be a JSON object';
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { value: value as Record<string, unknown>, text };
   } catch {
-    throw invalid({ field: 'body', reason: 'must be valid JSON in UTF-8' });
+    // The step that failed says why.
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw invalid({ field: 'body', reason: 'must be a JSON object' });
-  }
-  return value as Record<string, unknown>;
+  return { reason };
 }
 
 function sizeText(bytes: number): string {

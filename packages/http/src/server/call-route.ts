@@ -32,7 +32,7 @@ export function callRoute<C extends Call>(
 export function callReader<C extends Call>(call: C): (request: RouteRequest) => Promise<CallRequest<C>> {
   const check = bodyCheck(call);
   return async (request) => {
-    const query = readQuery(call, request.query);
+    const query = readQuery(call.query, request.query);
     const value = check === null ? null : await readJson(request, call.maxBodyBytes, check);
     const { actor, reason, ...fields } = value ?? {};
     const parts = call.authored ? { body: fields, author: { actor, reason } } : { body: value ?? undefined };
@@ -40,16 +40,21 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
   };
 }
 
-function readQuery({ query }: Call, given: URLSearchParams): Record<string, unknown> {
+/** @returns each parameter as its value, or null when it is absent. @throws HttpError 422 naming every one that is wrong. */
+export function readQuery<Query extends Call['query']>(
+  query: Query,
+  given: URLSearchParams,
+): { [name in keyof Query]: ReturnType<Query[name]['parse']> | null } {
   const problems: ValidationItem[] = [];
   const values = Object.entries(query).map(([field, parameter]) => {
-    const text = given.get(field);
-    const value = text === null ? null : parameter.parse(text);
-    if (text !== null && value === null) problems.push({ field, reason: parameter.reason });
+    const [text, ...others] = given.getAll(field);
+    const value = text === undefined ? null : parameter.parse(text);
+    if (others.length > 0) problems.push({ field, reason: 'is given more than once' });
+    else if (text !== undefined && value === null) problems.push({ field, reason: parameter.reason });
     return [field, value] as const;
   });
   if (problems.length > 0) throw invalid(...problems);
-  return Object.fromEntries(values);
+  return Object.fromEntries(values) as { [name in keyof Query]: ReturnType<Query[name]['parse']> | null };
 }
 
 type JsonObject = Record<string, unknown>;

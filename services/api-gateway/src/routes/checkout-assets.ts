@@ -1,7 +1,7 @@
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
-import { assets } from '@quittance/checkout-page/page-assets.ts';
+import { assets } from '@quittance/checkout-page/document.ts';
 import { assetFiles } from '../responses/compression.ts';
 
 /**

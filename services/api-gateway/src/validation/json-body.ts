@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
+import { parseJsonObject } from '@quittance/http/server/body.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readBody } from './body-limit.ts';
 
@@ -29,13 +30,13 @@ export async function readJsonBody(request: RouteRequest): Promise<JsonBody> {
   const bytes = await readBody(request);
   const refusal = refusedHeaders(request.headers);
   if (refusal !== null) return unreadable(refusal);
-  const text = decode(bytes);
-  if (text === null) return unreadable('must be UTF-8');
-  const value = parse(text);
-  if (value === undefined) return unreadable('must be valid JSON');
-  if (!isObject(value)) return unreadable('must be a JSON object');
-  const repeated = repeatedKeys(text).slice(0, PROBLEMS_MAX);
-  return { value, problems: repeated.map((key) => ({ field: fieldName(key), reason: 'is given more than once' })) };
+  const parsed = parseJsonObject(bytes);
+  if ('reason' in parsed) return unreadable(parsed.reason);
+  const repeated = repeatedKeys(parsed.text).slice(0, PROBLEMS_MAX);
+  return {
+    value: parsed.value,
+    problems: repeated.map((key) => ({ field: fieldName(key), reason: 'is given more than once' })),
+  };
 }
 
 /** @throws HttpError 413, or 422 with every field that `check` or the JSON itself faults. */
@@ -60,26 +61,6 @@ function refusedHeaders(headers: IncomingHttpHeaders): string | null {
   const isCompressed = (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity';
   return isCompressed ? 'must be sent without a Content-Encoding' : null;
 }
-
-function decode(bytes: Buffer): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-/** @returns undefined, which no JSON text means, when the text is broken. */
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keys of the outer object that stand in a valid JSON text more than once. */
 function repeatedKeys(text: string): string[] {
