@@ -1,53 +1,6 @@
 import { parseAddress, type AddressFamily } from './address.ts';
 import { AMOUNT_DECIMALS, AMOUNT_PATTERN } from './amount.ts';
-import { compileSchema, describeErrors } from './schema.ts';
-
-/** A node that answers Ethereum JSON-RPC. `${NAME}` in its texts stands for an environment variable, which only chain-watcher fills in. */
-export type RpcEndpoint = {
-  url: string;
-  /** HTTP headers of every request, where a provider wants its key in one, such as TRON-PRO-API-KEY. */
-  headers?: Record<string, string>;
-  /** WebSocket of the same provider (ws or wss): announces new blocks at once; nothing else is taken from it. */
-  ws_url?: string;
-  /** Calls a second that the plan allows; a batch counts all it holds. Without it, only the provider's refusals limit. */
-  requests_per_second?: number;
-};
-
-/** One blockchain on which payments can be received, as written in the networks file. */
-export type Network = {
-  /** Short lowercase name, used in the API, e.g. "ethereum". */
-  id: string;
-  /** What customers know the network by, as exchanges and wallets write it, e.g. "BNB Smart Chain". */
-  name?: string;
-  /** The word that exchanges put beside that name when a token is sent, e.g. "BEP20"; without one, the name is all they show. */
-  token_standard?: string;
-  family: AddressFamily;
-  chain_id: number;
-  /** Where the chain is read, best first; a text is an endpoint with nothing but a URL. None: the network is switched off. */
-  rpc_urls: (string | RpcEndpoint)[];
-  /** Canonical address of the USDT contract. */
-  usdt_contract: string;
-  /** Decimals of that contract: 6 nearly everywhere, 18 on BNB Chain. */
-  decimals: number;
-  /** A transfer in block B is confirmed when head − B + 1 reaches this number. */
-  confirmations: number;
-  /** `finalized` also waits until the chain itself calls the block final. */
-  finality: 'confirmations' | 'finalized';
-  /** A transfer of more than this (decimal text, USDT) also waits until the chain calls its block final, where `finality` alone would not. */
-  finalized_above_amount?: string;
-  /** A transfer of more than this (decimal text, USDT) is only confirmed once two endpoints show it at the same place. */
-  agreement_above_amount?: string;
-  /** What stands in for the chain's own word on nodes that know no `finalized` tag: a block this deep counts as final. Default 128. */
-  confirmations_without_finalized?: number;
-  /** Most blocks that one eth_getLogs may ask for. Default 2000. */
-  max_block_range?: number;
-  /** Milliseconds between two polls of the head. */
-  poll_interval_ms: number;
-  /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
-  explorer_transaction_url: string | null;
-  /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
-  default_evm?: boolean;
-};
+import { compileSchema, describeErrors, type TypeOf } from './schema.ts';
 
 /** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
 const NAME_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9 .()-]{0,38}[A-Za-z0-9)])?$';
@@ -59,16 +12,19 @@ const endpointSchema = {
   required: ['url'],
   properties: {
     url: { type: 'string', minLength: 1 },
+    /** HTTP headers of every request, where a provider wants its key in one, such as TRON-PRO-API-KEY. */
     headers: {
       type: 'object',
       maxProperties: 16,
       propertyNames: { pattern: '^[A-Za-z0-9-]{1,64}$' },
       additionalProperties: { type: 'string', minLength: 1, maxLength: 4096 },
     },
+    /** WebSocket of the same provider (ws or wss): announces new blocks at once; nothing else is taken from it. */
     ws_url: { type: 'string', minLength: 1 },
+    /** Calls a second that the plan allows; a batch counts all it holds. Without it, only the provider's refusals limit. */
     requests_per_second: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
   },
-};
+} as const;
 
 const schema = {
   type: 'array',
@@ -90,26 +46,47 @@ const schema = {
       'explorer_transaction_url',
     ],
     properties: {
+      /** Short lowercase name, used in the API, e.g. "ethereum". */
       id: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
+      /** What customers know the network by, as exchanges and wallets write it, e.g. "BNB Smart Chain". */
       name: { type: 'string', pattern: NAME_PATTERN },
+      /** The word that exchanges put beside that name when a token is sent, e.g. "BEP20"; without one, the name is all they show. */
       token_standard: { type: 'string', pattern: TOKEN_STANDARD_PATTERN },
       family: { enum: ['evm', 'tron'] },
       chain_id: { type: 'integer', minimum: 1, maximum: Number.MAX_SAFE_INTEGER },
+      /** Where the chain is read, best first; a text is an endpoint with nothing but a URL. None: the network is switched off. */
       rpc_urls: { type: 'array', maxItems: 16, items: { anyOf: [{ type: 'string', minLength: 1 }, endpointSchema] } },
+      /** Canonical address of the USDT contract. */
       usdt_contract: { type: 'string' },
+      /** Decimals of that contract: 6 nearly everywhere, 18 on BNB Chain. */
       decimals: { type: 'integer', minimum: AMOUNT_DECIMALS, maximum: 36 },
+      /** A transfer in block B is confirmed when head − B + 1 reaches this number. */
       confirmations: { type: 'integer', minimum: 1, maximum: 100_000 },
+      /** `finalized` also waits until the chain itself calls the block final. */
       finality: { enum: ['confirmations', 'finalized'] },
+      /** A transfer of more than this (decimal text, USDT) also waits until the chain calls its block final, where `finality` alone would not. */
       finalized_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+      /** A transfer of more than this (decimal text, USDT) is only confirmed once two endpoints show it at the same place. */
       agreement_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
+      /** What stands in for the chain's own word on nodes that know no `finalized` tag: a block this deep counts as final. Default 128. */
       confirmations_without_finalized: { type: 'integer', minimum: 1, maximum: 100_000 },
+      /** Most blocks that one eth_getLogs may ask for. Default 2000. */
       max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
+      /** Milliseconds between two polls of the head. */
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
+      /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
+      /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */
       default_evm: { type: 'boolean' },
     },
   },
-};
+} as const;
+
+/** A node that answers Ethereum JSON-RPC. `${NAME}` in its texts stands for an environment variable, which only chain-watcher fills in. */
+export type RpcEndpoint = TypeOf<typeof endpointSchema>;
+
+/** One blockchain on which payments can be received, as written in the networks file. */
+export type Network = TypeOf<typeof schema>[number];
 
 const validate = compileSchema<Network[]>(schema);
 

@@ -14,18 +14,26 @@ export function compileSchema<T>(schema: object): ValidateFunction<T> {
 /** The type of what fits a JSON Schema that is declared `as const`, for the keywords that the contracts use. */
 export type TypeOf<Schema> = Schema extends { enum: readonly (infer Value)[] }
   ? Value
-  : Schema extends { type: readonly (infer Name)[] }
-    ? Name extends keyof Types
-      ? Types[Name]
-      : never
-    : Schema extends { type: infer Name extends keyof Types }
-      ? Types[Name]
-      : unknown;
+  : Schema extends { anyOf: readonly (infer Choice)[] }
+    ? TypeOf<Choice>
+    : Schema extends { items: infer Item }
+      ? TypeOf<Item>[]
+      : Schema extends { required: readonly (infer Name)[]; properties: infer Properties }
+        ? ObjectOf<Properties, Name>
+        : Schema extends { additionalProperties: infer Value extends object }
+          ? Record<string, TypeOf<Value>>
+          : Schema extends { type: infer Name }
+            ? Types[(Name extends readonly unknown[] ? Name[number] : Name) & keyof Types]
+            : unknown;
 
 type Types = { string: string; integer: number; number: number; boolean: boolean; null: null };
 
-/** An object of which every one of these fields is required. */
-export type ObjectOf<Properties> = { -readonly [field in keyof Properties]: TypeOf<Properties[field]> };
+/** An object with these fields, all of them required unless it is said which. */
+export type ObjectOf<Properties, Required = keyof Properties> = {
+  -readonly [field in keyof Properties as field extends Required ? field : never]: TypeOf<Properties[field]>;
+} & {
+  -readonly [field in keyof Properties as field extends Required ? never : field]?: TypeOf<Properties[field]>;
+};
 
 /** Says every problem in one line: "/amount must match pattern …; / must have required property 'network'". */
 export function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {

@@ -18,7 +18,7 @@ beforeAll(async () => {
   rabbitmq = await testBroker();
   const wrong = new URL(rabbitmq.url);
   wrong.password = 'not-the-password';
-  refusals = ['amqp://127.0.0.1:1/', wrong.href].map((url) => runOps(['dead-letter', 'list'], { AMQP_URL: url }));
+  refusals = ['amqp://127.0.0.1:1/', wrong.href].map((url) => runOps(['dead-letter', 'list'], { AMQP_URL: url }, {}));
   broker = connectBroker({ url: rabbitmq.url, name: 'test', logger: testLogger, metrics: testMetrics });
   await eventually(() => expect(broker.ready()).toBe(true));
 });

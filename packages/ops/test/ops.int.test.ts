@@ -51,7 +51,7 @@ describe('merchant create', () => {
     expect(services.calls.filter(({ path }) => path.endsWith('/policy'))).toHaveLength(3);
   });
 
-  test('still shows the credentials when quota does not hear of the merchant in time', async () => {
+  test('still shows the credentials when the merchant does not reach quota in time', async () => {
     await using services = await startServices({ 'POST /merchants': () => ({ status: 201, body: created }) });
     const result = await runOps(['merchant', 'create', '--name', 'Shop', '--json', '--wait', '1'], services.env);
     expect(result).toMatchObject({
@@ -94,7 +94,7 @@ describe('a restriction', () => {
     });
   });
 
-  test('block waits until quota has heard of it, and payments of what quota made of it', async () => {
+  test('block waits until quota has received it, and payments what quota made of it', async () => {
     await using services = await startServices({
       'POST /merchants/:id/block': () => ({ status: 200, body: { ...account, status: 'blocked', status_version: 4 } }),
       'GET /merchants/:id/account-status': ({ nth }) => ({
@@ -191,7 +191,7 @@ describe('each command asks the service that owns the answer', () => {
     expect(services.calls[0]).toMatchObject({ method: 'POST', body: { ...author, ...fields } });
   });
 
-  test('a permission ends well although payments never hears of it', async () => {
+  test('a permission ends well although it never reaches payments', async () => {
     await using services = await startServices({
       'POST /merchants/:id/resume': () => ({ status: 200, body: policy }),
     });
@@ -211,7 +211,7 @@ describe('each command asks the service that owns the answer', () => {
     expect(services.calls[0]?.body).toEqual({ ...author, total_limit: 5, beta_duration_days: 9 });
   });
 
-  test('merchant show puts account, policy and gate together, and says what nobody has heard of yet', async () => {
+  test('merchant show puts account, policy and gate together, and says who does not know it yet', async () => {
     await using services = await startServices({
       'GET /merchants/:id': () => ({ status: 200, body: { ...account, name: 'Shop\u001b[2J\u202e' } }),
       'GET /merchants/:id/policy': () => ({ status: 200, body: policy }),

@@ -70,7 +70,7 @@ test('whatever operators do in whatever order, creation and limits are what the 
       total: fc.integer({ min: 0, max: 8 }),
     });
     const sequences = fc.asyncProperty(registration, fc.array(step, { minLength: 4, maxLength: 14 }), follow);
-    await fc.assert(sequences, { numRuns: amountOf({ short: 25, long: 500 }) });
+    await fc.assert(sequences, { numRuns: amountOf({ short: 12, long: 500 }) });
   }));
 
 async function follow(start: { access: 'beta' | 'legacy'; total: number }, steps: Step[]): Promise<void> {
@@ -213,7 +213,7 @@ async function change(id: string, action: string, body: object, status: number):
   return answer.body;
 }
 
-/** As the command line waits: until quota has heard of it, and for a block until payments enforces what quota made of it. */
+/** As the command line waits: until quota has received it, and for a block until payments enforces what quota made of it. */
 async function account(id: string, action: 'block' | 'unblock'): Promise<void> {
   type Heard = { status_version: number; policy_version: number };
   const changed = await services.internal<Heard>('api-gateway', 'POST', `/merchants/${id}/${action}`, {});
@@ -278,5 +278,5 @@ test('whatever order the messages come in, and however often, payments ends with
     const { body } = await services.internal<AccessPolicy>('payments', 'GET', `/merchants/${id}/gate`);
     expect(body).toMatchObject(policies.at(-1)!);
   });
-  await fc.assert(property, { numRuns: amountOf({ short: 40, long: 1_000 }) });
+  await fc.assert(property, { numRuns: amountOf({ short: 20, long: 1_000 }) });
 });

@@ -170,7 +170,7 @@ export async function startRealServices() {
       const registered = await internal<RealMerchant>('api-gateway', 'POST', '/merchants', { name: 'Shop', ...access });
       const { merchant_id: id, api_key } = registered.body;
       await eventually(async () => {
-        if ((await gateVersion(id)) < 1) throw new Error('payments has not heard of the merchant');
+        if ((await gateVersion(id)) < 1) throw new Error('payments does not know the merchant');
       }, afterAnOutage);
       const url = 'https://shop.example/hook';
       const put = await call(urls['api-gateway'], 'PUT', '/api/v1/merchant/webhook', { url }, { 'x-api-key': api_key });

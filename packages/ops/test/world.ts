@@ -1,7 +1,8 @@
-import { spawn } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from '@jest/globals';
 import type { Method } from '@quittance/contracts/call.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import { readJson } from '@quittance/http/server/body.ts';
@@ -59,23 +60,47 @@ export async function startServices(answers: Record<string, Answer>) {
   };
 }
 
-/** Runs the command line as an operator would, without a terminal. @param options.cwd @param options.uid see child_process. */
-export async function runOps(
+type Result = { code: number | null; stdout: string; stderr: string };
+
+/**
+ * Runs the command line as an operator would, without a terminal.
+ * @param options see child_process; with them it is a process of its own, else all commands of a test file share one.
+ */
+export function runOps(
   words: string[],
   env: Record<string, string>,
-  options: { cwd?: string; uid?: number } = {},
-) {
+  options?: { cwd?: string; uid?: number },
+): Promise<Result> {
+  const whole = { ...processEnvironment(), ...env };
+  return options === undefined ? runShared(words, whole) : runAlone(words, whole, options);
+}
+
+async function runAlone(words: string[], env: NodeJS.ProcessEnv, options: { cwd?: string; uid?: number }) {
   const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...words], {
-    env: { ...processEnvironment(), ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...options,
-  });
+  const child = spawn(process.execPath, [main, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'], ...options });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (output.stderr += chunk.toString()));
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
   return { code, ...output };
+}
+
+let shared: ChildProcess | null = null;
+let last: Promise<unknown> = Promise.resolve();
+afterAll(() => shared?.disconnect());
+
+/** One command after the other: they share a standard output. */
+function runShared(words: string[], env: NodeJS.ProcessEnv): Promise<Result> {
+  const next = last.then(async () => {
+    shared ??= fork(new URL('shared-process.ts', import.meta.url), { env: processEnvironment(), silent: true });
+    const { promise, resolve, reject }: PromiseWithResolvers<Result> = Promise.withResolvers();
+    const isGone = () => reject(new Error(`the process that runs the commands ended during ${words.join(' ')}`));
+    shared.once('message', resolve as (result: unknown) => void).once('exit', isGone);
+    shared.send({ words, env });
+    return promise.finally(() => shared?.off('exit', isGone));
+  });
+  last = next.catch(() => undefined);
+  return next;
 }
 
 const toCall = (request: RouteRequest, body: unknown): Call => ({

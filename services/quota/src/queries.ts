@@ -10,42 +10,34 @@ import { toPolicy } from './store.ts';
 /** The audit and the usage history answer at most this many rows, newest first. */
 const MAX_ROWS = 100;
 
-/** Typed reads, for the operator and for payments. */
-export type Queries = {
-  /** Null for an unknown merchant. */
-  policy(merchantId: string): Promise<AccessPolicy | null>;
-  /** Newest first, before a timestamp if one is given. */
-  audit(merchantId: string, before: Date | null): Promise<PolicyChange[]>;
-  /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
-  usage(merchantId: string, before: Date | null): Promise<UsageDay[]>;
-  /** The newest account status received, and a policy version that includes it. Null before the first. */
-  accountStatus(merchantId: string): Promise<AccountStatus | null>;
-};
-
-/** Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
-export function createQueries(pool: Pool, schema: string): Queries {
+/** Typed reads, for the operator and for payments. Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
+export function createQueries(pool: Pool, schema: string) {
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
   const newest = <K extends string>(key: K) => ({ orderBy: { [key]: 'desc' } as Record<K, 'desc'>, take: MAX_ROWS });
   return {
-    async policy(merchantId) {
+    /** Null for an unknown merchant. */
+    async policy(merchantId: string): Promise<AccessPolicy | null> {
       const row = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
       return row === null ? null : toPolicy(row);
     },
-    async audit(merchantId, before) {
+    /** Newest first, before a timestamp if one is given. */
+    async audit(merchantId: string, before: Date | null): Promise<PolicyChange[]> {
       const rows = await prisma.policyChange.findMany({
         where: { merchant_id: merchantId, ...(before !== null && { changed_at: { lt: before } }) },
         ...newest('policy_version'),
       });
       return rows.map(({ merchant_id: _, ...row }) => withTextTimes(row) as PolicyChange);
     },
-    async usage(merchantId, before) {
+    /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
+    async usage(merchantId: string, before: Date | null): Promise<UsageDay[]> {
       const rows = await prisma.usageDay.findMany({
         where: { merchant_id: merchantId, ...(before !== null && { day: { lt: before } }) },
         ...newest('day'),
       });
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
     },
-    async accountStatus(merchantId) {
+    /** The newest account status received, and a policy version that includes it. Null before the first. */
+    async accountStatus(merchantId: string): Promise<AccountStatus | null> {
       // The status first: a policy read after it includes it, because both were committed together.
       const account = await prisma.merchantStatus.findUnique({ where: { merchant_id: merchantId } });
       const policy = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
@@ -59,3 +51,5 @@ export function createQueries(pool: Pool, schema: string): Queries {
     },
   };
 }
+
+export type Queries = ReturnType<typeof createQueries>;

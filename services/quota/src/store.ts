@@ -2,30 +2,19 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import type { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { rfc3339, type WithDates } from '@quittance/runtime/time.ts';
+import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 
-/** A row of `policy` as PostgreSQL and Prisma both return it. */
+/** A row of `policy` as PostgreSQL and Prisma both return it. The table's check allows only the two access types. */
 type PolicyRow = Omit<WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'>, 'access_type'> & {
   access_type: string;
+  changed_at: Date;
 };
 
 const policyColumns = `policy_version, access_type, account_active, creation_paused, beta_duration_days, beta_started_at,
   beta_expires_at, total_limit, daily_limit, package_number`;
 
-/** The policy as on the wire. The table's check allows only the two access types. */
-export const toPolicy = (row: PolicyRow): AccessPolicy => ({
-  merchant_id: row.merchant_id,
-  policy_version: row.policy_version,
-  access_type: row.access_type === 'beta' ? 'beta' : 'legacy',
-  account_active: row.account_active,
-  creation_paused: row.creation_paused,
-  beta_duration_days: row.beta_duration_days,
-  beta_started_at: row.beta_started_at && rfc3339(row.beta_started_at),
-  beta_expires_at: row.beta_expires_at && rfc3339(row.beta_expires_at),
-  total_limit: row.total_limit,
-  daily_limit: row.daily_limit,
-  package_number: row.package_number,
-});
+/** The policy as on the wire. */
+export const toPolicy = ({ changed_at: _, ...row }: PolicyRow): AccessPolicy => withTextTimes(row) as AccessPolicy;
 
 /**
  * Locks a merchant's policy until the transaction ends, and reads the database's clock after the lock is held.
@@ -40,8 +29,9 @@ export async function lockPolicy(
      select *, clock_timestamp()::timestamptz(3) as now from locked`,
     [merchantId],
   );
-  const row = rows[0];
-  return row === undefined ? null : { policy: toPolicy(row), now: row.now };
+  if (rows[0] === undefined) return null;
+  const { now, ...row } = rows[0];
+  return { policy: toPolicy(row), now };
 }
 
 /** @returns the time of registration on the database's clock, or null when the merchant is registered already. */

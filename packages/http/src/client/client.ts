@@ -97,12 +97,13 @@ export function createServiceClient({
       end({ status: String(response.status) });
       span?.answered(response.status);
       if (response.status < 500) return response;
-      throw new ServiceUnavailable(name, { cause: new ErrorAnswer(response.status) });
+      throw new ErrorAnswer(response.status);
     } catch (error) {
-      if (error instanceof ServiceUnavailable) throw error;
-      end({ status: 'error' });
-      span?.failed(error);
-      throw new ServiceUnavailable(name, { cause: error });
+      if (!(error instanceof ErrorAnswer)) {
+        end({ status: 'error' });
+        span?.failed(error);
+      }
+      throw error;
     }
   }
 
@@ -113,7 +114,6 @@ export function createServiceClient({
     try {
       return await breaker.fire(asked, url);
     } catch (error) {
-      if (error instanceof ServiceUnavailable) throw error;
       throw new ServiceUnavailable(name, { cause: error });
     }
   }
@@ -232,7 +232,7 @@ function createBreaker(
     errorThresholdPercentage: 50,
     rollingCountTimeout: 10_000,
     resetTimeout: 1_000,
-    errorFilter: ({ cause }: Error) => cause instanceof ErrorAnswer && cause.status === 503,
+    errorFilter: (error: unknown) => error instanceof ErrorAnswer && error.status === 503,
   });
   breaker.on('open', () => {
     open.set({ client: name }, 1);

@@ -11,16 +11,6 @@ import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
-/** Reads single payments. Each throws ServiceUnavailable or HttpError 503 when payments does not answer. */
-export type PaymentViews = {
-  /** @returns null when the merchant has no such payment. */
-  details: (merchantId: string, paymentId: string) => Promise<PaymentDetails | null>;
-  /** The public view. @returns null for an unknown token; a malformed one causes no request. */
-  publicPayment: (token: string) => Promise<PublicPayment | null>;
-  /** The public view with the fields that only the checkout page shows. @returns null as `publicPayment` does. */
-  checkoutPayment: (token: string) => Promise<CheckoutPayment | null>;
-};
-
 /** Hex SHA-256 of a public token: counters and other services get nothing else of it. */
 export const publicTokenHash = (token: string): string => sha256(token).toString('hex');
 
@@ -30,7 +20,8 @@ export const publicTokenHash = (token: string): string => sha256(token).toString
  */
 const batching = { concurrency: 4, maxWaiting: 2_000, timeoutMs: 1_900 };
 
-export function createPaymentViews(payments: ServiceClient): PaymentViews {
+/** Reads single payments. Each throws ServiceUnavailable or HttpError 503 when payments does not answer. */
+export function createPaymentViews(payments: ServiceClient) {
   const details = createBatchedCall<OwnPayment, PaymentDetails | null, PaymentDetails | null>({
     ...batching,
     maxBatch: DETAILS_MAX,
@@ -60,14 +51,21 @@ export function createPaymentViews(payments: ServiceClient): PaymentViews {
       return batch.map(({ input }) => byHash.get(input) ?? null);
     },
   });
+  /** The public view with the fields that only the checkout page shows. Null for an unknown token; a malformed one causes no request. */
   const checkoutPayment = async (token: string): Promise<CheckoutPayment | null> =>
     /^[\w-]{43}$/.test(token) ? byTokenHash(publicTokenHash(token)) : null;
   return {
-    details: (merchantId, paymentId) => details({ merchant_id: merchantId, payment_id: paymentId }),
-    publicPayment: async (token) => (await checkoutPayment(token))?.payment ?? null,
+    /** Null when the merchant has no such payment. */
+    details: (merchantId: string, paymentId: string): Promise<PaymentDetails | null> =>
+      details({ merchant_id: merchantId, payment_id: paymentId }),
+    /** The public view. Null as for `checkoutPayment`. */
+    publicPayment: async (token: string): Promise<PublicPayment | null> =>
+      (await checkoutPayment(token))?.payment ?? null,
     checkoutPayment,
   };
 }
+
+export type PaymentViews = ReturnType<typeof createPaymentViews>;
 
 /** For a payments service of an older release, whose response has the payment alone: our own clock, and no confirmations. */
 const missingFields = (): Omit<CheckoutPayment, 'payment'> => ({
