@@ -1,60 +1,72 @@
 import { describe, expect, jest, test } from '@jest/globals';
-import { createBlockSources } from '../src/jobs/audit/block-sources.ts';
+import { createProgress } from '../src/jobs/audit/progress.ts';
 import { takeTurns, type SecondReadingJob, type StoreResult } from '../src/second-reading/background.ts';
 import { wasWatched } from '../src/second-reading/read-span.ts';
 import type { WatchSpan } from '../src/store/watches.ts';
 
 describe('the endpoint that a block was read from', () => {
   test('is remembered by spans, and before this term it was the best endpoint', () => {
-    const sources = createBlockSources(10);
-    sources.note(12, 0);
-    sources.note(15, 1);
-    sources.note(15, 0);
-    sources.note(20, 1);
-    sources.note(21, 0);
-    expect([5, 12, 13, 20, 21].map((number) => sources.of(number))).toEqual([
+    const progress = createProgress(null, 10);
+    progress.onRead(12, 0);
+    progress.onRead(15, 1);
+    progress.onRead(15, 0);
+    progress.onRead(20, 1);
+    progress.onRead(21, 0);
+    expect([5, 12, 13, 20, 21].map((number) => progress.sourceOf(number))).toEqual([
       { through: 12, endpoint: 0 },
       { through: 12, endpoint: 0 },
       { through: 20, endpoint: 1 },
       { through: 20, endpoint: 1 },
       { through: 21, endpoint: 0 },
     ]);
-    sources.forget(12);
-    expect(sources.of(13)).toEqual({ through: 20, endpoint: 1 });
+    progress.moveTo(12);
+    expect(progress.sourceOf(13)).toEqual({ through: 20, endpoint: 1 });
   });
 
   test('is the one of the back-fill, for a block that was read again', () => {
-    const sources = createBlockSources(10);
-    sources.note(30, 1);
-    sources.replace({ from: 15, through: 20 }, 2);
-    expect([10, 14, 15, 20, 21].map((number) => sources.of(number))).toEqual([
+    const progress = createProgress(null, 10);
+    progress.onRead(30, 1);
+    progress.onReadAgain({ from: 15, through: 20 }, 2);
+    expect([10, 14, 15, 20, 21].map((number) => progress.sourceOf(number))).toEqual([
       { through: 10, endpoint: 0 },
       { through: 14, endpoint: 1 },
       { through: 20, endpoint: 2 },
       { through: 20, endpoint: 2 },
       { through: 30, endpoint: 1 },
     ]);
-    sources.replace({ from: 15, through: 20 }, 1);
-    expect(sources.of(11)).toEqual({ through: 30, endpoint: 1 });
-    sources.replace({ from: 25, through: 30 }, 0);
-    sources.note(31, 0);
-    expect(sources.of(26)).toEqual({ through: 31, endpoint: 0 });
+    progress.onReadAgain({ from: 15, through: 20 }, 1);
+    expect(progress.sourceOf(11)).toEqual({ through: 30, endpoint: 1 });
+    progress.onReadAgain({ from: 25, through: 30 }, 0);
+    progress.onRead(31, 0);
+    expect(progress.sourceOf(26)).toEqual({ through: 31, endpoint: 0 });
   });
 
   test('is forgotten with the blocks that a reorg takes away', () => {
-    const sources = createBlockSources(10);
-    sources.note(20, 1);
-    sources.rewind(15);
-    sources.note(18, 0);
-    expect(sources.of(14)).toEqual({ through: 15, endpoint: 1 });
-    expect(sources.of(16)).toEqual({ through: 18, endpoint: 0 });
+    const progress = createProgress(null, 10);
+    progress.onRead(20, 1);
+    progress.onRewind(15);
+    progress.onRead(18, 0);
+    expect(progress.sourceOf(14)).toEqual({ through: 15, endpoint: 1 });
+    expect(progress.sourceOf(16)).toEqual({ through: 18, endpoint: 0 });
   });
 
   test('needs no more memory however often endpoints change', () => {
-    const sources = createBlockSources(0);
-    for (let number = 1; number <= 5_000; number += 1) sources.note(number, number % 2);
-    expect(sources.of(4_999)).toEqual({ through: 4_999, endpoint: 1 });
-    expect(sources.of(1).through).toBeGreaterThan(3_000);
+    const progress = createProgress(null, 0);
+    for (let number = 1; number <= 5_000; number += 1) progress.onRead(number, number % 2);
+    expect(progress.sourceOf(4_999)).toEqual({ through: 4_999, endpoint: 1 });
+    expect(progress.sourceOf(1).through).toBeGreaterThan(3_000);
+  });
+
+  test('and the audit goes back to blocks that were read again, or that a reorg took away', () => {
+    const progress = createProgress(50, 60);
+    expect(progress.audited()).toBe(50);
+    progress.moveTo(55);
+    progress.onReadAgain({ from: 41, through: 45 }, 1);
+    expect(progress.audited()).toBe(40);
+    progress.onRewind(45);
+    expect(progress.audited()).toBe(40);
+    progress.onRewind(38);
+    expect(progress.audited()).toBe(38);
   });
 });
 

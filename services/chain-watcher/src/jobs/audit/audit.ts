@@ -6,7 +6,7 @@ import { storeDifferences } from '../../second-reading/store-differences.ts';
 import { moveAudited, type FinalBlock } from '../../store/cursor.ts';
 import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
-import { createBlockSources } from './block-sources.ts';
+import { createProgress } from './progress.ts';
 
 /** Blocks become final a few at a time; reading them together costs less than one by one. */
 const AUDIT_EVERY_MS = 2_000;
@@ -22,23 +22,13 @@ const SAME_ENDPOINT_AFTER_SECONDS = 60;
 export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
   const { network, logger } = term;
   const rangeSize = createRangeSize(network);
-  const sources = createBlockSources(chain.tip().number);
-  let audited = stored;
+  const progress = createProgress(stored, chain.tip().number);
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
-  function moveTo(number: number): void {
-    audited = number;
-    sources.forget(number);
-  }
-
-  function lower(number: number): void {
-    if (audited !== null) audited = Math.min(audited, number);
-  }
-
   async function auditSpan(span: BlockSpan, hasMore: boolean): Promise<StoreResult> {
     try {
-      const reading = await readSpan(term, chain, span, { than: sources.of(span.from).endpoint, orSame: false });
+      const reading = await readSpan(term, chain, span, { than: progress.sourceOf(span.from).endpoint, orSame: false });
       return () => store(reading, hasMore);
     } catch (error) {
       if (!(error instanceof RpcError)) throw error;
@@ -49,12 +39,12 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
   async function store(reading: SecondReading, hasMore: boolean): Promise<void> {
     const { from, to } = reading;
     // A back-fill has read blocks below these meanwhile: the audit goes on there.
-    if (audited !== from - 1) return;
+    if (progress.audited() !== from - 1) return;
     await storeDifferences(term, heights(), reading, {
       onlyMissed: true,
       store: (tx) => moveAudited(tx, network.id, to),
     });
-    moveTo(to);
+    progress.moveTo(to);
     rangeSize.grow(to - from + 1);
     if (hasMore) notBefore = 0;
   }
@@ -73,37 +63,28 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       const { final } = heights();
       if (final === null || performance.now() < notBefore) return null;
       notBefore = performance.now() + AUDIT_EVERY_MS;
+      const audited = progress.audited();
       if (audited === null) {
         // The first audit starts at the current final block.
         await fencedTransaction(term, (tx) => moveAudited(tx, network.id, final.number));
-        moveTo(final.number);
+        progress.moveTo(final.number);
         return null;
       }
       const end = lastAuditable(term, chain, final);
       const from = audited + 1;
-      const to = Math.min(end, from + rangeSize.size() - 1, sources.of(from).through);
+      const to = Math.min(end, from + rangeSize.size() - 1, progress.sourceOf(from).through);
       if (to < from) return null;
       const span = { from, to: lastKnown(chain, from, to) };
       // While the scan catches up the nodes have enough to do: the audit follows slowly, in large ranges.
       const hasMore = span.to < end && isAtHead;
       return () => auditSpan(span, hasMore);
     },
-    /** The last block that was read a second time; null on a network that has no final block yet. */
-    audited: () => audited,
+    audited: progress.audited,
     /** The endpoint that this block was read from last. */
-    endpointOf: (number: number) => sources.of(number).endpoint,
-    /** The blocks up to this height were read from this endpoint. */
-    onRead: sources.note,
-    /** These blocks were read again for other wallets: they are audited again. */
-    onReadAgain(blocks: { from: number; through: number }, endpoint: number): void {
-      sources.replace(blocks, endpoint);
-      lower(blocks.from - 1);
-    },
-    /** The blocks above this height are gone. */
-    onRewind(number: number): void {
-      sources.rewind(number);
-      lower(number);
-    },
+    endpointOf: (number: number) => progress.sourceOf(number).endpoint,
+    onRead: progress.onRead,
+    onReadAgain: progress.onReadAgain,
+    onRewind: progress.onRewind,
   };
 }
 

@@ -7,8 +7,6 @@ import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
 
-export type Poller = ReturnType<typeof createPoller>;
-
 type Polled = PollResult | { kind: 'ask_for_less' };
 
 export function createPoller(term: Term, position: WritablePosition, mayAcceptFork: () => boolean) {
