@@ -17,12 +17,12 @@ test('a watcher whose first endpoint is stuck reads a transfer from the second',
     await untilReceived(world, wallet, ['seen']);
     stuck.lag(50);
     await world.chain.rpc('anvil_mine', ['0x2', '0x1']);
-    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 20_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 90_000 });
   } finally {
     await world.close();
     await stuck.close();
   }
-}, 60_000);
+}, 180_000);
 
 test('a watcher that polls every ten minutes reads an announced block at once', async () => {
   const world = await startWorld();
@@ -45,4 +45,4 @@ test('a watcher that polls every ten minutes reads an announced block at once', 
   } finally {
     await world.close();
   }
-}, 60_000);
+}, 180_000);

@@ -34,7 +34,7 @@ describe('a node that is not to be trusted', () => {
     node.lag(0);
   });
 
-  /** The node fails in this way while a payment arrives: nothing is skipped, and all is told once it behaves. */
+  /** The node fails in this way while a payment arrives: nothing is skipped, and all is published once it behaves. */
   async function expectNothingLost(misbehave: () => void): Promise<void> {
     const wallet = await watchedWallet(world);
     await untilScanned(world);
@@ -73,7 +73,7 @@ describe('a node that is not to be trusted', () => {
       () => node.spoil((call) => (call.method === 'eth_getBlockByHash' ? { result: null } : undefined)),
     ],
     ['answers HTML', () => node.replaceAll({ status: 200, body: '<html>Just a moment…</html>' })],
-    ['says too often', () => node.replaceAll({ status: 429, body: 'Too Many Requests' })],
+    ['refuses us for asking too often', () => node.replaceAll({ status: 429, body: 'Too Many Requests' })],
     [
       'puts an error into HTTP 200',
       () =>
@@ -86,7 +86,7 @@ describe('a node that is not to be trusted', () => {
     async (_, misbehave) => {
       await expectNothingLost(misbehave);
     },
-    60_000,
+    120_000,
   );
 
   test('that returns the events of a failed transaction is not believed', async () => {
@@ -99,7 +99,7 @@ describe('a node that is not to be trusted', () => {
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(3);
     await untilScanned(world);
-    // What would be said of it may still be on its way.
+    // A message about it may still be on its way.
     const recipient = Buffer.from(wallet.slice(2), 'hex');
     const { rows } = await world.pool.query('select 1 from transfer where recipient = $1', [recipient]);
     expect(rows).toEqual([]);
@@ -136,7 +136,7 @@ describe('a node that is not to be trusted', () => {
     await untilScanned(world);
   });
 
-  test('that is not asked for anything new costs one request a look', async () => {
+  test('that is not asked for anything new costs one request a poll', async () => {
     await watchedWallet(world);
     await untilScanned(world);
     const calls: string[] = [];
@@ -169,7 +169,7 @@ describe('a node that wants to be asked for less', () => {
 
   test.each<[string, (node: MisbehavingNode) => void]>([
     [
-      'says so',
+      'names its limit',
       (node) =>
         node.spoil((call) =>
           isLong(call)
@@ -182,7 +182,7 @@ describe('a node that wants to be asked for less', () => {
     'and %s is asked for less, far behind as well as in a back-fill',
     async (_, limit) => {
       // Silence sets the only endpoint aside for a while each time.
-      const patience = { timeoutMs: 40_000 };
+      const patience = { timeoutMs: 90_000 };
       const world = await startWorld();
       const node = await misbehavingNode(world.chain);
       const first = world.watch({ rpcUrls: [node.url] });
@@ -202,23 +202,29 @@ describe('a node that wants to be asked for less', () => {
       await world.close();
       await node.close();
     },
-    90_000,
+    240_000,
   );
 });
 
 describe('several endpoints', () => {
   let world: World;
   let first: MisbehavingNode;
+  let watcher: RunningWatcher;
+  beforeAll(async () => {
+    world = await startWorld();
+  });
+  beforeEach(async () => {
+    first = await misbehavingNode(world.chain);
+  });
   afterEach(async () => {
-    await world.close();
+    await watcher.close();
     await first.close();
   });
+  afterAll(() => world.close());
 
-  test('a liar that comes first delays nothing but a moment: the next is asked', async () => {
-    world = await startWorld();
-    first = await misbehavingNode(world.chain);
+  test('a liar that comes first only delays: the next one is asked', async () => {
     first.spoil((call) => (call.method === 'eth_getLogs' ? { result: [] } : undefined));
-    world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+    watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await world.chain.mine(2);
@@ -227,10 +233,8 @@ describe('several endpoints', () => {
   });
 
   test('an endpoint of another chain is never used', async () => {
-    world = await startWorld();
-    first = await misbehavingNode(world.chain);
     first.spoil((call) => (call.method === 'eth_chainId' ? { result: '0x1' } : undefined));
-    const watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+    watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await untilReceived(world, wallet, ['seen']);
@@ -241,13 +245,11 @@ describe('several endpoints', () => {
   });
 
   test("a node like Tron's, without bloom, state root or safe tag, is understood", async () => {
-    world = await startWorld();
-    first = await misbehavingNode(world.chain);
     first.spoil((call, answer) => {
       if (!call.method.startsWith('eth_getBlock') || !answer.result) return undefined;
       return { result: { ...answer.result, logsBloom: `0x${'0'.repeat(512)}`, stateRoot: '0x' } };
     });
-    world.watch({ rpcUrls: [first.url], finality: 'finalized' });
+    watcher = world.watch({ rpcUrls: [first.url], finality: 'finalized' });
     const wallet = await watchedWallet(world);
     await world.chain.transfer(wallet, 5n);
     await untilReceived(world, wallet, ['seen']);
@@ -306,7 +308,7 @@ describe('a node that has pruned its history', () => {
       world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
       await untilReceived(world, wallet, ['seen', 'confirmed']);
     },
-    60_000,
+    120_000,
   );
 
   test('holds the back-fill, and never calls a wallet complete, until another endpoint has it', async () => {
@@ -338,11 +340,11 @@ describe('a node that has pruned its history', () => {
     world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
     await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilWatched(world, wallet);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('a node that is stuck on a dead branch', () => {
-  test('makes nobody take anything back while another endpoint still has our tip', async () => {
+  test('retracts nothing while another endpoint still has our tip', async () => {
     const world = await startWorld();
     const stuck = await misbehavingNode(world.chain);
     world.watch({ rpcUrls: [stuck.url, world.chain.rpcUrl], confirmations: 2 });
@@ -369,5 +371,5 @@ describe('a node that is stuck on a dead branch', () => {
     expect(rows).toEqual([]);
     await world.close();
     await stuck.close();
-  }, 60_000);
+  }, 120_000);
 });

@@ -7,6 +7,8 @@ import { startWorld, untilReceived, untilScanned, type World } from '../world.ts
 import { cursorOf, expectNothingTwice, headOf, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
+const patience = { timeoutMs: 90_000 };
+
 let world: World;
 let node: MisbehavingNode;
 let replicas: Replicas;
@@ -24,11 +26,11 @@ afterAll(async () => {
 
 const epoch = async () => (await world.pool.query<{ epoch: bigint }>('select epoch from cursor')).rows[0]!.epoch;
 
-test('a leader whose process is frozen for longer than its lease, with blocks in its hands, neither stores nor says anything of them when it wakes', async () => {
+test('a leader whose process is frozen for longer than its lease, with blocks in its hands, neither stores nor publishes anything of them when it wakes', async () => {
   // Its deadline for questions must not end before it wakes, or there would be nothing in its hands.
   const settings = { RPC_TIMEOUT_MS: '60000' };
   const frozen = await replicas.start(settings);
-  await eventually(async () => expect(await frozen.leads('local')).toBe(true));
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
   const other = await replicas.start(settings);
   const [wallet, later] = [await watchedWallet(world), await watchedWallet(world)];
   await untilScanned(world);
@@ -40,17 +42,17 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
     return undefined;
   });
   await world.chain.transfer(wallet, 5n);
-  await eventually(() => expect(isFrozen).toBe(true));
-  await eventually(async () => expect(await other.leads('local')).toBe(true), { timeoutMs: 40_000 });
+  await eventually(() => expect(isFrozen).toBe(true), patience);
+  await eventually(async () => expect(await other.leads('local')).toBe(true), patience);
   const taken = await epoch();
   await world.chain.transfer(later, 6n);
   await world.chain.mine(2);
-  await untilReceived(world, wallet, ['seen', 'confirmed']);
-  await untilReceived(world, later, ['seen', 'confirmed']);
+  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  await untilReceived(world, later, ['seen', 'confirmed'], patience);
   await untilScanned(world);
 
   frozen.process.kill('SIGCONT');
-  await eventually(async () => expect(await frozen.leads('local')).toBe(false), { timeoutMs: 30_000 });
+  await eventually(async () => expect(await frozen.leads('local')).toBe(false), patience);
   expect(await cursorOf(world)).toBe(await headOf(world));
   expect(await epoch()).toBe(taken);
   expect(await other.leads('local')).toBe(true);
@@ -60,14 +62,14 @@ test('a leader whose process is frozen for longer than its lease, with blocks in
   // It is a replica like any other again, and leads when it has to.
   other.process.kill('SIGTERM');
   await other.exited;
-  await eventually(async () => expect(await frozen.leads('local')).toBe(true), { timeoutMs: 30_000 });
+  await eventually(async () => expect(await frozen.leads('local')).toBe(true), patience);
   await world.chain.transfer(wallet, 7n);
   await world.chain.mine(2);
-  await eventually(() => expect(world.received).toHaveLength(6));
+  await eventually(() => expect(world.received).toHaveLength(6), patience);
   expectNothingTwice(world);
-}, 120_000);
+}, 300_000);
 
-test('a power cut in the middle of a reorganisation takes back what was dropped, once', async () => {
+test('a power cut in the middle of a reorganisation retracts what was dropped, once', async () => {
   const wallet = await watchedWallet(world);
   await world.chain.transfer(wallet, 5n);
   await untilReceived(world, wallet, ['seen']);
@@ -77,7 +79,7 @@ test('a power cut in the middle of a reorganisation takes back what was dropped,
   const cut = await replicas.start({ FAULT_POINT: 'reorg-written' });
   expect(await cut.exited).toBeNull();
   await replicas.start();
-  await untilReceived(world, wallet, ['seen', 'retracted'], { timeoutMs: 60_000 });
+  await untilReceived(world, wallet, ['seen', 'retracted'], patience);
   await untilScanned(world);
   expectNothingTwice(world);
-}, 120_000);
+}, 300_000);

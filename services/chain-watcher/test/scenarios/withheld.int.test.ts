@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -14,22 +14,36 @@ import { startWorld, untilReceived, untilScanned, type World } from '../world.ts
 import { askWindows, cursorOf, headOf, stateOfWatch, untilAsked, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-const patience = { timeoutMs: 30_000 };
+const patience = { timeoutMs: 60_000 };
 const noBloom = `0x${'0'.repeat(512)}`;
 
 /** The node under suspicion, and one that can be made to answer where nothing else would. */
 let world: World;
 let liar: MisbehavingNode;
 let honest: MisbehavingNode;
+let watchers: RunningWatcher[] = [];
+let receivedBefore = 0;
 
-beforeEach(async () => {
-  world = await startWorld();
-  [liar, honest] = await Promise.all([misbehavingNode(world.chain), misbehavingNode(world.chain)]);
-});
-afterEach(async () => {
-  await world.close();
-  await Promise.all([liar.close(), honest.close()]);
-});
+/** One world for the tests of a group, each with watchers of its own. */
+function shareWorld(): void {
+  beforeAll(async () => {
+    world = await startWorld();
+    [liar, honest] = await Promise.all([misbehavingNode(world.chain), misbehavingNode(world.chain)]);
+  });
+  beforeEach(() => {
+    receivedBefore = world.received.length;
+  });
+  afterEach(async () => {
+    for (const watcher of watchers) await watcher.close();
+    watchers = [];
+    liar.spoil(null);
+    honest.replaceAll(null);
+  });
+  afterAll(async () => {
+    await world.close();
+    await Promise.all([liar.close(), honest.close()]);
+  });
+}
 
 type Family = 'evm' | 'tron';
 const spellingOf = (family: Family, hex: string) => addressFromHex(family, hex);
@@ -37,7 +51,9 @@ const spellingOf = (family: Family, hex: string) => addressFromHex(family, hex);
 function watchAs(family: Family): RunningWatcher {
   const entry: Partial<Network> = { family, usdt_contract: spellingOf(family, world.chain.token) };
   if (family === 'tron') entry.default_evm = false;
-  return world.watch({ rpcUrls: [liar.url, honest.url], entry });
+  const watcher = world.watch({ rpcUrls: [liar.url, honest.url], entry });
+  watchers.push(watcher);
+  return watcher;
 }
 
 async function watchedWallet(family: Family): Promise<string> {
@@ -53,12 +69,13 @@ const pay = (wallet: string, units: bigint) => world.chain.transfer(parseAddress
 async function expectHeldBelow(block: number): Promise<void> {
   await untilAsked(liar, 8);
   expect(await cursorOf(world)).toBeLessThan(block);
-  expect(world.received).toEqual([]);
+  expect(world.received).toHaveLength(receivedBefore);
 }
 
 describe.each<Family>(['evm', 'tron'])(
   'on a chain of family %s, a node that shows no events and an empty filter',
   (family) => {
+    shareWorld();
     const hideEvents = (call: Call, answer: Answer) => {
       if (call.method === 'eth_getLogs' && answer.result) return { result: [] };
       if (!call.method.startsWith('eth_getBlockBy') || !answer.result) return undefined;
@@ -86,7 +103,7 @@ describe.each<Family>(['evm', 'tron'])(
         await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
         await untilCaughtUp(world);
       },
-      90_000,
+      180_000,
     );
 
     test('lets no watch that comes late be called complete', async () => {
@@ -108,11 +125,13 @@ describe.each<Family>(['evm', 'tron'])(
       honest.replaceAll(null);
       await untilReceived(world, late, ['seen', 'confirmed'], patience);
       await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'), patience);
-    }, 90_000);
+    }, 180_000);
   },
 );
 
 describe('a node without old blocks', () => {
+  shareWorld();
+
   type Spoil = (call: Call, answer: Answer) => Partial<Answer> | undefined;
   type WithHeight = { blockNumber?: string; number?: string } | null;
 
@@ -129,7 +148,7 @@ describe('a node without old blocks', () => {
 
   test.each<[string, (horizon: number) => Spoil]>([
     [
-      'that shows nothing in them and says nothing',
+      'that shows nothing in them, without an error',
       (horizon) => (call, answer) => {
         if (call.method === 'eth_getLogs' && Array.isArray(answer.result))
           return { result: answer.result.filter((log: { blockNumber: string }) => Number(log.blockNumber) > horizon) };
@@ -137,7 +156,7 @@ describe('a node without old blocks', () => {
       },
     ],
     [
-      'that says so',
+      'that answers with an error',
       (horizon) => (call, answer) =>
         isOf(eventMethods, call) && heightOf(call, answer) <= horizon
           ? { result: undefined, error: { code: 4444, message: 'pruned history unavailable' } }
@@ -186,11 +205,13 @@ describe('a node without old blocks', () => {
       honest.replaceAll(null);
       await untilReceived(world, late, ['seen', 'confirmed'], patience);
     },
-    90_000,
+    180_000,
   );
 });
 
 describe('a node that invents a transfer', () => {
+  shareWorld();
+
   /** A real event of this transaction, with this wallet as its recipient. */
   async function inventedFor(wallet: string, hash: string): Promise<Record<string, unknown>> {
     const { logs } = await world.chain.rpc<{ logs: { topics: string[] }[] }>('eth_getTransactionReceipt', [hash]);
@@ -204,7 +225,7 @@ describe('a node that invents a transfer', () => {
 
   test.each([
     ['in the name of a transaction that has none', (log: object) => log],
-    ['with a transaction that nobody made', (log: object) => ({ ...log, transactionHash: `0x${'ab'.repeat(32)}` })],
+    ['with a transaction that does not exist', (log: object) => ({ ...log, transactionHash: `0x${'ab'.repeat(32)}` })],
   ])(
     '%s is not believed, and another node carries the scan on',
     async (_, dressed) => {
@@ -226,10 +247,10 @@ describe('a node that invents a transfer', () => {
       await expectHeldBelow(block);
       honest.replaceAll(null);
       await untilCaughtUp(world);
-      expect(world.received).toEqual([]);
+      expect(world.received).toHaveLength(receivedBefore);
       const { rows } = await world.pool.query('select from transfer');
       expect(rows).toEqual([]);
     },
-    60_000,
+    120_000,
   );
 });
