@@ -90,7 +90,7 @@ describe('logs', () => {
   });
 });
 
-test('a receipt says whether its transaction succeeded, and must say it', () => {
+test('a receipt shows whether its transaction succeeded, and must show it', () => {
   const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', logs: [rawLog] };
   expect(parseReceipt({ ...receipt, status: '0x1' }).succeeded).toBe(true);
   expect(parseReceipt({ ...receipt, status: '0x0' }).succeeded).toBe(false);

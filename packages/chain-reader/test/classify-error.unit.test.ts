@@ -154,7 +154,7 @@ const sayings: [RpcErrorKind, number, string][] = [
   ['unknown', -32000, 'execution aborted'],
 ];
 
-describe('what a provider says', () => {
+describe('the error of a provider', () => {
   test.each(sayings)('%s: (%d) %s', (kind, code, message) => {
     expect(classifyRpcError('eth_getLogs', code, message).kind).toBe(kind);
   });
@@ -262,7 +262,7 @@ test.each([
   expect(classifyHttpStatus(status).kind).toBe(kind);
 });
 
-describe('what the connection says', () => {
+describe('the error of a connection', () => {
   test('a deadline and a refused connection have different kinds', () => {
     expect(classifyTransportError(new DOMException('late', 'TimeoutError')).kind).toBe('timeout');
     expect(classifyTransportError(Object.assign(new Error('x'), { code: 'UND_ERR_CONNECT_TIMEOUT' })).kind).toBe(

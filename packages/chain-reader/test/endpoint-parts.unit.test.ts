@@ -71,7 +71,7 @@ describe('the rest after a refusal', () => {
     return { clock, rest: createCooldown({ now: clock.now, random: () => random }) };
   };
 
-  test('is as long as the endpoint says, and no longer', () => {
+  test('is as long as the endpoint asks for, and no longer', () => {
     const { clock, rest } = restWith(1);
     expect(rest.startAfter(refusal(7_000))).toBe(true);
     clock.pass(6_999);
@@ -80,19 +80,19 @@ describe('the rest after a refusal', () => {
     expect(rest.leftMs()).toBe(0);
   });
 
-  test('is what it said last, also where we had guessed more before', () => {
+  test('is what it asked for last, also where we had guessed more before', () => {
     const { rest } = restWith(1);
     for (const said of [null, 20_000, 3_000]) rest.startAfter(refusal(said));
     expect(rest.leftMs()).toBe(3_000);
   });
 
-  test('is bounded, whatever it says', () => {
+  test('is bounded, whatever it asks for', () => {
     const { rest } = restWith(1);
     rest.startAfter(refusal(86_400_000));
     expect(rest.leftMs()).toBe(300_000);
   });
 
-  test('doubles while it does not say, up to half a minute, and begins anew after an answer', () => {
+  test('doubles while it names no time, up to half a minute, and starts again after an answer', () => {
     const { clock, rest } = restWith(1);
     const lengths: number[] = [];
     for (let refusals = 0; refusals < 9; refusals += 1) {
@@ -123,7 +123,7 @@ describe('the rest after a refusal', () => {
     expect(rest.leftMs()).toBe(1_000);
   });
 
-  test('follows any failure that says how long, and no other failure', () => {
+  test('follows any failure that names a time, and no other failure', () => {
     const { rest } = restWith(1);
     expect(rest.startAfter(new RpcError('unreachable', 'HTTP 503'))).toBe(false);
     expect(rest.leftMs()).toBe(0);

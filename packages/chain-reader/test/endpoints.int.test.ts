@@ -70,7 +70,7 @@ async function exhaust(times = 4): Promise<void> {
 }
 
 describe('among endpoints that are well', () => {
-  test('the first of the file is asked, and the others are let alone', async () => {
+  test('the first of the file is asked, and the others are left alone', async () => {
     const [, second] = await start(2);
     expect([await who(), await who(), await who()]).toEqual([0, 0, 0]);
     expect(second!.requests()).toBe(0);

@@ -66,12 +66,12 @@ describe('the height that may be confirmed', () => {
 describe('what a node calls final', () => {
   const tron = { confirmations_without_finalized: 27 };
 
-  test('is its word', () => {
+  test('is what it answers', () => {
     expect(finalizedHeight(tron, 1_000, { number: 981 })).toBe(981);
     expect(finalizedHeight(tron, 1_000, { number: 999 })).toBe(999);
   });
 
-  test('is as deep as the network says where it has no word for it', () => {
+  test('is as deep as configured where the nodes know no such tag', () => {
     expect(confirmationsOf(finalizedHeight(tron, 1_000, null), 1_000)).toBe(27);
     expect(confirmationsOf(finalizedHeight({}, 1_000, null), 1_000)).toBe(128);
   });

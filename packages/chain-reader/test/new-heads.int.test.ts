@@ -91,7 +91,7 @@ describe('an endpoint that announces its blocks', () => {
     await untilHint();
   });
 
-  test('is found dead when it says nothing any more, although the connection stays', async () => {
+  test('is found dead when it sends nothing any more, although the connection stays', async () => {
     follow({ quietMs: 50, answerMs: 100 });
     await untilFollowing();
     proxy.freeze();
@@ -104,13 +104,13 @@ describe('an endpoint that announces its blocks', () => {
     await eventually(() => expect(proxy.connections().open).toBe(1));
   });
 
-  test('is found dead when it takes the connection and never says a word', async () => {
+  test('is found dead when it accepts the connection and never sends anything', async () => {
     proxy.freeze(true);
     follow({ answerMs: 100 });
     await eventually(() => expect(proxy.connections().taken).toBeGreaterThan(2));
   });
 
-  test('is let alone on a quiet chain, as long as it answers', async () => {
+  test('is left alone on a quiet chain, as long as it answers', async () => {
     follow({ quietMs: 20 });
     await untilFollowing();
     const before = proxy.received();
@@ -145,7 +145,7 @@ describe('an endpoint that announces its blocks', () => {
     expect(hints).toBe(0);
   });
 
-  test('is disconnected when it says more than any header is long', async () => {
+  test('is disconnected when it sends more than any header is long', async () => {
     follow();
     await untilFollowing();
     proxy.inject(JSON.stringify({ method: 'eth_subscription', params: 'x'.repeat(300_000) }));
@@ -161,7 +161,7 @@ describe('an endpoint that announces its blocks', () => {
     await untilFollowing();
   });
 
-  test('is left for good when the service stops', async () => {
+  test('is not connected any more when the service stops', async () => {
     follow();
     await untilFollowing();
     following.close();

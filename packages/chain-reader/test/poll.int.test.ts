@@ -45,7 +45,7 @@ describe('a poll near the head', () => {
     expect(transfersOf(seen.answer).map(({ amountUnits }) => amountUnits)).toEqual([1n, 2n, 3n, 4n]);
   });
 
-  test('believes no empty answer of a node whose headers say nothing', async () => {
+  test('believes no empty answer of a node whose headers prove nothing', async () => {
     const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
     const silent = onLogs(() => []);
     reading.node.spoil((call, answer) => blank(call, answer) ?? silent(call, answer));
@@ -63,7 +63,7 @@ describe('a poll near the head', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: a block that is older/);
   });
 
-  test('says how far behind we are when ranges are due, also on a node without the tag', async () => {
+  test('shows how far behind we are when ranges are due, also on a node without the tag', async () => {
     const local = await reading.scannedTo(5, 3);
     await reading.chain.mine(200);
     const head = await headNumber();

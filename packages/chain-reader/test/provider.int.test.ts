@@ -96,7 +96,7 @@ describe('a single call', () => {
       }),
       'range',
     ],
-  ])('that %s is rejected for what it says', async (_, answer, kind) => {
+  ])('that %s is rejected for its text', async (_, answer, kind) => {
     await start(([call]) => ({ body: answer(call!) }));
     expect((await errorOf(rpc.send('eth_getLogs', [{ fromBlock: '0x1', toBlock: '0x9' }]))).kind).toBe(kind);
   });
@@ -106,7 +106,7 @@ describe('a single call', () => {
     expect(await rpc.send('eth_number', [1])).toBe('eth_number 1');
   });
 
-  test('about the head tells what the node names its head', async () => {
+  test('about the head reports what the node names its head', async () => {
     const heads: unknown[] = [];
     await start(honest, { onHead: (head) => void heads.push(head) });
     await rpc.send('eth_getBlockByNumber', ['latest', false]);
@@ -149,7 +149,7 @@ describe('an HTTP failure', () => {
     expect(message).not.toContain('another-secret-key');
   });
 
-  test('keeps what Retry-After says', async () => {
+  test('keeps the time of Retry-After', async () => {
     await start(() => ({ status: 429, body: '', headers: { 'retry-after': '7' } }));
     expect(await errorOf(rpc.send('eth_number', [1]))).toMatchObject({ kind: 'rate_limit', retryAfterMs: 7_000 });
   });

@@ -99,7 +99,7 @@ describe('a whole range', () => {
     expect(await failure()).toMatch(message);
   });
 
-  test('without events, of a node whose headers say nothing either, is held against the receipts', async () => {
+  test('without events, of a node whose headers prove nothing either, is held against the receipts', async () => {
     const blank = onBlocks(() => ({ logsBloom: `0x${'0'.repeat(512)}` }));
     const silent = onLogs(() => []);
     reading.node.spoil((call, answer) => blank(call, answer) ?? silent(call, answer));

@@ -65,7 +65,7 @@ describe('the position in the receipt', () => {
     });
   });
 
-  test('a failed transaction has moved nothing, whatever its logs say', () => {
+  test('a failed transaction has moved nothing, whatever its logs show', () => {
     expect(locateTransfer(decoded, sampleReceipt({ succeeded: false }), 1)).toBeNull();
   });
 

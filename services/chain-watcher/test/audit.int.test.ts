@@ -28,7 +28,7 @@ async function rescanGenesis(watcher: RunningWatcher): Promise<void> {
   }, inItsTime);
 }
 
-describe('final blocks are read once more through another endpoint', () => {
+describe('final blocks are read again through another endpoint', () => {
   let world: World;
   let first: MisbehavingNode;
   let second: MisbehavingNode;
@@ -55,7 +55,7 @@ describe('final blocks are read once more through another endpoint', () => {
   const gaps = async () =>
     (await watcher.metrics.registry.getSingleMetric('chain_missed_transfers_total')?.get())?.values[0]?.value ?? 0;
 
-  test('and a transfer that the first one hides is told after all, once, with one incident', async () => {
+  test('and a transfer that the first one hides is published after all, once, with one incident', async () => {
     const wallet = await watchedWallet(world);
     const before = await gaps();
     let hidden = '';
@@ -170,7 +170,7 @@ describe('final blocks are read once more through another endpoint', () => {
     expect(spans.filter((span) => span <= 10).length).toBeGreaterThan(5);
   });
 
-  test('by whoever did not read them first: when the scan changes endpoints, so does the audit', async () => {
+  test('by the endpoint that did not read them first: when the scan changes endpoints, so does the audit', async () => {
     const wallet = await watchedWallet(world);
     await untilAudited(world);
     first.replaceAll('drop');
@@ -208,7 +208,7 @@ test('an endpoint that does not answer the audit keeps no new block waiting', as
 });
 
 describe('with a single endpoint', () => {
-  test('blocks are read once more from it, later, when it may have completed its index', async () => {
+  test('blocks are read again from it, later, when it may have completed its index', async () => {
     const world = await startWorld();
     const node = await misbehavingNode(world.chain);
     const watcher = world.watch({ rpcUrls: [node.url] });

@@ -74,7 +74,7 @@ describe('a transfer too large for the word of one endpoint', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('waits and raises one incident while the second one says otherwise', async () => {
+  test('waits and raises one incident while the second one contradicts', async () => {
     const wallet = await watchedWallet(world);
     const { pay, misbehave, questions } = await deepTransfer(wallet, LIMIT + 1n);
     misbehave((receipt) => ({

@@ -82,7 +82,7 @@ describe('incidents', () => {
     expect(await incidentsOf(watcher)).toMatchObject([{ times: 5 }]);
   });
 
-  test('stay resolved by whoever came first, who is in the audit', async () => {
+  test('stay resolved by the first operator, who is in the audit', async () => {
     await raise();
     const [{ incident_id: id }] = (await incidentsOf(watcher)) as [ShownIncident];
     const first = await resolve(id);
@@ -123,7 +123,7 @@ describe('incidents', () => {
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ field }] } });
   });
 
-  test('that nobody has cannot be resolved, nor without saying who and why', async () => {
+  test('that do not exist cannot be resolved, nor without an actor and a reason', async () => {
     for (const id of [randomUUID(), 'yesterday'])
       expect(await resolve(id)).toMatchObject({ status: 404, body: { detail: 'Incident not found' } });
     await raise();

@@ -19,7 +19,7 @@ const row: TransferRow = {
 const ethereum = { id: 'ethereum', family: 'evm', decimals: 6, confirmations: 12 } as const;
 const tron = { id: 'tron', family: 'tron', decimals: 6, confirmations: 19 } as const;
 
-test('what is said fits the message, down to the largest amount', () => {
+test('what is published fits the message, up to the largest amount', () => {
   const message = toTransferObserved(ethereum, row, 105);
   expect(TransferObserved.parse(message)).toEqual(message);
   expect(message).toMatchObject({ amount_units: row.amount_units, confirmations: 6, confirmations_required: 12 });

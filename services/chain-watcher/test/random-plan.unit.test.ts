@@ -23,7 +23,7 @@ describe('the plan of a random run', () => {
     expect(new Set(weather.map(({ fault }) => fault))).toEqual(new Set(honestFaults));
   });
 
-  test('lets only one endpoint hide what nobody could see', () => {
+  test('lets only one endpoint hide what no other could show', () => {
     const hidden = plan(7, true).weather.filter(({ fault }) => hidingFaults.some((kind) => kind === fault));
     expect(new Set(hidden.map(({ fault }) => fault))).toEqual(new Set(hidingFaults));
     expect(new Set(hidden.map(({ endpoint }) => endpoint)).size).toBe(1);

@@ -154,7 +154,7 @@ describe('a fork below the finalized block', () => {
     await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
-  test('stays halted for the next leader too, and halts anew when it may go on but the nodes have not changed', async () => {
+  test('stays halted for the next leader too, and halts again when it may go on but the nodes have not changed', async () => {
     const other = world.watch();
     await watcher.close();
     watcher = other;
@@ -270,7 +270,7 @@ describe('an endpoint that shows another chain altogether', () => {
     await node.close();
   });
 
-  test('cannot be accepted: no block is shared, and the network stays halted and says so', async () => {
+  test('cannot be accepted: no block is shared, and the network stays halted, with that reason', async () => {
     node.spoil(onAnotherChain);
     await untilHalted(watcher, 'the nodes have another block');
     await resume(watcher, { accept_fork: true });

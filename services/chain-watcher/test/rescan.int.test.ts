@@ -78,7 +78,7 @@ async function hiddenTransfer(): Promise<{ wallet: string; block: number; timest
 }
 
 describe('a rescan', () => {
-  test('finds what the scan has missed, and once more finds nothing', async () => {
+  test('finds what the scan has missed, and a second time finds nothing', async () => {
     const { wallet, block } = await hiddenTransfer();
     const { final } = await heightsOf(world);
     const first = await rescan({ from_block: block });
@@ -111,7 +111,7 @@ describe('a rescan', () => {
     expect(row).toMatchObject({ state: 'done', from_block: 1, to_block: final, next_block: final + 1 });
   });
 
-  test('of blocks that are not final yet fails and says so', async () => {
+  test('of blocks that are not final yet fails with that reason', async () => {
     const { tip, final } = await heightsOf(world);
     expect(await rescan({ from_block: tip + 1 })).toMatchObject({
       state: 'failed',
@@ -119,7 +119,7 @@ describe('a rescan', () => {
     });
   });
 
-  test('of blocks that no node keeps fails and says which', async () => {
+  test('of blocks that no node keeps fails and names them', async () => {
     await world.chain.mine(20);
     await untilScanned(world);
     node.spoil((call) =>
@@ -184,7 +184,7 @@ describe('asking for one', () => {
     expect(await post(range)).toMatchObject({ status: 422, body: { detail: [{ field }] } });
   });
 
-  test('needs somebody who says why', async () => {
+  test('needs an actor and a reason', async () => {
     const anonymous = { from_block: 1, actor: 'olga' };
     const answer = await watcher.call('POST', '/internal/v1/chains/local/rescans', anonymous);
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ field: 'reason' }] } });

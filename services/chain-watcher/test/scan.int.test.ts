@@ -111,7 +111,7 @@ describe('what payments asks', () => {
   const ask = async (windows: unknown) =>
     (await watcher.call('POST', '/internal/v1/transfers/in-windows', { network: 'local', windows })).body as Answer;
 
-  test('transfers inside a window are told, and how far the chain is final', async () => {
+  test('transfers inside a window are returned, and how far the chain is final', async () => {
     const wallet = newWallet();
     const { created_at: from } = await world.publishPaymentCreated({ recipient: wallet });
     await untilWatched(world, wallet);
@@ -136,7 +136,7 @@ describe('what payments asks', () => {
     expect(later.transfers).toMatchObject([{ amount_units: '42', phase: 'confirmed' }]);
   });
 
-  test('nothing is claimed of a wallet nobody watches, nor of an unknown network', async () => {
+  test('nothing is claimed of a wallet that is not watched, nor of an unknown network', async () => {
     const window = { recipient: newWallet(), from: '2026-01-01T00:00:00.000Z', to: '2026-01-01T00:30:00.000Z' };
     expect(await ask([window])).toEqual({ scanned_through: null, transfers: [] });
     const unknown = await watcher.call('POST', '/internal/v1/transfers/in-windows', {
@@ -178,7 +178,7 @@ describe('what payments asks', () => {
     expect(JSON.stringify(body)).not.toContain(world.chain.rpcUrl);
   });
 
-  test('the last scanned block is told by itself, and moves with every block', async () => {
+  test('the last scanned block is returned by itself, and moves with every block', async () => {
     const tips = async () => (await watcher.call('GET', '/internal/v1/tips')).body;
     await untilScanned(world);
     const head = Number(await world.chain.rpc<string>('eth_blockNumber'));

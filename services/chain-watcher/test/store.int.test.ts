@@ -141,7 +141,7 @@ describe('transfers', () => {
     expect((await retract(7)).map(({ block_number }) => block_number)).toEqual([9n, 8n]);
   });
 
-  test('to a wallet nobody watches are left out', async () => {
+  test('to a wallet that is not watched are left out', async () => {
     expect(await insert(transferIn(7, { to: addressOf(5) }))).toEqual([]);
   });
 
@@ -181,7 +181,7 @@ describe('the fence', () => {
   });
 });
 
-test('a tip is told of networks that were asked about, and of none that was never scanned', async () => {
+test('a tip is returned for networks that were asked about, and for none that was never scanned', async () => {
   const position = { tip: { number: 7, hash: hashOf(7), timestamp: start }, head: 9, finalized: 5 };
   for (const [name, number] of [
     ['one', 7],
@@ -262,7 +262,7 @@ describe('watches', () => {
 });
 
 describe('when blocks are gone', () => {
-  test('those that replace them are audited anew, and what was audited below them is not', async () => {
+  test('those that replace them are audited again, and what was audited below them is not', async () => {
     await takeOver(pool, network);
     await transaction(pool, (tx) => moveAudited(tx, network, 20));
     await transaction(pool, (tx) => lowerAudited(tx, network, 25));

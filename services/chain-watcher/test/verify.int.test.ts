@@ -60,7 +60,7 @@ const unavailable = { status: 503, body: { detail: 'Service temporarily unavaila
 const absent = (reason: string) => ({ status: 200, body: { finding: 'absent', reason } });
 
 describe('a transfer that is asked about', () => {
-  test('is described as the chain has it, although nobody watches its wallet', async () => {
+  test('is described as the chain has it, although its wallet is not watched', async () => {
     const [wallet, other] = [newWallet(), newWallet()];
     const hash = await world.chain.transferBatch([
       { to: other, units: 1n },
@@ -236,7 +236,7 @@ describe('a node', () => {
 describe('where a network has several nodes', () => {
   test.each<[string, () => void]>([
     [
-      'lags so far that it has not heard of the transaction',
+      'lags so far that it does not know the transaction',
       () => {
         node.lag(CONFIRMATIONS);
         node.spoil(onReceipt(() => null));
@@ -252,7 +252,7 @@ describe('where a network has several nodes', () => {
     await at.close();
   });
 
-  test('one that has the height and yet lacks the transaction follows another chain: nothing can be said', async () => {
+  test('one that has the height and yet lacks the transaction follows another chain: the finding is undecided', async () => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt(() => null));
@@ -273,7 +273,7 @@ describe('where a network has several nodes', () => {
     await at.close();
   });
 
-  test('one that says the transaction failed is heard, whatever the next would say', async () => {
+  test('one that shows the transaction as failed decides, whatever the next would show', async () => {
     const at = world.watch({ rpcUrls: [node.url, world.chain.rpcUrl], confirmations: CONFIRMATIONS });
     const hash = await finalTransfer();
     node.spoil(onReceipt((receipt) => ({ ...receipt, status: '0x0' })));
@@ -282,7 +282,7 @@ describe('where a network has several nodes', () => {
   });
 });
 
-describe('nothing can be said', () => {
+describe('no finding is given', () => {
   test('of a network that is not watched here', async () => {
     const hash = await finalTransfer();
     expect(await verify(hash, { network: 'nowhere' })).toEqual({

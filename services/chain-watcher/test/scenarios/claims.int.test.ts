@@ -74,7 +74,7 @@ test.each([
   ['that lies more than an hour ahead', (seconds: number) => seconds + 7_200],
   ['in milliseconds', (seconds: number) => seconds * 1000],
   ['that no database holds', () => 2 ** 52],
-])('a time of a block %s has the next endpoint asked, and is never told', async (_, distorted) => {
+])('a time of a block %s has the next endpoint asked, and is never published', async (_, distorted) => {
   const watcher = world.watch({ rpcUrls: [first.url, second.url] });
   const wallet = await watchedWallet(world);
   await untilScanned(world);

@@ -5,7 +5,7 @@ import { startWorld, untilReceived, untilScanned } from '../world.ts';
 import { expectNothingTwice, watchedWallet } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-test('of two reorganisations, the second inside the first and both between two looks, only what stands in the end is told', async () => {
+test('of two reorganisations, the second inside the first and both between two polls, only what stands in the end is published', async () => {
   const world = await startWorld();
   const node = await misbehavingNode(world.chain);
   try {

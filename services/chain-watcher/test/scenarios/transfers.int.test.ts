@@ -19,7 +19,7 @@ describe('transfers of one transaction', () => {
   });
   afterAll(() => world.close());
 
-  test('to two wallets of one merchant and one of another are told one by one, each to its merchant', async () => {
+  test('to two wallets of one merchant and one of another are published one by one, each to its merchant', async () => {
     const [shop, other] = [newId('mer'), newId('mer')];
     const first = await watchedWallet(world, { merchant_id: shop });
     const second = await watchedWallet(world, { merchant_id: shop });
@@ -73,12 +73,12 @@ describe('what only looks like a transfer of the token', () => {
     });
   }
 
-  test('a transfer of nothing, as address poisoning sends them, is not told', async () => {
+  test('a transfer of nothing, as address poisoning sends them, is not published', async () => {
     await world.chain.transfer(wallet, 0n);
     await expectOnlyTheNext();
   });
 
-  test('the same event of another contract is not told', async () => {
+  test('the same event of another contract is not published', async () => {
     const { payer } = world.chain;
     await emitAt(world.chain, newWallet(), [{ topics: transferTopicsOf(payer, wallet), data: wordOf(5n) }]);
     await expectOnlyTheNext();
@@ -116,7 +116,7 @@ describe('what only looks like a transfer of the token', () => {
 });
 
 describe('a token of 18 decimals', () => {
-  test('is told and asked about to the last base unit', async () => {
+  test('is published and returned to the last base unit', async () => {
     const world = await startWorld({ decimals: 18 });
     try {
       const watcher = world.watch();
@@ -143,7 +143,7 @@ describe('a token of 18 decimals', () => {
   });
 });
 
-describe('a payment that is heard of after its transfer', () => {
+describe('a payment whose message comes after its transfer', () => {
   let world: World;
   let watcher: RunningWatcher;
   beforeAll(async () => {

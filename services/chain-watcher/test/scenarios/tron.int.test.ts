@@ -51,7 +51,7 @@ describe("a network of Tron's kind", () => {
     node.refuseEvery(0);
   });
 
-  test('tells a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
+  test('publishes a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
     const wallet = await watchedWallet(world);
     const hash = await pay(world, wallet, 12_340_000n);
     const [seen] = await untilReceived(world, wallet, ['seen']);
@@ -81,7 +81,7 @@ describe("a network of Tron's kind", () => {
     expect(Date.parse(scanned_through!)).toBeLessThanOrEqual(Date.parse(transfers[0]!.block_timestamp));
   });
 
-  test('takes back what a reorganisation above its final block has dropped', async () => {
+  test('retracts what a reorganisation above its final block has dropped', async () => {
     const wallet = await watchedWallet(world);
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND - 2);
