@@ -48,9 +48,14 @@ export async function transaction<T>(
   options: TransactionOptions = {},
 ): Promise<T> {
   const startedAt = performance.now();
+  return retryAborted(() => runOnce(pool, run, options, startedAt));
+}
+
+/** Runs again, at most three times in all, what the server aborted in favour of another transaction. */
+export async function retryAborted<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runOnce(pool, run, options, startedAt);
+      return await run();
     } catch (error) {
       if (!isRetryable(error) || attempt === MAX_ATTEMPTS) throw error;
     }

@@ -1,11 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
-import {
-  type Finding,
-  FindTransfersInWindows,
-  type TransferId,
-  VerifyTransfer,
-} from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { FindTransfersInWindows } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
@@ -48,15 +43,6 @@ export const createChain = (watcher: ServiceClient) => ({
     });
     return { scannedThrough: through === null ? null : new Date(through), transfers };
   },
-});
-
-export type TransferVerifier = ReturnType<typeof createTransferVerifier>;
-
-/** @param watcher with a deadline that leaves chain-watcher time to ask several nodes. */
-export const createTransferVerifier = (watcher: ServiceClient) => ({
-  /** Has the chain read again, past everything that is stored. */
-  verify: ({ network, transaction_id, transaction_event_index }: TransferId): Promise<Finding> =>
-    watcher.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } }),
 });
 
 export type TipReader = ReturnType<typeof createTipReader>;

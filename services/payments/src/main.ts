@@ -8,7 +8,7 @@ import { ping } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
-import { createChain, createOwners, createTipReader, createTransferVerifier } from './clients.ts';
+import { createChain, createOwners, createTipReader } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment, type CreationContext } from './creation/creation.ts';
 import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
@@ -53,7 +53,7 @@ await startService({
     // must not block the questions of the expiry loop.
     const watcher = config.chainWatcherUrl;
     const chain = createChain(client('chain-watcher', watcher));
-    const verifier = createTransferVerifier(client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS));
+    const verifier = client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS);
     const tipReader = createTipReader(client('chain-watcher tips', watcher, TIPS_TIMEOUT_MS));
 
     const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);

@@ -1,10 +1,10 @@
 import type { Author } from '@quittance/contracts/author.ts';
-import type { Finding } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { type Finding, VerifyTransfer } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact, Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { TransferVerifier } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { pay } from '../settlement/settlement.ts';
 import { unmatchedReasonFor } from '../settlement/payment-window.ts';
@@ -16,7 +16,8 @@ import { proveTransfer, refusalReason } from './acceptance-rules.ts';
 export type AcceptanceContext = {
   db: Queryable;
   transact: Transact;
-  verifier: TransferVerifier;
+  /** Of chain-watcher, with a deadline that leaves it time to ask several nodes. */
+  verifier: ServiceClient;
   messages: PaymentMessages;
   logger: Logger;
 };
@@ -45,7 +46,8 @@ export async function acceptTransfer(context: AcceptanceContext, request: Accept
   if (accepted !== null) return accepted;
   // Decided again under locks; here it saves the question to the chain, and the transaction.
   refuse(refusalReason(pair.payment, pair.transfer));
-  const finding = await verifier.verify(pair.transfer);
+  const { network, transaction_id, transaction_event_index } = pair.transfer;
+  const finding = await verifier.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } });
   requireProof(pair.transfer, finding);
   return transact((tx) => acceptLocked({ ...context, tx }, pair, finding, request.author));
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { isRetryable } from '@quittance/postgres/errors.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
-import { transaction } from '@quittance/postgres/transaction.ts';
+import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
 import { lockLanes, makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
@@ -55,21 +54,22 @@ export type Claim = {
 const MAX_DELIVERIES = 256;
 const MAX_LANES = 64;
 const MIN_LANES = 16;
-/** When much is due most lanes give several, and each lane that is locked in vain costs as much as a delivery. */
+/** When much is due most lanes give several, and each lane that is locked for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
 
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
 /**
  * Leases due deliveries to this process, a few of each due lane.
- * Lanes whose deliveries have all ended are claimed once more in vain. Many of those must not hide one that has something to send:
- * then, too, there may be more.
+ * Lanes whose deliveries have all ended are claimed once more without a result. Many of those must not hide one that has something to
+ * send: then, too, there may be more.
  */
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
   const room = Math.min(MAX_DELIVERIES, bounds.room);
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
   const leaseId = randomUUID();
-  const { rows } = await retryAfterDeadlock(() =>
+  // Late settlements of lapsed leases may lock rows in another order than a claim does.
+  const { rows } = await retryAborted(() =>
     pool.query(
       `select * from claim_deliveries(max_deliveries => $1::int, max_lanes => $2::int, lane_limit => $3::int,
                                       host_limit => $4::int, in_flight => $5::jsonb, host_limits => $6::jsonb,
@@ -83,16 +83,6 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
   const claimed = due.map((row) => ({ ...row, lease_id: leaseId }));
   return { claimed, more, databaseNow };
-}
-
-/** Late settlements of lapsed leases may lock rows in another order than a claim does; by the second try they have ended. */
-async function retryAfterDeadlock<T>(run: () => Promise<T>): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!isRetryable(error)) throw error;
-    return run();
-  }
 }
 
 /** Releases deliveries whose POST has not started: no attempt, no interruption, due again after the pause. */
