@@ -42,7 +42,7 @@ test.each([
   ['a broken schema', '{"merchant_id":"mer_1"}', {}],
   ['a newer version', validBody(), { version: 2 }],
   ['a message id that is no UUID', validBody(), { messageId: 'first' }],
-])('a message with %s becomes a dead letter at once, and the queue goes on', async (_, body, properties) => {
+])('a message with %s becomes a dead letter at once, and the queue continues', async (_, body, properties) => {
   world.consume([recording()]);
   const poison = await publishRaw(world, body, properties);
   const messageId = await publishRaw(world, validBody());
@@ -92,7 +92,7 @@ test('a handler that fails three times and then succeeds has one effect', async 
   expect(await effects(world)).toEqual([messageId]);
 });
 
-test('a handler that always fails is given up at the delivery limit, with its error beside the message', async () => {
+test('a message whose handler always fails becomes a dead letter at the delivery limit, with its error beside the message', async () => {
   world.consume([
     recording(() => {
       throw new Error('never');

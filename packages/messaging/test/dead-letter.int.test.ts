@@ -106,7 +106,7 @@ test('only letters of the chosen cause and age are sent back', async () => {
   expect(ids(await listDeadLetters(world.broker))).toEqual([messageIds[0], strange]);
 });
 
-test('the oldest go first, also when only some were looked at before', async () => {
+test('the oldest go first, also when only some were read before', async () => {
   const messageIds = await threeDeadLetters();
   repaired = true;
   expect(ids(await listDeadLetters(world.broker, { queue: QUEUE, limit: 1 }))).toEqual([messageIds[0]]);

@@ -23,7 +23,7 @@ test('inbox rows older than a week are deleted, a bounded number at a time', asy
   expect(rows).toEqual([{ handler: 'young' }]);
 });
 
-test('of consumers that were given the same messages in opposite order, one takes them all and none is made to give way', async () => {
+test('of consumers that receive the same messages in opposite order, one processes them all without a deadlock', async () => {
   for (let round = 0; round < 10; round += 1) {
     const messageIds = Array.from({ length: 2_000 }, () => randomUUID());
     let tries = 0;

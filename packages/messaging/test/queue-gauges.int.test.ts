@@ -31,7 +31,7 @@ async function shown(): Promise<{ ready?: number; consumers?: number; dead?: num
 const becomes = (expected: Awaited<ReturnType<typeof shown>>) =>
   eventually(async () => expect(await shown()).toEqual(expected));
 
-test('what waits in a queue, who takes it and what was given up is shown', async () => {
+test('the messages, consumers and dead letters of a queue are shown', async () => {
   await becomes({ ready: 0, consumers: 0, dead: 0 });
   await publishRaw(world, JSON.stringify(webhookConfigured()));
   await becomes({ ready: 1, consumers: 0, dead: 0 });

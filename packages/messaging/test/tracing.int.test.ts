@@ -99,7 +99,7 @@ describe('the trace of a message', () => {
     );
   });
 
-  test('goes on when RabbitMQ hands a message out again, because its consumer was lost before the acknowledgement', async () => {
+  test('continues when RabbitMQ redelivers a message, because its consumer was lost before the acknowledgement', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<null>();
     let calls = 0;
     world.consume([

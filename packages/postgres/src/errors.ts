@@ -1,7 +1,7 @@
 /**
  * True when the database is unreachable or cannot answer now, so that the same request may succeed later: the caller answers
  * 503, or retries. True for network errors, time limits (ours and the server's), a server that is starting,
- * stopping, full or read-only, and for deadlocks and serialization failures that were retried in vain.
+ * stopping, full or read-only, and for deadlocks and serialization failures that remain after retries.
  * False for everything that would fail again: constraint violations, wrong SQL, missing rights.
  * Looks through `cause`, AggregateErrors and what Prisma wraps around a driver's error.
  */

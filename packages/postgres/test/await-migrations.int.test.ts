@@ -46,7 +46,7 @@ describe('waiting for migrations', () => {
     await expect(waiting).resolves.toBeUndefined();
   });
 
-  test('goes on while one is missing, and says which', async () => {
+  test('waits while one is missing, and logs which', async () => {
     await run('migrations');
     await writeFile(join(directory, 'migrations', '0002_stock.sql'), 'alter table items add stock int');
     await expect(wait(1_000, 'migrations')).rejects.toThrow('not yet applied: 0002_stock');
@@ -65,7 +65,7 @@ describe('waiting for migrations', () => {
     await expect(run('migrations')).resolves.toBeUndefined();
   });
 
-  test('goes on while a function is missing or has another text, and says which', async () => {
+  test('waits while a function is missing or has another text, and logs which', async () => {
     await run('migrations');
     await writeFile(join(directory, 'sql', 'stock.sql'), stock(1));
     await expect(wait(1_000, 'migrations')).rejects.toThrow('not yet applied: sql/stock');

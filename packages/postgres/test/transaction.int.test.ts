@@ -167,7 +167,7 @@ describe('a transaction', () => {
     expect(rows).toEqual([{ stock: 2 }, { stock: 2 }]);
   });
 
-  test('that can never be serialized is given up after three attempts', async () => {
+  test('that can never be serialized fails after three attempts', async () => {
     let attempts = 0;
     const failing = transaction(pool, async (tx) => {
       attempts += 1;

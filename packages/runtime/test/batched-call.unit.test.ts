@@ -27,7 +27,7 @@ function manual(options: Limits = {}) {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('questions that come together', () => {
+describe('calls of one turn of the event loop', () => {
   test('are one call, and equal ones are asked once and answered each in its place', async () => {
     const { calls, ask } = manual();
     const answers = Promise.all([ask('a'), ask('b'), ask('A')]);
@@ -47,7 +47,7 @@ describe('questions that come together', () => {
   });
 });
 
-test('while a call is under way, questions collect for the next one', async () => {
+test('while a run is under way, calls collect for the next one', async () => {
   const { calls, ask } = manual();
   const first = ask('a');
   await turn();
@@ -63,7 +63,7 @@ test('while a call is under way, questions collect for the next one', async () =
   expect(await Promise.all([second, third])).toEqual(['b×1 1/1', 'c×1 1/1']);
 });
 
-test('a call that fails fails for those who asked, and the next one is not held up by it', async () => {
+test('a run that fails fails for its callers, and does not delay the next one', async () => {
   const { calls, ask } = manual();
   const first = [ask('a'), ask('b')].map((answer) => answer.catch((error: unknown) => (error as Error).message));
   await turn();
@@ -76,7 +76,7 @@ test('a call that fails fails for those who asked, and the next one is not held 
   expect(await next).toBe('c×1 1/1');
 });
 
-test('a run that answers fewer than it was asked is an error, never somebody else’s answer', async () => {
+test('a run with fewer results than inputs is an error, never the result of another input', async () => {
   const ask = createBatchedCall<string, string, string>({
     keyOf: (question) => question,
     run: async () => ['only one'],
@@ -90,7 +90,7 @@ test('a run that answers fewer than it was asked is an error, never somebody els
   expect(answers.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
 });
 
-test('beyond so many that wait, a question is refused at once, and taken again when there is room', async () => {
+test('beyond the limit of waiting calls, a call is refused at once, and accepted again when there is room', async () => {
   const { calls, ask } = manual({ maxWaiting: 2 });
   const waiting = Promise.all([ask('a'), ask('b')]);
   await expect(ask('c')).rejects.toBeInstanceOf(Overloaded);
@@ -103,7 +103,7 @@ test('beyond so many that wait, a question is refused at once, and taken again w
   expect(await next).toBe('c×1 1/1');
 });
 
-test('a question is given up in time, and never asked when its turn comes later', async () => {
+test('a call times out, and its input does not run later', async () => {
   const { calls, ask } = manual({ timeoutMs: 200, maxWaiting: 2 });
   const asked = ask('a').catch((error: unknown) => error);
   await turn();
@@ -122,7 +122,7 @@ test('a question is given up in time, and never asked when its turn comes later'
   expect(await next).toBe('d×1 1/1');
 });
 
-test('a call for one request bears its id; one for several bears none of theirs', async () => {
+test('a run for one request has its id; one for several has a new one', async () => {
   const { calls, ask } = manual();
   const alone = withRequestId('first', () => ask('a'));
   await turn();

@@ -65,7 +65,7 @@ describe('spans', () => {
 });
 
 describe('a collector', () => {
-  test('that hangs keeps nobody from ending, holds no more than the queue, and is said once', async () => {
+  test('that hangs delays no stop, holds no more than the queue, and is logged once', async () => {
     const { spans, close, lines, count } = startExport();
     collector.become('hanging');
     spans(10_000);
@@ -81,7 +81,7 @@ describe('a collector', () => {
     expect(lines.filter((line) => line.includes('the last spans were not exported'))).toHaveLength(1);
   });
 
-  test('that refuses is told once, and what comes after it mends is exported', async () => {
+  test('that refuses is logged once, and spans are exported again when it accepts them', async () => {
     const { spans, close, lines, count } = startExport();
     collector.become('refusing');
     spans(1);

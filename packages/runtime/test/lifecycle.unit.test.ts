@@ -40,7 +40,7 @@ describe('stopping', () => {
     expect(await stopped).toEqual({ clean: false });
   });
 
-  test('something that never closes is given up after the bound', async () => {
+  test('a resource that never closes is abandoned at the time limit', async () => {
     const { lifecycle, stopped } = createLifecycle({ logger, timeoutMs: 10 });
     lifecycle.onStop('stuck', () => new Promise(() => undefined));
     await lifecycle.stop('test');

@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 
 import { createMetrics } from '../src/metrics.ts';
 
-test('one name is one metric, whoever asks for it', async () => {
+test('one name is one metric, wherever it is used', async () => {
   const metrics = createMetrics({ service: 'shop', processMetrics: false });
   metrics.counter('payments_created_total', 'Payments created', ['network']).inc({ network: 'local' });
   metrics.counter('payments_created_total', 'Payments created', ['network']).inc({ network: 'local' });

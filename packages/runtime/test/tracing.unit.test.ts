@@ -55,7 +55,7 @@ describe('a span', () => {
     expect(apart!.traceId).not.toBe(recordedOuter!.traceId);
   });
 
-  test('says how it went on to whoever reads its traceparent', () => {
+  test('continues in whatever reads its traceparent', () => {
     const { ended } = record();
     const span = start('one', { origin: { parent: sampled } });
     span.end();
@@ -63,7 +63,7 @@ describe('a span', () => {
     expect(ended()[0]!.parentSpanId).toBe('b'.repeat(16));
   });
 
-  test('of a trace that is not sampled is none, here and with everybody who goes on from it', () => {
+  test('of a trace that is not sampled is not recorded, here and in whatever continues it', () => {
     const { ended } = record();
     const span = start('one', { origin: { parent: unsampled } });
     inSpan(span, () => start('two').end());
@@ -106,7 +106,7 @@ describe('work on behalf of several', () => {
     expect(ended()).toEqual([]);
   });
 
-  test('questions put together are asked in the trace of a lone one, and in nobody’s for several', async () => {
+  test('a batched call runs in the trace of a lone caller, and in a new one for several', async () => {
     const { ended } = record();
     const ask = createBatchedCall<string, string, string>({
       ...{ maxBatch: 10, maxWaiting: 10, concurrency: 1, timeoutMs: 10_000 },

@@ -105,7 +105,7 @@ describe('why a creation is blocked', () => {
     expect(await creationBlockReason(beta, usage, new Date('2026-03-02T00:00:00.000Z'))).toBeNull();
   });
 
-  test('counts a new package from its own start, while the day goes on counting', async () => {
+  test('counts a new package from its own start, while the day keeps counting', async () => {
     const moved: Usage = { used_lifetime: 4007, package_base: 4000, used_day: '2026-03-01', used_today: 10 };
     expect(await creationBlockReason({ ...beta, daily_limit: null }, moved, now)).toBeNull();
     expect(await creationBlockReason(beta, moved, now)).toBe('daily_quota_exhausted');

@@ -77,7 +77,7 @@ describe('the confirmations of a payment that is CHECKING', () => {
     await untilAskedTwice(async () => expect((await view(one)).confirmations).toEqual({ seen: 1, required: 12 }));
   });
 
-  test('stay as they were last known while chain-watcher fails, and go on when it is back', async () => {
+  test('stay as they were last known while chain-watcher fails, and continue when it is back', async () => {
     const { one } = await checkingPayment();
     scannedTo(BLOCK + 4);
     await untilSeen(one, 5);

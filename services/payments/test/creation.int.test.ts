@@ -286,7 +286,7 @@ describe('access', () => {
     expect((await create(payments, merchantId)).json.detail.code).toBe('creation_paused');
   });
 
-  test('starts at zero with a new package, while the day and the lifetime go on', () =>
+  test('starts at zero with a new package, while the day and the lifetime keep counting', () =>
     withinOneDay(async () => {
       const merchantId = await newMerchant(payments);
       await newPayment(payments, {}, merchantId);

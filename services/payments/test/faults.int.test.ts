@@ -65,7 +65,7 @@ const GATEWAY_DEADLINE_MS = 1_500;
 test.each([
   ["the merchant's gate was locked", lockGate],
   ['the database stood still', stallDatabase],
-])('a creation that the gateway gave up while %s stores nothing', async (_, obstruct) => {
+])('a creation that timed out at the gateway while %s stores nothing', async (_, obstruct) => {
   const merchantId = await newMerchant(payments);
   const release = await obstruct(merchantId);
   const answer = create(payments, merchantId);

@@ -82,7 +82,7 @@ create index delivery_failed_of_merchant on delivery (merchant_id, event_id) whe
 create table lane (
   merchant_id    text primary key,
   -- When a claim may look at the lane; null when nothing pends. It is at most the earliest next_attempt_at of its pending deliveries or,
-  -- if later, open_until. Too early costs one claim in vain, too late would forget an event: every statement that moves a delivery
+  -- if later, open_until. Too early costs one claim without a result, too late would forget an event: every statement that moves a delivery
   -- forward updates its lane in the same transaction.
   next_due_at    timestamptz,
   -- The account is blocked: its deliveries wait.

@@ -19,7 +19,7 @@ begin
   with ended as (
     select o.merchant_id, bool_or(o.error_category is null) as has_success,
            count(o.error_category)::int as failures, max(o.error_category) as error_category,
-           -- Too early where a failure turns out not to count; the lane is then claimed once in vain.
+           -- Too early where a failure turns out not to count; the lane is then claimed once without a result.
            min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at
       from jsonb_to_recordset(outcomes) as o(merchant_id text, error_category text, retry_delay_seconds double precision)
      group by o.merchant_id

@@ -31,7 +31,7 @@ describe('a process', () => {
     expect(await text()).toContain(`webhook_clock_difference_seconds{service="test"} ${seconds}`);
   });
 
-  test('goes on once its clock is right again', () => {
+  test('resumes once its clock is right again', () => {
     let offMs = 60_000;
     const { pressure: it } = pressureAt(() => new Date(databaseNow.getTime() + offMs));
     it.databaseTime(databaseNow);

@@ -146,7 +146,7 @@ describe('a settlement', () => {
     expect((await claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
 
-  test('counts a success, whoever holds the lease by now', async () => {
+  test('counts a success, whichever process has the lease by now', async () => {
     const eventId = await addEvent(await addMerchant());
     const [early] = await claim();
     await lapse();

@@ -10,7 +10,7 @@ const required = {
 };
 
 describe('the settings', () => {
-  test('eight retries and no local receiver, unless told otherwise', () => {
+  test('eight retries and no local receiver, unless the settings differ', () => {
     const config = readConfig(required);
     expect(config.retryDelaysSeconds).toEqual([5, 60, 300, 1800, 7200, 28800, 72000, 144000]);
     expect(config.localReceiver).toBeNull();

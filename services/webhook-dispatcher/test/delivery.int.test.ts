@@ -157,7 +157,7 @@ describe('a failing receiver', () => {
     expect(audit.rowCount).toBe(1);
   });
 
-  test("cannot be told by a retry of an unknown event from one of another merchant's: both are 404", async () => {
+  test("has the same 404 for a retry of an unknown event and of another merchant's", async () => {
     const [merchant, other] = [await world.merchant(), await world.merchant()];
     world.receiver.answer(merchant.host, status(500));
     const { event_id } = await ends(await world.pay(merchant), { status: 'failed' });

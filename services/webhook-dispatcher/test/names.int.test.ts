@@ -55,7 +55,7 @@ describe('PUT asks where a name leads', () => {
     },
   );
 
-  test.each(['empty.io', 'unknown.io'])('422 for %s, which nobody could reach', async (name) => {
+  test.each(['empty.io', 'unknown.io'])('422 for %s, a name without an address', async (name) => {
     expect(await put(`https://${name}/`)).toEqual({
       status: 422,
       body: { detail: [{ field: 'url', reason: 'must have a host name that exists' }] },

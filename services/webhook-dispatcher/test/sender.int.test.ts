@@ -242,7 +242,7 @@ describe('TLS', () => {
     silent.close();
   });
 
-  test('all addresses of a name together get five seconds, and the attempt goes on to the next one in time', async () => {
+  test('all addresses of a name together get five seconds, and the attempt tries the next one in time', async () => {
     const given: number[] = [];
     const connector = createConnector({
       resolve: async () => ['8.8.8.8', '8.8.4.4', '1.1.1.1', '1.0.0.1', '9.9.9.9'],

@@ -73,7 +73,7 @@ const settled = (eventId: string, state: string) =>
 
 const paid = () => tracer()!.start('paid', 'consumer', { origin: { parent: null } }).traceparent;
 
-test('each attempt is in the trace of its event, and the receiver is not told of it', async () => {
+test('each attempt is in the trace of its event, and no header of it goes to the receiver', async () => {
   const host = 'traced.io';
   receiver.answer(host, status(500));
   const traceparent = paid();

@@ -140,7 +140,7 @@ describe('a name is dialled only when all it leads to is public', () => {
 });
 
 describe('a name that changes', () => {
-  test('between two attempts is asked for again, whatever its answer said about its life', async () => {
+  test('between two attempts is resolved again, whatever the TTL of its answer', async () => {
     for (const ttl of [0, 3_600]) {
       const name = `rebound-${ttl}.io`;
       zones[name] = { ...outside, ttl };
@@ -179,7 +179,7 @@ describe('a name that changes', () => {
   });
 });
 
-describe('what is connected is looked at once more', () => {
+describe('what is connected is checked again', () => {
   test('a connection that ended at an address which is not public is dropped without a word', async () => {
     const local = await startReceiver(authority);
     try {
@@ -217,7 +217,7 @@ describe('a stored URL', () => {
     }
   });
 
-  test('leads the HTTP client to no other host, port or scheme than the policy looked at', async () => {
+  test('leads the HTTP client to no other host, port or scheme than the policy checked', async () => {
     const targets: { protocol: string; hostname: string; port: string; servername?: string | undefined }[] = [];
     const agent = new Agent({
       allowH2: false,

@@ -4,7 +4,7 @@ import { type Backoff, backoffMs, pause } from '@quittance/runtime/concurrency/b
 export type RetryPolicy = {
   /** Pauses while the database is unavailable. */
   unavailable: Backoff;
-  /** Longest wait for the database; below the 30 minutes after which RabbitMQ takes back a message that is not acknowledged. */
+  /** Longest wait for the database; below the 30 minutes after which RabbitMQ requeues a message that is not acknowledged. */
   maxWaitMs: number;
   /** Pauses before a message whose handler failed returns to its queue. */
   failed: Backoff;

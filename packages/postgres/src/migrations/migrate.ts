@@ -8,7 +8,7 @@ import { migrationNames, pathOf, type MigrationSource } from './source.ts';
 
 /** Longest wait for another replica's migration to finish. */
 const MIGRATION_LOCK_TIMEOUT_MS = 120_000;
-/** A migration that cannot get its locks gives up before it has stopped the service for long. */
+/** A migration that cannot get its locks fails before it has blocked the service for long. */
 const LOCK_TIMEOUT_MS = 10_000;
 
 /**

@@ -21,7 +21,7 @@ const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 /** A half-open circuit lets one probe through. The limit doubles with every attempt that connects. */
 const PROBE_LIMIT = 1;
-/** A host without an attempt for this long starts afresh. */
+/** A host without an attempt for this long is forgotten. */
 const FORGET_MS = 600_000;
 
 type Circuit = {

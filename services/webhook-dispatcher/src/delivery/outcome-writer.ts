@@ -8,7 +8,7 @@ const MAX_BATCH = 256;
 const RETRY_MS = 250;
 
 /**
- * Stores outcomes in batches: one by one, the commits would be the bottleneck. An outcome cannot be had again, so a database that is
+ * Stores outcomes in batches: one by one, the commits would be the bottleneck. An outcome cannot be produced again, so a database that is
  * away is waited for. The caller bounds what waits: it keeps the attempt's place until its outcome is stored.
  * @param options.write writes all the outcomes or none.
  * @returns resolves once its outcome is written, or abandoned because it never can be.

@@ -118,7 +118,7 @@ test('answers of receivers that come while the database is away are stored once 
   expect(gate.held()).toBe(0);
 }, 60_000);
 
-test('deliveries and manual retries go on without the broker, and what the broker lost arrives once payments replays it', async () => {
+test('deliveries and manual retries continue without the broker, and what the broker lost arrives once payments replays it', async () => {
   const gate = createGate();
   const merchants = await site.merchants(5, () => gate.hold);
   const [failing] = await site.merchants(1, ({ nth }) => status(nth <= 9 ? 500 : 200));

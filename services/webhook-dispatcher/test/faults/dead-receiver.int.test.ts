@@ -27,7 +27,7 @@ async function laneOf({ merchantId }: Merchant): Promise<LaneRow> {
   return rows[0]!;
 }
 
-test('a dead receiver with a backlog is spared, delays no other receiver, and recovers slowly', async () => {
+test('a dead receiver with a backlog gets few attempts, delays no other receiver, and recovers slowly', async () => {
   const gate = createGate();
   const [dead] = (await site.merchants(1, () => status(503))) as [Merchant];
   const others = await site.merchants(5);
