@@ -62,7 +62,7 @@ export function chooseLanguage(wish: { lang?: string | undefined; acceptLanguage
 /**
  * RFC 4647 lookup: goes through the ranges from the most wanted on and takes the first that leads to a language of ours. The
  * negotiator that Express brings along ranks `de` below `fr` in "de-AT, fr;q=0.5, de;q=0.1", knows no old codes, takes q=5 for
- * a quality, and reads a header to its end, however long somebody makes it.
+ * a quality, and reads a header to its end, however long it is.
  */
 function chooseAccepted(header: string): Language | undefined {
   const ranges = readRanges(header);

@@ -29,7 +29,7 @@ describe('the language of a page', () => {
     },
   );
 
-  test('is English for somebody who says nothing', () => {
+  test('is English for a reader who names no language', () => {
     expect(chooseLanguage({}).code).toBe('en');
     expect(chosenBy('')).toBe('en');
   });

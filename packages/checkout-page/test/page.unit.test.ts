@@ -59,7 +59,7 @@ describe('the checkout page', () => {
     expect(page.includes('http-equiv="refresh"')).toBe(kept === 'kept current');
   });
 
-  test('invites nobody to pay but while it waits', () => {
+  test('invites to pay only while it waits', () => {
     expect(show()).toContain('class="qr"');
     for (const view of [
       { server_time: payment.expires_at },
@@ -95,7 +95,7 @@ describe('the checkout page', () => {
     expect(paymentPage(view, network, english)).not.toContain('href="https://');
   });
 
-  test('is shown for a network that is not configured any more, but nobody is asked to pay on it', () => {
+  test('is shown for a network that is not configured any more, but asks for no payment on it', () => {
     const view = { payment, confirmations: null, server_time: '2026-01-31T08:30:00.000Z' };
     expect(() => paymentPage(view, null, english)).toThrow('local');
     expect(textOf(paymentPage({ ...view, payment: { ...payment, ...paid } }, null, english))).toContain(

@@ -63,7 +63,7 @@ describe('the QR code', () => {
     for (const [y, x] of corners) expect(modules[y]?.[x]).toBe(1);
   });
 
-  test('a screen reader is told what it is, in words that cannot become markup', () => {
+  test('a screen reader says what it is, in words that cannot become markup', () => {
     expect(qrCode(USDT, 'the "code" <b>').html).toContain(' aria-label="the &quot;code&quot; &lt;b&gt;"');
   });
 });

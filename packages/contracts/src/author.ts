@@ -1,7 +1,7 @@
 /** Who changed something, and why: what every row of an audit says. */
 export type Author = { actor: string; reason: string };
 
-/** @returns the JSON Schema of a text that somebody wrote. PostgreSQL can store neither a NUL in one nor half of a character. */
+/** @returns the JSON Schema of a text that a person wrote. PostgreSQL can store neither a NUL in one nor half of a character. */
 export const textSchema = (maxLength: number) =>
   ({ type: 'string', minLength: 1, maxLength, pattern: '^[^\\u0000\\ud800-\\udfff]*$' }) as const;
 

@@ -28,7 +28,7 @@ export type TypeOf<Schema> = Schema extends { enum: readonly (infer Value)[] }
 
 type Types = { string: string; integer: number; number: number; boolean: boolean; null: null };
 
-/** An object with these fields, all of them required unless it is said which. */
+/** An object with these fields, all of them required unless `Required` names some. */
 export type ObjectOf<Properties, Required = keyof Properties> = {
   -readonly [field in keyof Properties as field extends Required ? field : never]: TypeOf<Properties[field]>;
 } & {

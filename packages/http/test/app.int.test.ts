@@ -244,7 +244,7 @@ describe('routes under /internal/', () => {
     const open = startServer({
       routes: [{ method: 'GET', path: '/internal/x', handle: () => ({ status: 200 }) }],
     });
-    await expect(open).rejects.toThrow('would be open to everybody');
+    await expect(open).rejects.toThrow('would be public');
   });
 });
 

@@ -38,7 +38,7 @@ export function authorOf({ actor, reason }: AuthorOptions, { user }: Config): { 
   if (name === '')
     throw new Failure(
       'wrongUse',
-      'Say who you are with --actor: the audit names everybody, and this system does not know you.',
+      'Say who you are with --actor: the audit names the author of every change, and this system does not know you.',
     );
   return { actor: name, reason };
 }

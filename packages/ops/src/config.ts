@@ -21,6 +21,8 @@ export const serviceSettings = {
   'chain-watcher': 'CHAIN_WATCHER_URL',
 } as const satisfies Record<ServiceName, string>;
 
+const services = Object.entries(serviceSettings);
+
 /** An empty text is a setting that was not given; whether that matters depends on the command. */
 export type Config = {
   urls: Record<ServiceName, string>;
@@ -36,13 +38,7 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
     return settings({ ...readStack(file), ...given(env) }, (read) => {
       const url = (name: string) => read.url(name, { protocols: ['http:', 'https:'], default: '' });
       return {
-        urls: {
-          'api-gateway': url(serviceSettings['api-gateway']),
-          payments: url(serviceSettings.payments),
-          quota: url(serviceSettings.quota),
-          'webhook-dispatcher': url(serviceSettings['webhook-dispatcher']),
-          'chain-watcher': url(serviceSettings['chain-watcher']),
-        },
+        urls: Object.fromEntries(services.map(([service, name]) => [service, url(name)])) as Config['urls'],
         internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
         user: read.optionalText('USER') ?? systemUser(),
@@ -64,7 +60,7 @@ function readStack(file: string): Record<string, string | undefined> {
       internal_token?: string;
       amqp_url?: string;
     };
-    const urls = Object.entries(serviceSettings).map(([service, name]) => [name, stack.services?.[service]?.url]);
+    const urls = services.map(([service, name]) => [name, stack.services?.[service]?.url]);
     return {
       ...(Object.fromEntries(urls) as Record<string, string | undefined>),
       API_GATEWAY_URL: stack.gateway_url,
@@ -75,7 +71,7 @@ function readStack(file: string): Record<string, string | undefined> {
     const why = error instanceof Error ? error.message : String(error);
     throw new Failure(
       'wrongUse',
-      `${file} cannot be read (${why}). Start the stack anew, or set the addresses yourself.`,
+      `${file} cannot be read (${why}). Start the stack again, or set the addresses yourself.`,
     );
   }
 }

@@ -10,7 +10,7 @@ export type Terminal = {
 };
 
 /**
- * Asks before something that cannot be taken back, or that stops a merchant's business.
+ * Asks before something that cannot be undone, or that stops a merchant's business.
  * @param question or how to find out what to ask, for which only a person has use.
  * @throws Failure when the answer is not yes, or when there is no terminal to ask at and neither `--yes` nor `--json` was given.
  */

@@ -40,7 +40,7 @@ export async function readIncidentPage(api: Api, status: 'open' | 'all', after: 
 }
 
 /**
- * The newest hundred of several lists, each newest first. Each list is gone on with after its own last incident that was shown, so that
+ * The newest hundred of several lists, each newest first. Each list continues after its own last incident that was shown, so that
  * none is left out or shown twice, however many were opened at the same time.
  */
 export function mergeIncidents(

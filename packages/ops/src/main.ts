@@ -19,7 +19,7 @@ Where things are comes from the environment, or from the stack that runs in this
   INTERNAL_TOKEN, API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
   AMQP_URL (dead-letter only)`;
 
-// Whoever reads only the beginning, as `| head` does, closes the pipe early: no fault of this command.
+// A reader of only the beginning, such as `| head`, closes the pipe early: no fault of this command.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });

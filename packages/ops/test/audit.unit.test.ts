@@ -13,7 +13,7 @@ const entry = (over: Partial<AuditEntry>): AuditEntry => ({
   ...over,
 });
 
-test('what changed is said field by field, without ids and versions', () => {
+test('what changed is shown field by field, without ids and versions', () => {
   const before = { merchant_id: 'mer_1', policy_version: 3, total_limit: 5, daily_limit: null, access_type: 'beta' };
   const after = { ...before, policy_version: 4, total_limit: 9, daily_limit: 2 };
   expect(changedFields(entry({ before, after }))).toEqual([

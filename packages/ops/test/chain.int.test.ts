@@ -131,13 +131,13 @@ describe('chain resume', () => {
     expect(services.calls[0]).toMatchObject({ path: '/chains/local/resume', body: { ...author, accept_fork: false } });
   });
 
-  test('accepts a fork only from somebody who is sure', async () => {
+  test('accepts a fork only when it is confirmed', async () => {
     await using services = await startServices({
       'POST /chains/:network/resume': () => ({ status: 200, body: { ...resumed, accept_fork: true } }),
     });
     const words = ['chain', 'resume', 'local', '--accept-fork', ...why];
     const asked = await runOps(words, services.env);
-    expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/are taken back.*add --yes/) });
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/are retracted.*add --yes/) });
     expect(services.calls).toEqual([]);
     expect(await runOps([...words, '--yes'], services.env)).toMatchObject({ code: 0 });
     expect(services.calls[0]).toMatchObject({ body: { ...author, accept_fork: true } });

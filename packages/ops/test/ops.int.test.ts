@@ -279,7 +279,7 @@ describe('merchant show, while a service is away', () => {
     ).toEqual(['api-gateway', 'quota', 'payments']);
   });
 
-  test('a merchant that does not exist is refused, whoever is away', async () => {
+  test('a merchant that does not exist is refused, whichever service is away', async () => {
     await using services = await startServices({});
     const env = { ...services.env, PAYMENTS_URL: 'http://127.0.0.1:1' };
     const result = await runOps(['merchant', 'show', merchant], env);

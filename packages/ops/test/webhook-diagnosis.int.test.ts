@@ -69,9 +69,13 @@ attempts
   });
 
   test.each([
-    [{ in_flight: true }, lane, 'pending: being sent; taken up anew 2026-11-21 20:08:00Z if that is cut off'],
+    [{ in_flight: true }, lane, 'pending: being sent; sent again 2026-11-21 20:08:00Z if that is cut off'],
     [{ status: 'delivered', delivered_at: time(7) }, lane, 'delivered 2026-11-21 20:07:00Z'],
-    [{ status: 'failed', next_attempt_at: null }, null, 'failed: no attempt is left until somebody retries it'],
+    [
+      { status: 'failed', next_attempt_at: null },
+      null,
+      'failed: no attempt is left until an operator or the merchant retries it',
+    ],
   ])('says of %j how it is', async (change, itsLane, status) => {
     await using services = await startServices(
       dispatcherWith({ event: { ...pending, ...change }, lane: itsLane, attempts: [] }),
@@ -92,7 +96,7 @@ attempts
     expect(services.calls.map(({ query }) => new URLSearchParams(query).get('before'))).toEqual([null, time(2)]);
   });
 
-  test('wants an event or a payment, and says so of what nobody has', async () => {
+  test('wants an event or a payment, and says when there is none', async () => {
     await using services = await startServices({
       'GET /events/:id': () => ({ status: 404, body: { detail: 'Webhook event not found' } }),
     });

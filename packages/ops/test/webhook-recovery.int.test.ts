@@ -92,7 +92,7 @@ test('a retry of all that failed may be killed on the way: what it began is audi
   expect(await begun(merchantId)).toEqual({ cycles: 600, pending: 600, audited: 600, events: 600 });
 });
 
-test('of two operators who retry the same events each event is begun once, and the second is told', async () => {
+test('of two operators who retry the same events each event is begun once, and the second operator sees it', async () => {
   const merchantId = await merchantWithFailed(60);
   const { rows } = await world.pool.query<{ event_id: string }>(
     `select event_id from delivery where merchant_id = $1 order by event_id`,

@@ -76,7 +76,7 @@ describe('webhook retry', () => {
     expect(JSON.parse(result.stdout)).toMatchObject({ events: [{ outcome: 'unanswered', delivery: null }] });
   });
 
-  test('--all-failed goes through every page, once somebody has said yes to how many', async () => {
+  test('--all-failed goes through every page, once their number is confirmed', async () => {
     await using services = await startServices(dispatcherOf(230));
     const words = ['webhook', 'retry', '--all-failed', '--merchant', merchant];
     const asked = await runOps(words, services.env);

@@ -32,7 +32,7 @@ afterAll(async () => {
   await database.drop();
 }, 60_000);
 
-test('requests that share a statement are told apart: each merchant has its counts, an unknown key has none', async () => {
+test('requests that share a statement are kept apart: each merchant has its counts, an unknown key has none', async () => {
   const answers = await Promise.all(
     [0, 1, 2].flatMap(() => [
       ...merchants.map((merchantId) => replicas[0]!.caller(keyOf(merchantId), rateLimits.creation)),

@@ -181,7 +181,7 @@ describe('a counter', () => {
     expect((await window())?.count).toBe(40);
   });
 
-  test('is shared by all reads, apart from creation and cancellation, and by nobody else', async () => {
+  test('is shared by all reads, apart from creation and cancellation, and by no other limit', async () => {
     await fresh();
     const headers = { 'X-API-Key': merchant.api_key };
     const reads = [

@@ -52,7 +52,7 @@ describe('registration', () => {
     });
   });
 
-  test('an account blocked before its registration was heard starts inactive', () => {
+  test('an account blocked before its registration was received starts inactive', () => {
     expect(register(registered(), false).account_active).toBe(false);
   });
 });

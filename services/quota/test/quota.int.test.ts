@@ -51,8 +51,10 @@ describe('a change of policy', () => {
     const merchantId = await world.register();
     const activated = await world.change(merchantId, 'activate');
     expect(activated).toMatchObject({ status: 200, body: { policy_version: 2, beta_started_at: expect.any(String) } });
-    await eventually(() => expect(versions(world.heard(merchantId))).toEqual([1, 2]));
-    const { changed_at: changedAt, ...announced } = world.heard(merchantId).find((said) => said.policy_version === 2)!;
+    await eventually(() => expect(versions(world.received(merchantId))).toEqual([1, 2]));
+    const { changed_at: changedAt, ...announced } = world
+      .received(merchantId)
+      .find((change) => change.policy_version === 2)!;
     expect(announced).toEqual(activated.body);
     expect(await policyOf(merchantId)).toEqual(activated.body);
     expect(changedAt).toBe(announced.beta_started_at);
@@ -95,7 +97,7 @@ describe('a change of policy', () => {
     expect(answers.map(({ status }) => status)).toEqual(limits.map(() => 200));
     const expected = Array.from({ length: 21 }, (_, position) => position + 1);
     expect(versions(await auditOf(merchantId))).toEqual(expected);
-    await eventually(() => expect(versions(world.heard(merchantId))).toEqual(expected));
+    await eventually(() => expect(versions(world.received(merchantId))).toEqual(expected));
     const [newest] = await auditOf(merchantId);
     expect(newest?.after).toEqual(await policyOf(merchantId));
   });
@@ -208,21 +210,21 @@ describe('account status', () => {
     ]);
   });
 
-  test('tells with which version of the policy it holds, so that nobody takes an older block for a newer one', async () => {
+  test('has the version of the policy that includes it, so that an older block is not taken for a newer one', async () => {
     const merchantId = await world.register();
     const status = async () => (await world.call('GET', `/merchants/${merchantId}/account-status`)).body;
-    // The version a merchant is registered with is said by no message.
+    // The version a merchant is registered with is in no message.
     expect(await status()).toEqual({ status: 'active', status_version: 1, policy_version: 1 });
     await sayStatus(merchantId, 'blocked', 2);
     expect(await status()).toEqual({ status: 'blocked', status_version: 2, policy_version: 2 });
-    // Blocked, unblocked and blocked again, of which the second is never heard: it holds with the version of the first.
+    // Blocked, unblocked and blocked again, of which the second message never arrives: it holds with the version of the first.
     await sayStatus(merchantId, 'blocked', 4);
     expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 2 });
     await world.change(merchantId, 'pause');
     expect(await status()).toEqual({ status: 'blocked', status_version: 4, policy_version: 3 });
   });
 
-  test('a status heard before the registration counts from the start', async () => {
+  test('a status received before the registration counts from the start', async () => {
     const merchantId = newId('mer');
     await sayStatus(merchantId, 'blocked', 1);
     await world.register({ merchant_id: merchantId });

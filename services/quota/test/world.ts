@@ -17,7 +17,7 @@ const internalToken = 'a-token-for-tests-of-the-quota-service';
 
 export type Answer = { status: number; body: unknown };
 
-/** quota as a process of its own, and its neighbours: who says messages to it, and who hears what it says. */
+/** quota as a process of its own, and its neighbours: who sends it messages, and who receives what it publishes. */
 export async function startWorld() {
   const broker = await testBroker();
   const database = await testDatabase({ schema, migrations });
@@ -26,9 +26,9 @@ export async function startWorld() {
     AMQP_URL: broker.url,
     INTERNAL_TOKEN: internalToken,
   });
-  const heard: AccessChanged[] = [];
-  const hearPolicy = on(AccessChanged, 'access-changed', async (message) => void heard.push(message));
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearPolicy] } });
+  const received: AccessChanged[] = [];
+  const receivePolicy = on(AccessChanged, 'access-changed', async (message) => void received.push(message));
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [receivePolicy] } });
   const pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
 
   async function call(method: 'GET' | 'POST', path: string, body?: object, token = internalToken): Promise<Answer> {
@@ -56,8 +56,8 @@ export async function startWorld() {
         if (rowCount === 0) throw new Error(`${message.name} was not taken`);
       });
     },
-    /** AccessChanged as payments hears it, in any order. */
-    heard: (merchantId: string) => heard.filter((message) => message.merchant_id === merchantId),
+    /** AccessChanged as payments receives it, in any order. */
+    received: (merchantId: string) => received.filter((message) => message.merchant_id === merchantId),
     /** Registers a merchant and waits until quota knows it. */
     async register(over: Partial<MerchantRegistered> = {}): Promise<string> {
       const merchant: MerchantRegistered = {

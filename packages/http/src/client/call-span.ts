@@ -2,7 +2,7 @@ import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
 /** A call to another service, as a span. It ends with what came of it. */
 export type CallSpan = {
-  /** What the other service goes on from. */
+  /** The parent of the spans of the other service. */
   traceparent: string;
   answered(status: number): void;
   failed(error: unknown): void;

@@ -59,12 +59,12 @@ export function createApp({
   const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
   const exposed = all.find(({ path }) => path.startsWith('/internal/'));
   if (exposed && internalToken === undefined) {
-    throw new Error(`${exposed.path} would be open to everybody: createApp needs an internalToken`);
+    throw new Error(`${exposed.path} would be public: createApp needs an internalToken`);
   }
   mount(app, all);
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (error instanceof RequestAborted) logger.debug('request aborted by the client');
-    // Half an answer cannot be taken back: the framework closes the connection.
+    // Half an answer cannot be withdrawn: the framework closes the connection.
     else if (response.headersSent) next(error);
     else sendError(response, toHttpError(error, isUnavailable), logger);
   });

@@ -64,7 +64,7 @@ export function readBody(incoming: IncomingMessage, maxBytes: number): Promise<{
   if (declared === 0 && incoming.headers['transfer-encoding'] === undefined) {
     return Promise.resolve({ bytes: Buffer.alloc(0), tooLarge: false });
   }
-  // Aborted before anybody listened: no event will come any more.
+  // Aborted before this listened: no event will come any more.
   if (incoming.destroyed && !incoming.readableEnded) return Promise.reject(new RequestAborted());
 
   const { promise, resolve, reject } = Promise.withResolvers<{ bytes: Buffer; tooLarge: boolean }>();

@@ -37,7 +37,7 @@ export function rejectUnreadable(server: Server, logger: Logger): void {
   });
   // Node takes this for a wish to tunnel, hands the bare socket over and makes no request of it.
   server.on('connect', (_request, socket) => {
-    // Node listens no longer, and an error that nobody hears would end the process.
+    // Node listens no longer, and an error without a listener would end the process.
     socket.on('error', () => socket.destroy());
     socket.end(toText(methodNotAllowed), () => socket.destroy());
   });

@@ -96,4 +96,4 @@ function audit(chain: Command, { api }: Ops): void {
 }
 
 const forkQuestion = (network: string): string =>
-  `Follow the nodes of ${network} below the block that they had called final? Transfers that are not on their chain are taken back.`;
+  `Follow the nodes of ${network} below the block that they had called final? Transfers that are not on their chain are retracted.`;

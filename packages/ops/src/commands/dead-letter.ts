@@ -36,9 +36,9 @@ type ChoiceOptions = { cause?: string; name?: string; since?: string; until?: st
 type ListOptions = JsonOption & ChoiceOptions & { queue?: string; limit: number };
 type DeedOptions = JsonOption & YesOption & AuthorOptions & ChoiceOptions & { limit: number };
 
-/** Messages that a service gave up. Read from RabbitMQ itself, since no service owns them. */
+/** Messages that a service could not process. Read from RabbitMQ itself, since no service owns them. */
 export function deadLetterCommands(program: Command, { config }: Ops): void {
-  const deadLetter = program.command('dead-letter').description('messages that a service gave up');
+  const deadLetter = program.command('dead-letter').description('messages that a service could not process');
   reads(deadLetter.command('summary'))
     .description('how many, by queue, message, cause and error; where to begin when there are many')
     .addOption(queueOption())
@@ -94,7 +94,7 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
 
 const chooses = (command: Command): Command =>
   command
-    .option('--cause <reason>', 'only those given up for this reason, as the list shows it')
+    .option('--cause <reason>', 'only those with this reason, as the list shows it')
     .option('--name <message>', 'only messages of this name, such as PaymentPaid')
     .option('--since <time>', 'only those dead since then, or later', momentArgument)
     .option('--until <time>', 'only those dead before', momentArgument);

@@ -25,7 +25,7 @@ export function incidentCommands(program: Command, { api, config }: Ops): void {
       if (page.silent.length > 0) throw new Failure('unreachable', page.silent.join('\n'));
     });
   changes(incident.command('resolve'))
-    .description('say that somebody has dealt with it; nothing else changes')
+    .description('record that it was dealt with; nothing else changes')
     .argument('<incident>', 'incident id', incidentArgument)
     .action(async (id: string, options: JsonOption & AuthorOptions) => {
       printResult(await resolveIncident(api, id, authorOf(options, config)), options, incidentView);

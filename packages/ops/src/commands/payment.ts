@@ -8,7 +8,7 @@ import { record, sections, shortTime, table } from '../text.ts';
 export function paymentCommands(program: Command, { api }: Ops): void {
   const payment = program.command('payment').description('look at payments');
   reads(payment.command('show'))
-    .description('everything known about a payment, whoever it belongs to')
+    .description('everything known about a payment of any merchant')
     .argument('<payment>', 'payment id', idArgument('pay'))
     .action(async (id: string, options: JsonOption) => {
       printResult(await api.call(ReadPayment, { params: { payment_id: id } }), options, paymentView);

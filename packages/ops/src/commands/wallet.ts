@@ -28,7 +28,7 @@ export function walletCommands(program: Command, { api, config }: Ops): void {
 export function walletView({ address, merchant_id, bound_at, releases }: Wallet): string {
   const wallet = record({
     wallet: address,
-    'belongs to': merchant_id ?? 'nobody: the next merchant to use it gets it',
+    'belongs to': merchant_id ?? 'no merchant: the next one to use it gets it',
     ...(merchant_id !== null && { since: bound_at }),
   });
   if (releases.length === 0) return wallet;

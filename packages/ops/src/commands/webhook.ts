@@ -47,7 +47,7 @@ function retry(webhook: Command, { api, config }: Ops): void {
     const whose = options.merchant ?? `${merchants} ${merchants === 1 ? 'merchant' : 'merchants'}`;
     const these = total > events.length ? `the oldest ${events.length} of ${totalText(total)}` : `all ${events.length}`;
     const what = events.length === 1 ? 'the one failed event' : `${these} failed events`;
-    await confirm(`Deliver ${what} of ${whose} anew?`, options);
+    await confirm(`Deliver ${what} of ${whose} again?`, options);
     if (total > events.length)
       note(`${RETRY_MAX} events at once are the most: repeat the command for the rest.`, options);
     return events.map(({ event_id }) => event_id);

@@ -66,8 +66,8 @@ const attemptColumns: Columns<AttemptRecord> = {
 
 function statusText({ status, in_flight, next_attempt_at, delivered_at }: DescribedEvent['event']): string {
   if (status === 'delivered') return `delivered ${shortTime(delivered_at ?? '')}`;
-  if (status === 'failed') return 'failed: no attempt is left until somebody retries it';
-  if (in_flight) return `pending: being sent; taken up anew ${shortTime(next_attempt_at ?? '')} if that is cut off`;
+  if (status === 'failed') return 'failed: no attempt is left until an operator or the merchant retries it';
+  if (in_flight) return `pending: being sent; sent again ${shortTime(next_attempt_at ?? '')} if that is cut off`;
   return `pending: due ${shortTime(next_attempt_at ?? '')}`;
 }
 

@@ -14,19 +14,6 @@ type Caller = {
   counted: Count | null;
 };
 
-/** Authenticates and counts requests. Throws while the database does not answer, so that no request passes uncounted. */
-export type Admission = {
-  /**
-   * Resolves an API key and adds the request to its merchant's counter.
-   * @param keyHash SHA-256 of the API key.
-   * @param limit null counts nothing.
-   * @returns null when no active merchant has this key.
-   */
-  caller: (keyHash: Buffer, limit: RateLimit | null) => Promise<Caller | null>;
-  /** Adds a request to a counter that belongs to no merchant. @param subject never a secret in clear text. */
-  count: (subject: string, limit: RateLimit) => Promise<Count>;
-};
-
 /** The same limit as for calls to other services. */
 const TIMEOUT_MS = 1_500;
 
@@ -36,7 +23,8 @@ const TIMEOUT_MS = 1_500;
  */
 const batching = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: TIMEOUT_MS };
 
-export function createAdmission(db: Queryable, metrics: Metrics): Admission {
+/** Authenticates and counts requests. Throws while the database does not answer, so that no request passes uncounted. */
+export function createAdmission(db: Queryable, metrics: Metrics) {
   const refused = countRefusals(metrics);
   const caller = createBatchedCall<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
     ...batching,
@@ -64,18 +52,27 @@ export function createAdmission(db: Queryable, metrics: Metrics): Admission {
     answerOf: (row, { count }, nth) => countOf(row, count, nth),
   });
   return {
-    caller: async (keyHash, limit) => {
+    /**
+     * Resolves an API key and adds the request to its merchant's counter.
+     * @param keyHash SHA-256 of the API key.
+     * @param limit null counts nothing.
+     * @returns null when no active merchant has this key.
+     */
+    async caller(keyHash: Buffer, limit: RateLimit | null): Promise<Caller | null> {
       const found = await caller({ keyHash, limit });
       if (limit !== null && found?.counted) refused(limit, found.counted);
       return found;
     },
-    count: async (subject, limit) => {
+    /** Adds a request to a counter that belongs to no merchant. @param subject never a secret in clear text. */
+    async count(subject: string, limit: RateLimit): Promise<Count> {
       const counted = await count({ subject, limit });
       refused(limit, counted);
       return counted;
     },
   };
 }
+
+export type Admission = ReturnType<typeof createAdmission>;
 
 /** Counts the requests that are answered 429. */
 function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => void {

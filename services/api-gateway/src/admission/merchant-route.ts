@@ -7,7 +7,8 @@ import type { Count, RateLimit } from '../store/rate-limit-window.ts';
 
 /** A request that passed: its merchant and its validated input. */
 export type Admitted<Input> = {
-  merchantId: string;
+  /** The parameter of the calls to the services behind. */
+  merchant: { merchant_id: string };
   /** When the merchant's previous authenticated request came, or null for its first. */
   previousRequestAt: Date | null;
   input: Input;
@@ -19,15 +20,15 @@ export type Admitted<Input> = {
  */
 export function merchantRoute<Input>(
   admission: Admission,
+  requestLine: `${'GET' | 'POST' | 'PUT'} /api/v1/${string}`,
   spec: {
-    method: 'GET' | 'POST' | 'PUT';
-    path: string;
     limit: RateLimit;
     read: (request: RouteRequest) => Promise<Input> | Input;
     handle: (admitted: Admitted<Input>) => Promise<Reply>;
   },
 ): Route {
-  const { method, path, limit, read, handle } = spec;
+  const [method, path] = requestLine.split(' ') as ['GET' | 'POST' | 'PUT', string];
+  const { limit, read, handle } = spec;
   return { method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) };
 }
 
@@ -48,7 +49,8 @@ async function admit<Input>(
   if (caller === null) throw invalidApiKey();
   if ('refusal' in outcome) throw outcome.refusal;
   if (caller.counted !== null) assertBelowLimit(limit, caller.counted);
-  return { merchantId: caller.merchantId, previousRequestAt: caller.previousRequestAt, input: outcome.input };
+  const { merchantId, previousRequestAt } = caller;
+  return { merchant: { merchant_id: merchantId }, previousRequestAt, input: outcome.input };
 }
 
 /** @throws HttpError 429 when this count is over the limit. */

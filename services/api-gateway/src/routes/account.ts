@@ -23,13 +23,11 @@ type Dependencies = {
 
 /** A merchant's own limits, and the rotation of its API key. */
 export const accountRoutes = ({ db, inTransaction, admission, upstreams }: Dependencies): Route[] => [
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/merchant/limits',
+  merchantRoute(admission, 'GET /api/v1/merchant/limits', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
-    handle: async ({ merchantId, previousRequestAt }) => {
-      const answer = await upstreams.payments.send(ReadLimits, { params: { merchant_id: merchantId } });
+    handle: async ({ merchant, previousRequestAt }) => {
+      const answer = await upstreams.payments.send(ReadLimits, { params: merchant });
       const limits = successBody(answer);
       if (limits === null) return forward(answer);
       const lastApiRequestAt = previousRequestAt === null ? null : rfc3339(previousRequestAt);

@@ -25,23 +25,19 @@ export const paymentRoutes = (dependencies: Dependencies): Route[] => [
 ];
 
 const changes = ({ admission, upstreams, networks }: Dependencies): Route[] => [
-  merchantRoute(admission, {
-    method: 'POST',
-    path: '/api/v1/payments',
+  merchantRoute(admission, 'POST /api/v1/payments', {
     limit: rateLimits.creation,
     read: (request) => readCreation(request, networks),
-    handle: async ({ merchantId, input }) =>
-      forward(await upstreams.payments.send(CreatePayment, { params: { merchant_id: merchantId }, body: input })),
+    handle: async ({ merchant, input }) =>
+      forward(await upstreams.payments.send(CreatePayment, { params: merchant, body: input })),
   }),
 
-  merchantRoute(admission, {
-    method: 'POST',
-    path: '/api/v1/payments/:payment_id/cancel',
+  merchantRoute(admission, 'POST /api/v1/payments/:payment_id/cancel', {
     limit: rateLimits.cancellation,
     read: readPaymentId,
-    handle: async ({ merchantId, input: paymentId }) => {
+    handle: async ({ merchant, input: paymentId }) => {
       if (paymentId === null) throw notCancellable();
-      const params = { merchant_id: merchantId, payment_id: paymentId };
+      const params = { ...merchant, payment_id: paymentId };
       const answer = await upstreams.payments.send(CancelPayment, { params });
       if (answer.status === 409) throw notCancellable();
       return forward(answer);
@@ -50,59 +46,51 @@ const changes = ({ admission, upstreams, networks }: Dependencies): Route[] => [
 ];
 
 const lists = ({ admission, upstreams }: Dependencies): Route[] => [
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/payments',
+  merchantRoute(admission, 'GET /api/v1/payments', {
     limit: rateLimits.sharedReads,
     read: async (request) => {
       await refuseLargeBody(request);
       return readListQuery(request.query);
     },
-    handle: async ({ merchantId, input }) => {
-      const answer = await upstreams.payments.send(ListPayments, { params: { merchant_id: merchantId }, query: input });
+    handle: async ({ merchant, input }) => {
+      const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
       const page = successBody(answer);
       return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
     },
   }),
 
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/payments/page',
+  merchantRoute(admission, 'GET /api/v1/payments/page', {
     limit: rateLimits.sharedReads,
     read: async (request) => {
       await refuseLargeBody(request);
       return readPageQuery(request.query);
     },
-    handle: async ({ merchantId, input }) =>
-      forward(await upstreams.payments.send(ListPayments, { params: { merchant_id: merchantId }, query: input })),
+    handle: async ({ merchant, input }) =>
+      forward(await upstreams.payments.send(ListPayments, { params: merchant, query: input })),
   }),
 ];
 
 const single = ({ admission, upstreams, views }: Dependencies): Route[] => [
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/payments/:payment_id/details',
+  merchantRoute(admission, 'GET /api/v1/payments/:payment_id/details', {
     limit: rateLimits.sharedReads,
     read: readPaymentId,
-    handle: async ({ merchantId, input: paymentId }) => ({
+    handle: async ({ merchant, input: paymentId }) => ({
       status: 200,
-      body: await readPayment(views, merchantId, paymentId),
+      body: await readPayment(views, merchant.merchant_id, paymentId),
     }),
   }),
 
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/payments/:payment_id/webhooks',
+  merchantRoute(admission, 'GET /api/v1/payments/:payment_id/webhooks', {
     limit: rateLimits.sharedReads,
     read: readPaymentId,
-    handle: async ({ merchantId, input: paymentId }) => {
+    handle: async ({ merchant, input: paymentId }) => {
       if (paymentId === null) throw paymentNotFound();
       // webhook-dispatcher knows only payments with an event. For an empty list, payments decides whether the payment is this
       // merchant's. Both are asked at the same time.
-      const payment = readPayment(views, merchantId, paymentId);
+      const payment = readPayment(views, merchant.merchant_id, paymentId);
       // Its failure matters only where the list is empty.
       payment.catch(() => undefined);
-      const params = { merchant_id: merchantId, payment_id: paymentId };
+      const params = { ...merchant, payment_id: paymentId };
       const answer = await upstreams.webhooks.send(ListDeliveries, { params });
       if (isEmptyList(answer)) await payment;
       if (answer.status === 404) throw paymentNotFound();

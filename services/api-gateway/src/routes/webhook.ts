@@ -16,46 +16,34 @@ import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
 
 /** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
 export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; upstreams: Upstreams }): Route[] => [
-  merchantRoute(admission, {
-    method: 'PUT',
-    path: '/api/v1/merchant/webhook',
+  merchantRoute(admission, 'PUT /api/v1/merchant/webhook', {
     limit: rateLimits.webhookSettings,
     read: readWebhookEndpoint,
-    handle: async ({ merchantId, input }) => {
-      const params = { merchant_id: merchantId };
-      return forward(await upstreams.webhooks.send(ConfigureWebhook, { params, body: input }));
-    },
+    handle: async ({ merchant, input }) =>
+      forward(await upstreams.webhooks.send(ConfigureWebhook, { params: merchant, body: input })),
   }),
 
-  merchantRoute(admission, {
-    method: 'GET',
-    path: '/api/v1/merchant/webhook',
+  merchantRoute(admission, 'GET /api/v1/merchant/webhook', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
-    handle: async ({ merchantId }) =>
-      forward(await upstreams.webhooks.send(ReadWebhook, { params: { merchant_id: merchantId } })),
+    handle: async ({ merchant }) => forward(await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
   }),
 
-  merchantRoute(admission, {
-    method: 'POST',
-    path: '/api/v1/merchant/webhook/rotate-key',
+  merchantRoute(admission, 'POST /api/v1/merchant/webhook/rotate-key', {
     limit: rateLimits.webhookSettings,
     read: refuseLargeBody,
-    handle: async ({ merchantId }) =>
-      forward(await upstreams.webhooks.send(RotateWebhookKey, { params: { merchant_id: merchantId } })),
+    handle: async ({ merchant }) => forward(await upstreams.webhooks.send(RotateWebhookKey, { params: merchant })),
   }),
 
-  merchantRoute(admission, {
-    method: 'POST',
-    path: '/api/v1/merchant/webhook/events/:event_id/retry',
+  merchantRoute(admission, 'POST /api/v1/merchant/webhook/events/:event_id/retry', {
     limit: rateLimits.manualRetry,
     read: async (request) => {
       await refuseLargeBody(request);
       return pathParameter(request.params, 'event_id');
     },
-    handle: async ({ merchantId, input: eventId }) => {
+    handle: async ({ merchant, input: eventId }) => {
       if (!isId('evt', eventId)) throw eventNotFound();
-      const params = { merchant_id: merchantId, event_id: eventId };
+      const params = { ...merchant, event_id: eventId };
       const answer = await upstreams.webhooks.send(RetryEvent, { params });
       // The same bytes as above: an unknown event and another merchant's look the same.
       if (answer.status === 404) throw eventNotFound();

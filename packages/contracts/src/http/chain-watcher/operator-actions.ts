@@ -13,7 +13,7 @@ export type Resumption = {
 };
 
 /**
- * Lets a halted network go on. It halts anew if its nodes still contradict what is final; with `accept_fork` it follows them below
+ * Lets a halted network go on. It halts again if its nodes still contradict what is final; with `accept_fork` it follows them below
  * what had been final instead, once. 404 for an unknown network, 409 for one that is not halted.
  */
 export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/resume', json<Resumption>(), {

@@ -4,7 +4,7 @@ export type TipsResponse = { tips: { network: string; height: number }[] };
 
 /**
  * The last scanned block of every enabled network, from which confirmations are counted. A network of which nothing is scanned yet is
- * left out; a halted one keeps its height. Payments reads it every second while somebody waits for confirmations.
+ * left out; a halted one keeps its height. Payments reads it every second while a payment waits for confirmations.
  */
 export const ReadTips = defineCall(
   'chain-watcher',
