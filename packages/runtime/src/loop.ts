@@ -6,6 +6,9 @@ import type { Metrics } from './metrics.ts';
 /** Longest pause after repeated failures, unless the loop's interval is longer. */
 const MAX_BACKOFF_MS = 5_000;
 
+/** What every loop reports to. */
+export type LoopContext = { logger: Logger; metrics: Metrics };
+
 export type Loop = {
   /** Runs at once, or once more right after the current run. Does nothing while the loop backs off after an error. */
   wake(): void;
@@ -24,11 +27,9 @@ export function startLoop({
   logger,
   metrics,
   run,
-}: {
+}: LoopContext & {
   name: string;
   intervalMs: number;
-  logger: Logger;
-  metrics: Metrics;
   run: (signal: AbortSignal) => Promise<{ more: boolean }>;
 }): Loop {
   const observe = observeRuns(name, metrics);

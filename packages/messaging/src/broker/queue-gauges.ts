@@ -1,7 +1,5 @@
 import type { ChannelModel } from 'amqplib';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Broker } from './broker.ts';
 import { closeChannel } from './channel.ts';
@@ -15,14 +13,14 @@ const TIMEOUT_MS = 5_000;
  * Exports the sizes of a service's queues and of their dead queues, for a Prometheus that scrapes only our services.
  * Every replica reports the same queues: take the maximum. While RabbitMQ is unreachable, the values stay as they were.
  */
-export function startQueueGauges(options: {
-  broker: Broker;
-  queues: readonly string[];
-  logger: Logger;
-  metrics: Metrics;
-  /** Default 10 s. */
-  intervalMs?: number;
-}): Loop {
+export function startQueueGauges(
+  options: LoopContext & {
+    broker: Broker;
+    queues: readonly string[];
+    /** Default 10 s. */
+    intervalMs?: number;
+  },
+): Loop {
   const { broker, queues, logger, metrics, intervalMs = INTERVAL_MS } = options;
   const ready = metrics.gauge(
     'messaging_queue_messages_ready',

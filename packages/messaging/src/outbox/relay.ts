@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import type { Broker } from '../broker/broker.ts';
 import type { Outgoing } from '../broker/publisher.ts';
 import { EXCHANGE } from '../broker/topology.ts';
@@ -22,7 +20,7 @@ const RECENT_SECONDS = 2;
 const BACKLOG_INTERVAL_MS = 5_000;
 const CLEAN_INTERVAL_MS = 60_000;
 
-type RelayOptions = { pool: Pool; broker: Broker; logger: Logger; metrics: Metrics; pollMs: number };
+type RelayOptions = LoopContext & { pool: Pool; broker: Broker; pollMs: number };
 
 /** Publishes the messages of the outbox in the background, and exports the size of its backlog. */
 export function startRelay(options: RelayOptions): Loop {

@@ -1,13 +1,11 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 
 type Retention = { table: string; column: string; days: number; batchSize: number };
 
 /** Deletes a table's old rows in small batches, one after the other while there are more. */
 export function startCleaning(
-  { pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics },
+  { pool, logger, metrics }: LoopContext & { pool: Pool },
   { name, intervalMs, ...retention }: Retention & { name: string; intervalMs: number },
 ): Loop {
   const run = async () => ({ more: (await deleteOldRows(pool, retention)) === retention.batchSize });

@@ -1,13 +1,11 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import { countOpenIncidents } from '../store/incident.ts';
 
 const INTERVAL_MS = 5_000;
 
 /** Counts open incidents for an alert. Every replica shows the same number: take their maximum. */
-export function startCountIncidentsLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
+export function startCountIncidentsLoop(context: LoopContext & { db: Queryable }): Loop {
   const { db, logger, metrics } = context;
   const open = metrics.gauge('payment_open_incidents', 'Incidents about paid payments that are not resolved yet');
   return startLoop({

@@ -1,7 +1,5 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import { keepReplyPartitions } from '../store/reply.ts';
 
 /**
@@ -11,7 +9,7 @@ import { keepReplyPartitions } from '../store/reply.ts';
 const INTERVAL_MS = 10 * 60 * 1000;
 
 /** Makes the reply partitions of the coming months, and drops those that are past their retention. */
-export function startKeepRepliesLoop(context: { db: Queryable; logger: Logger; metrics: Metrics }): Loop {
+export function startKeepRepliesLoop(context: LoopContext & { db: Queryable }): Loop {
   return startLoop({
     name: 'keep-replies',
     intervalMs: INTERVAL_MS,

@@ -1,24 +1,13 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import { giveUpAfterSeconds } from '../delivery/retry-schedule.ts';
 import { GIVE_UP_BATCH, giveUpDeliveries } from '../store/give-up.ts';
 
 const INTERVAL_MS = 60_000;
 
 /** Gives up what waits for a receiver that has been dead for longer than all retries together would have taken. */
-export function startGiveUpLoop({
-  pool,
-  retryDelaysSeconds,
-  logger,
-  metrics,
-}: {
-  pool: Pool;
-  retryDelaysSeconds: readonly number[];
-  logger: Logger;
-  metrics: Metrics;
-}): Loop {
+export function startGiveUpLoop(context: LoopContext & { pool: Pool; retryDelaysSeconds: readonly number[] }): Loop {
+  const { pool, retryDelaysSeconds, logger, metrics } = context;
   const givenUp = metrics.counter(
     'webhook_given_up_events_total',
     'Events failed because their receiver stayed dead while their attempts were spared',

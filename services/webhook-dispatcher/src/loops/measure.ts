@@ -1,7 +1,6 @@
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { countFailingLanes, countMisplacedAttempts, readBacklog, type Backlog } from '../store/backlog.ts';
 
@@ -10,7 +9,7 @@ const INTERVAL_MS = 10_000;
 const LONGEST_LANES = 20;
 
 /** Keeps the gauges of what waits to be sent. Every replica shows the same numbers: use their maximum, not their sum. */
-export function startMeasureLoop({ pool, logger, metrics }: { pool: Pool; logger: Logger; metrics: Metrics }): Loop {
+export function startMeasureLoop({ pool, logger, metrics }: LoopContext & { pool: Pool }): Loop {
   const show = createBacklogGauges(metrics);
   const misplaced = metrics.gauge('webhook_misplaced_attempts', 'Attempts in the default partition, up to 1,000');
   const failing = metrics.gauge(

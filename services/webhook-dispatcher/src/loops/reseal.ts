@@ -1,8 +1,6 @@
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import type { Logger } from '@quittance/runtime/logger.ts';
-import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
-import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { type Loop, type LoopContext, startLoop } from '@quittance/runtime/loop.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { countForeignKeys, RESEAL_BATCH, resealKeys } from '../store/signing-key.ts';
 
@@ -13,17 +11,7 @@ const INTERVAL_MS = 10_000;
  * Seals signing keys of the previous encryption key with the new one, while there is a previous one. The replicas share the rows. A key
  * that does not open is damaged: it delays no other, and the gauge shows it.
  */
-export function startResealLoop({
-  pool,
-  vault,
-  logger,
-  metrics,
-}: {
-  pool: Pool;
-  vault: KeyVault;
-  logger: Logger;
-  metrics: Metrics;
-}): Loop {
+export function startResealLoop({ pool, vault, logger, metrics }: LoopContext & { pool: Pool; vault: KeyVault }): Loop {
   const left = metrics.gauge(
     'webhook_keys_to_reseal',
     'Signing keys in use that another encryption key than WEBHOOK_ENCRYPTION_KEY sealed',
