@@ -11,9 +11,9 @@ import { Failure } from './failure.ts';
 export type Ops = { api: Api; config: Config };
 
 export type JsonOption = { json?: boolean };
-export type AuthorOptions = { actor?: string; reason: string };
+type AuthorOptions = { actor?: string; reason: string };
+export type ChangeOptions = JsonOption & AuthorOptions & { yes?: boolean };
 export type WaitOption = { wait: number };
-export type YesOption = { yes?: boolean };
 
 /** A command that only reads. */
 export const reads = (command: Command): Command => command.option('--json', 'print JSON instead of a table');

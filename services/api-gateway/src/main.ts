@@ -2,7 +2,6 @@ import { listen } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
-import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
@@ -36,7 +35,6 @@ await startService({
     const app = createGatewayApp({
       db: pool,
       inTransaction: (run) => transaction(pool, run, timeLimits),
-      isUnavailable,
       ready: () => ping(pool),
       outbox,
       upstreams,

@@ -3,7 +3,6 @@ import { createServiceClient } from '@quittance/http/client/client.ts';
 import { listen } from '@quittance/http/server/listen.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
-import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { createLifecycle } from '@quittance/runtime/lifecycle.ts';
@@ -78,7 +77,6 @@ export async function testGateway(): Promise<TestGateway> {
     const app = createGatewayApp({
       db: pool,
       inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000, commitWithinMs: 1_200 }),
-      isUnavailable,
       ready: () => ping(pool),
       outbox,
       upstreams,

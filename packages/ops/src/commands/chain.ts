@@ -3,15 +3,14 @@ import { ListOperatorActions, ResumeChain } from '@quittance/contracts/http/chai
 import { CreateRescan, ListRescans } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import type { ChangeOptions, JsonOption, Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, noteOlder, printResult } from '../output.ts';
 import { actionsView, chainsView, rescansView, rescanView, resumedView } from '../views/chain.ts';
 import { waitForRescan } from '../wait.ts';
 
-type RescanOptions = JsonOption &
-  AuthorOptions & { fromBlock?: number; since?: string; toBlock?: number; wait: number };
+type RescanOptions = ChangeOptions & { fromBlock?: number; since?: string; toBlock?: number; wait: number };
 
 export function chainCommands(program: Command, ops: Ops): void {
   const chain = program
@@ -72,7 +71,7 @@ function resume(chain: Command, { api, config }: Ops): void {
     .description('let a halted network go on')
     .argument('<network>', 'id in the networks file')
     .option('--accept-fork', "take the nodes' chain for the right one, also below what had been final; once")
-    .action(async (network: string, options: JsonOption & AuthorOptions & YesOption & { acceptFork?: boolean }) => {
+    .action(async (network: string, options: ChangeOptions & { acceptFork?: boolean }) => {
       const acceptFork = options.acceptFork ?? false;
       const author = authorOf(options, config);
       if (acceptFork) await confirm(forkQuestion(network), options);

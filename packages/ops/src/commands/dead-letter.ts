@@ -9,7 +9,7 @@ import {
 } from '@quittance/messaging/dead-letter/dead-letter.ts';
 import { bindings } from '@quittance/messaging/broker/topology.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import type { ChangeOptions, JsonOption, Ops } from '../command.ts';
 import type { Config } from '../config.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
@@ -34,7 +34,7 @@ const queueOption = () => new Option('--queue <queue>', 'only those taken from t
 
 type ChoiceOptions = { cause?: string; name?: string; since?: string; until?: string };
 type ListOptions = JsonOption & ChoiceOptions & { queue?: string; limit: number };
-type DeedOptions = JsonOption & YesOption & AuthorOptions & ChoiceOptions & { limit: number };
+type DeedOptions = ChangeOptions & ChoiceOptions & { limit: number };
 
 /** Messages that a service could not process. Read from RabbitMQ itself, since no service owns them. */
 export function deadLetterCommands(program: Command, { config }: Ops): void {

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { isIncidentId } from '@quittance/contracts/http/incidents.ts';
-import { authorOf, changes, reads, type AuthorOptions, type JsonOption, type Ops } from '../command.ts';
+import { authorOf, changes, reads, type ChangeOptions, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { parsePlace, readIncidentPage, resolveIncident, type Place, type ListedIncident } from '../incidents.ts';
 import { note, printResult } from '../output.ts';
@@ -27,7 +27,7 @@ export function incidentCommands(program: Command, { api, config }: Ops): void {
   changes(incident.command('resolve'))
     .description('record that it was dealt with; nothing else changes')
     .argument('<incident>', 'incident id', incidentArgument)
-    .action(async (id: string, options: JsonOption & AuthorOptions) => {
+    .action(async (id: string, options: ChangeOptions) => {
       printResult(await resolveIncident(api, id, authorOf(options, config)), options, incidentView);
     });
 }

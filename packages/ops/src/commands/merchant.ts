@@ -19,7 +19,7 @@ import {
 import { standardBeta, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
 import type { Api } from '../api.ts';
 import { asks, authorOf, changes, count, countOrNone, idArgument, waits } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, WaitOption, YesOption } from '../command.ts';
+import type { ChangeOptions, Ops, WaitOption } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
@@ -29,8 +29,7 @@ import { merchantReadingCommands } from './merchant-reading.ts';
 
 type LimitOptions = { total?: number; daily?: number | 'none' };
 type DaysOption = { days?: number };
-type CreateOptions = JsonOption &
-  AuthorOptions &
+type CreateOptions = ChangeOptions &
   WaitOption &
   LimitOptions &
   DaysOption & { name: string; access: 'beta' | 'legacy' };
@@ -101,7 +100,7 @@ function policy(merchant: Command, ops: Ops): void {
   });
 }
 
-type PolicyOptions = JsonOption & AuthorOptions & YesOption & Partial<WaitOption> & LimitOptions & DaysOption;
+type PolicyOptions = ChangeOptions & Partial<WaitOption> & LimitOptions & DaysOption;
 type Given = { params: { merchant_id: string }; author: Author };
 
 /**
@@ -163,7 +162,7 @@ function statusCommand(
   command
     .description(change.about)
     .argument('<merchant>', 'merchant id', merchantId)
-    .action(async (id: string, options: JsonOption & AuthorOptions & YesOption & WaitOption) => {
+    .action(async (id: string, options: ChangeOptions & WaitOption) => {
       const author = authorOf(options, config);
       const { question } = change;
       if (question !== undefined) await confirm(async () => `Block ${await named(api, id)}, ${question}`, options);
@@ -179,7 +178,7 @@ function replaceCredentials(command: Command, { api, config }: Ops): void {
   command
     .description('new API key and rotation secret, shown this once; account and history stay')
     .argument('<merchant>', 'merchant id', merchantId)
-    .action(async (id: string, options: JsonOption & AuthorOptions & YesOption) => {
+    .action(async (id: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       const question = async () =>
         `Replace both credentials of ${await named(api, id)}? The old ones stop working at once.`;

@@ -1,13 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
-import { asks, authorOf, changes, count, idArgument } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import { asks, authorOf, changes, count, idArgument, type ChangeOptions, type Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
 import { record, shortTime } from '../text.ts';
 
-type AcceptOptions = JsonOption & AuthorOptions & YesOption & { payment: string };
+type AcceptOptions = ChangeOptions & { payment: string };
 
 export function transferCommands(program: Command, { api, config }: Ops): void {
   const transfer = program.command('transfer').description('transfers that pay nothing by themselves');

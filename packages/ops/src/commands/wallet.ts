@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ReadWallet, ReleaseWallet } from '@quittance/contracts/http/payments/wallets.ts';
 import type { ReleasedWallet, Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { addressArgument, asks, authorOf, changes, reads } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import type { ChangeOptions, JsonOption, Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
 import { record, sections, table } from '../text.ts';
@@ -18,7 +18,7 @@ export function walletCommands(program: Command, { api, config }: Ops): void {
   asks(changes(wallet.command('release')))
     .description('forget whose wallet this is; the next merchant to use it gets it')
     .argument('<address>', 'wallet address', addressArgument)
-    .action(async (address: string, options: JsonOption & AuthorOptions & YesOption) => {
+    .action(async (address: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       await confirm(`Release ${address}? Any merchant can take it then.`, options);
       printResult(await api.call(ReleaseWallet, { params: { address }, author }), options, releasedView);

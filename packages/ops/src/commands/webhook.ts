@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { asks, authorOf, changes, idArgument } from '../command.ts';
-import type { AuthorOptions, JsonOption, Ops, YesOption } from '../command.ts';
+import { asks, authorOf, changes, idArgument, type ChangeOptions, type Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
@@ -11,7 +10,7 @@ import { webhookReadingCommands } from './webhook-reading.ts';
 const eventId = idArgument('evt');
 const merchantId = idArgument('mer');
 
-type RetryOptions = JsonOption & AuthorOptions & YesOption & { allFailed?: boolean; merchant?: string };
+type RetryOptions = ChangeOptions & { allFailed?: boolean; merchant?: string };
 
 export function webhookCommands(program: Command, ops: Ops): void {
   const webhook = program

@@ -1,7 +1,21 @@
+import { createRequire } from 'node:module';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
-import type { Asset } from '@quittance/checkout-page/asset.ts';
-import type { DocsAssets } from './assets.ts';
+import { loadAsset, type Asset } from '@quittance/checkout-page/asset.ts';
 import type { OpenApiDocument } from './document.ts';
+
+const require = createRequire(import.meta.url);
+
+/** What the page loads. Swagger UI comes from its package, so that the page loads nothing from another server. */
+export function readDocsAssets() {
+  return {
+    library: loadAsset(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    start: loadAsset(new URL('assets/docs.js', import.meta.url)),
+    libraryStyle: loadAsset(require.resolve('swagger-ui-dist/swagger-ui.css')),
+    style: loadAsset(new URL('assets/docs.css', import.meta.url)),
+  };
+}
+
+type DocsAssets = ReturnType<typeof readDocsAssets>;
 
 /**
  * The page that Swagger UI fills. Before that, and without script, it lists the operations, which is enough to find them in the

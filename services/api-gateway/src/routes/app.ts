@@ -1,6 +1,7 @@
 import type { Network } from '@quittance/contracts/networks.ts';
 import { createApp } from '@quittance/http/server/app.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { Overloaded } from '@quittance/runtime/concurrency/batched-call.ts';
@@ -24,8 +25,6 @@ export type GatewayParts = {
   db: Queryable;
   /** Times out before the caller does, so that a request answered 503 is not committed afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-  /** Whether the database is unavailable: then the response is 503, and no request passes uncounted. */
-  isUnavailable: (error: unknown) => boolean;
   /** Throws while the database does not answer. Readiness ignores the other services: routes that need one answer 503. */
   ready: () => Promise<void>;
   outbox: Outbox;
@@ -48,8 +47,8 @@ export function createGatewayApp(parts: GatewayParts) {
     internalToken: parts.internalToken,
     internalTokenPrevious: parts.internalTokenPrevious ?? null,
     ready: parts.ready,
-    isUnavailable: (error) =>
-      error instanceof DeadlineExceeded || error instanceof Overloaded || parts.isUnavailable(error),
+    // A lost database with them: no request passes uncounted.
+    isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),
     routes: [
       ...paymentRoutes({ ...parts, admission, views }),
       ...publicStatusRoutes({ admission, views }),

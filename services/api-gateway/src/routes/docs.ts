@@ -2,9 +2,8 @@ import { HttpError } from '@quittance/http/errors.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
 import { assetFiles, fixedContent } from '../responses/compression.ts';
-import { readDocsAssets } from '../docs/assets.ts';
 import { readOpenApi } from '../docs/document.ts';
-import { docsPage } from '../docs/page.ts';
+import { docsPage, readDocsAssets } from '../docs/page.ts';
 
 /** Scripts from here only and none written into the page. The library brings its pictures along as data, inside its stylesheet. */
 const contentSecurityPolicy = [
