@@ -7,13 +7,15 @@ export type Fault = {
   run(context: FaultContext): Promise<FaultResult>;
 };
 
-type FaultContext = {
+export type FaultContext = {
   /** Decides everything that chance decides, so that the same number makes the same run. */
   seed: number;
   /** How much of it, in the fault's own unit; null for its usual amount. */
   runs: number | null;
   /** Where in an earlier run it failed, as that run's `repeat` said; null for a whole run. */
   path: string | null;
+  /** The only row of a fault that has several; null for all. */
+  part: string | null;
   say: (line: string) => void;
   /** Called after the fault, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;

@@ -11,6 +11,7 @@ const { values, positionals } = parseArgs({
     runs: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     path: { type: 'string' },
+    part: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -59,7 +60,14 @@ async function carryOut(fault: Fault): Promise<boolean> {
 async function runOne(fault: Fault): Promise<FaultResult> {
   const closers: (() => Promise<void>)[] = [];
   try {
-    return await fault.run({ seed, runs, path: values.path ?? null, say, onEnd: (close) => closers.unshift(close) });
+    return await fault.run({
+      seed,
+      runs,
+      path: values.path ?? null,
+      part: values.part ?? null,
+      say,
+      onEnd: (close) => closers.unshift(close),
+    });
   } finally {
     for (const close of closers) await close();
   }
@@ -86,6 +94,7 @@ ${helpList([
   ['--runs <n>', 'how much of it, in the unit of the fault'],
   ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
   ['--path <path>', 'where an earlier run of model failed, as it printed'],
+  ['--part <row>', 'one row of neighbours'],
   ['--help', 'this text'],
 ])}`;
 }

@@ -15,6 +15,8 @@ import { testLogger, testMetrics } from './logger.ts';
 export type Neighbours = {
   /** Says a message as the service that owns it would. */
   say<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
+  /** Says them all at once. */
+  sayAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
   stop(): Promise<void>;
 };
 
@@ -49,6 +51,14 @@ export async function startNeighbours({
   return {
     say: (message, payload, messageId = randomUUID()) =>
       turns(() => transaction(speaking, (tx) => outbox.send(tx, message, payload, { messageId }))),
+    sayAll: (message, payloads) =>
+      transaction(speaking, (tx) =>
+        outbox.sendAll(
+          tx,
+          message,
+          payloads.map((payload) => ({ payload })),
+        ),
+      ),
     async stop() {
       await Promise.all(consumers.map((consumer) => consumer.close()));
       await outbox.close();

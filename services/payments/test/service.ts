@@ -30,6 +30,7 @@ export type PaymentsUnderTest = {
   ready(): Promise<number>;
   /** Says a message as another service would. */
   say: Neighbours['say'];
+  sayAll: Neighbours['sayAll'];
   /** Everything the service said, as the services that hear it got it. */
   heard: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
   db: Pool;
@@ -98,6 +99,7 @@ export async function startPayments({
     logs: () => processes.flatMap(({ entries }) => entries),
     heard,
     say: neighbours.say,
+    sayAll: neighbours.sayAll,
     async call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
       const { url } = processes[next++ % processes.length]!;
       const response = await fetch(`${url}/internal/v1${path}`, {
