@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 
 import { defineCall, json, object, type Method } from '@quittance/contracts/call.ts';
 import { query } from '@quittance/contracts/query.ts';
+import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -211,6 +212,52 @@ describe('the breaker', () => {
     const owner = await startOwner((_request, response) => response.writeHead(409).end());
     const client = clientOf(owner.url);
     for (let i = 0; i < 30; i += 1) expect((await send(client, { method: 'POST', path: '/' })).status).toBe(409);
+  });
+});
+
+describe('a call within a request', () => {
+  const never = new AbortController().signal;
+
+  test('says how long it waits: as long as any call, and no longer than the caller of the request', async () => {
+    const owner = await startOwner((_request, response) => response.end('{}'));
+    const client = clientOf(owner.url, 5_000);
+    const ask = () => send(client, { method: 'GET', path: '/' });
+    await ask();
+    await withCaller(createCaller(60_000, never), ask);
+    await withCaller(createCaller(2_000, never), ask);
+    const waits = owner.requests.map(({ headers }) => Number(headers['x-timeout-ms']));
+    for (const [position, most] of [5_000, 5_000, 2_000].entries()) {
+      expect(waits[position]).toBeLessThanOrEqual(most);
+      expect(waits[position]).toBeGreaterThan(0);
+    }
+    expect(waits[1]).toBeGreaterThan(2_000);
+  });
+
+  test('is given up when the caller of the request hangs up, and the service sees that', async () => {
+    const hangUp = new AbortController();
+    const { promise: closed, resolve }: PromiseWithResolvers<void> = Promise.withResolvers();
+    const owner = await startOwner((_request, response) => {
+      response.once('close', resolve);
+      hangUp.abort();
+    });
+    const client = clientOf(owner.url);
+    const caller = createCaller(Infinity, hangUp.signal);
+    const error = await withCaller(caller, () => failure(client, { method: 'POST', path: '/' }));
+    expect(error).toMatchObject({ status: 503, cause: { message: 'the caller has hung up' } });
+    await closed;
+  });
+
+  test('is not made for a caller who has hung up or has no time left, and opens no circuit', async () => {
+    const owner = await startOwner((_request, response) => response.end('{}'));
+    const client = clientOf(owner.url);
+    for (const caller of [createCaller(0, never), createCaller(Infinity, AbortSignal.abort())]) {
+      for (let count = 0; count < 12; count += 1) {
+        const error = await withCaller(caller, () => failure(client, { method: 'GET', path: '/' }));
+        expect(error).toBeInstanceOf(ServiceUnavailable);
+      }
+    }
+    expect(owner.requests).toEqual([]);
+    expect((await send(client, { method: 'GET', path: '/' })).status).toBe(200);
   });
 });
 

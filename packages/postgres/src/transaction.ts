@@ -1,5 +1,8 @@
 import type { PoolClient } from 'pg';
 
+import { currentCaller, requireWaitingCaller, type Caller } from '@quittance/runtime/concurrency/caller.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+
 import { isRetryable, leavesConnectionUsable } from './errors.ts';
 import type { Pool, Queryable } from './pool.ts';
 
@@ -12,25 +15,10 @@ export type Transaction = Queryable & {
 export type TransactionOptions = {
   /** Whole milliseconds that one lock may be waited for, where the pool's limit is too long. */
   lockTimeoutMs?: number;
-  /**
-   * Milliseconds from the call after which nothing is committed, for changes whose caller has timed out by then and assumes
-   * that they were not made.
-   */
-  commitWithinMs?: number;
 };
 
 /** Runs one database transaction. */
 export type Transact = <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
-
-/** The transaction took longer than `commitWithinMs` and was rolled back. */
-class CommitTooLate extends Error {
-  /** PostgreSQL's code for a statement that a time limit ended. */
-  readonly code = '57014';
-  constructor(commitWithinMs: number) {
-    super(`not committed, because it took longer than ${commitWithinMs} ms`);
-    this.name = 'CommitTooLate';
-  }
-}
 
 /** Total attempts after deadlocks and serialization failures. */
 const MAX_ATTEMPTS = 3;
@@ -39,6 +27,7 @@ const MAX_ATTEMPTS = 3;
  * Runs `run` inside one database transaction and commits, or rolls back and throws what `run` threw.
  * When the server chose this transaction as a deadlock's victim, or could not serialize it, `run` is called again, at most
  * three times in all: keep everything but statements out of it.
+ * In a request (see caller.ts in runtime) nothing is committed once its caller has hung up or has no time left to learn of it.
  * @throws what isUnavailable() recognises when the database cannot be reached. That includes a connection that died during
  * the commit, whose outcome is unknown: the caller answers 503 and a retry must be idempotent.
  */
@@ -47,8 +36,7 @@ export async function transaction<T>(
   run: (tx: Transaction) => Promise<T>,
   options: TransactionOptions = {},
 ): Promise<T> {
-  const startedAt = performance.now();
-  return retryAborted(() => runOnce(pool, run, options, startedAt));
+  return retryAborted(() => runOnce(pool, run, options));
 }
 
 /** Runs again, at most three times in all, what the server aborted in favour of another transaction. */
@@ -65,9 +53,9 @@ export async function retryAborted<T>(run: () => Promise<T>): Promise<T> {
 async function runOnce<T>(
   pool: Pool,
   run: (tx: Transaction) => Promise<T>,
-  { lockTimeoutMs, commitWithinMs }: TransactionOptions,
-  startedAt: number,
+  { lockTimeoutMs }: TransactionOptions,
 ): Promise<T> {
+  requireWaitingCaller();
   const client = await pool.connect();
   const hooks: (() => void)[] = [];
   let ended = false;
@@ -82,13 +70,13 @@ async function runOnce<T>(
   let result: T;
   try {
     // One round trip either way. Its answer is awaited: after a `begin` that failed, statements would be committed one by one.
-    await client.query(lockTimeoutMs === undefined ? 'begin' : `begin; set local lock_timeout = ${lockTimeoutMs}`);
+    await client.query(beginFor(currentCaller(), lockTimeoutMs));
     result = await run(tx);
     ended = true;
-    if (commitWithinMs !== undefined && performance.now() - startedAt > commitWithinMs) {
-      throw new CommitTooLate(commitWithinMs);
-    }
+    requireWaitingCaller();
+    if (currentCaller() !== null) faultPoint('commit-allowed');
     await commit(client);
+    if (currentCaller() !== null) faultPoint('request-committed');
   } catch (error) {
     ended = true;
     await rollBack(client, error);
@@ -97,6 +85,22 @@ async function runOnce<T>(
   client.release();
   for (const hook of hooks) runHook(hook);
   return result;
+}
+
+/**
+ * The server ends the transaction of a process that is frozen after it decided to commit, and with it the locks: halfway between the
+ * last time for a commit and the end of the caller's wait, so that the process itself decides as long as it runs.
+ */
+function beginFor(caller: Caller | null, lockTimeoutMs = Infinity): string {
+  const commitWithinMs = caller?.commitWithinMs() ?? Infinity;
+  const limits = {
+    lock_timeout: Math.min(lockTimeoutMs, commitWithinMs),
+    transaction_timeout: caller === null ? Infinity : (commitWithinMs + caller.remainingMs()) / 2,
+  };
+  const settings = Object.entries(limits)
+    .filter(([, ms]) => ms < Infinity)
+    .map(([name, ms]) => `; set local ${name} = ${Math.max(1, Math.floor(ms))}`);
+  return `begin${settings.join('')}`;
 }
 
 /** PostgreSQL answers COMMIT with ROLLBACK, not with an error, when a statement failed and `run` went on regardless. */

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 
+import { withCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
 import { isUnavailable } from '../src/errors.ts';
@@ -63,18 +65,47 @@ describe('a transaction', () => {
     expect(await transaction(pool, seen)).toEqual([backend, '2s']);
   });
 
-  test('that takes longer than its caller waits is undone, is an unavailability, and its connection stays', async () => {
-    const backends: unknown[] = [];
-    const slow = async (tx: Transaction) => {
-      backends.push(await backendOf(tx));
-      await tx.query("insert into items values ('late')");
-      await tx.query('select pg_sleep(0.05)');
-    };
-    expect(isUnavailable(await errorOf(transaction(pool, slow, { commitWithinMs: 20 })))).toBe(true);
-    expect(await names()).toEqual([]);
-    await transaction(pool, slow, { commitWithinMs: 60_000 });
-    expect(await names()).toEqual(['late']);
-    expect(backends[0]).toBe(backends[1]);
+  test.each(['has hung up', 'has no time left'])(
+    'whose caller %s before the commit is undone, is an unavailability, and its connection stays',
+    async (reason) => {
+      const backends: unknown[] = [];
+      const hangUp = new AbortController();
+      let leftMs = 60_000;
+      const run = async (tx: Transaction) => {
+        backends.push(await backendOf(tx));
+        await tx.query("insert into items values ('late')");
+      };
+      const leave = () => (reason === 'has hung up' ? hangUp.abort() : (leftMs = 0));
+      const caller = { hungUp: hangUp.signal, remainingMs: () => leftMs, commitWithinMs: () => leftMs };
+      const left = withCaller(caller, () =>
+        transaction(pool, async (tx) => {
+          await run(tx);
+          leave();
+        }),
+      );
+      expect(isUnavailable(await errorOf(left))).toBe(true);
+      expect(await names()).toEqual([]);
+      const refused = withCaller(caller, () => transaction(pool, run));
+      expect(isUnavailable(await errorOf(refused))).toBe(true);
+      await withCaller(null, () => transaction(pool, run));
+      expect(await names()).toEqual(['late']);
+      // None for the caller who had left already.
+      expect(backends).toHaveLength(2);
+      expect(backends[0]).toBe(backends[1]);
+    },
+  );
+
+  test('of a process that is frozen after it decided to commit is ended by the server, with its locks', async () => {
+    await pool.query(`insert into items values ('a')`);
+    const awake = { hungUp: new AbortController().signal, remainingMs: () => 100, commitWithinMs: () => 100 };
+    const frozen = withCaller(awake, () =>
+      transaction(pool, async (tx) => {
+        await tx.query(`update items set name = 'late'`);
+        await eventually(() => pool.query('select from items for update nowait'));
+      }),
+    );
+    expect(isUnavailable(await errorOf(frozen))).toBe(true);
+    expect(await names()).toEqual(['a']);
   });
 
   test('that throws leaves nothing, runs no hook and gives its connection back', async () => {

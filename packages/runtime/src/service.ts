@@ -100,7 +100,10 @@ function configure<C>(
     });
   }
   if (frame.value.faultPoint !== null) {
-    logger.warn({ fault_point: frame.value.faultPoint }, 'a fault point is armed: this process will kill itself there');
+    logger.warn(
+      { fault_point: frame.value.faultPoint },
+      'a fault point is armed: this process will kill or freeze itself there',
+    );
     armFaultPoint(frame.value.faultPoint);
   }
   return { config: service.value, logger, tracing: frame.value.tracing };

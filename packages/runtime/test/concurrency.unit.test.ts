@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { backoffMs, pause } from '../src/concurrency/backoff.ts';
+import { currentCaller, createCaller, withCaller } from '../src/concurrency/caller.ts';
 import { withTimeout } from '../src/concurrency/deadline.ts';
 import { createMicroBatcher } from '../src/concurrency/micro-batch.ts';
 import { createSemaphore } from '../src/concurrency/semaphore.ts';
@@ -87,4 +89,33 @@ test('withTimeout returns the value, passes the error on, and throws when the wo
   expect(await withTimeout(1_000, Promise.resolve(7))).toBe(7);
   await expect(withTimeout(1_000, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
   await expect(withTimeout(1, new Promise(() => undefined), 'This')).rejects.toThrow('This took longer than 1 ms');
+});
+
+test('withTimeout takes what arrived while the process stood still, however long that was', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const arrival = once(port2, 'message');
+  const work = withTimeout(
+    1,
+    arrival.then(() => 'in time'),
+  );
+  port1.postMessage('done');
+  // Nothing runs here, and the timer is the first that could.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
+  expect(await work).toBe('in time');
+  port1.close();
+});
+
+test('a micro-batch belongs to none of the callers whose items are in it', async () => {
+  const callers: unknown[] = [];
+  const add = createMicroBatcher({
+    maxSize: 3,
+    run: async (batch: readonly number[]) => {
+      callers.push(currentCaller());
+      return batch;
+    },
+  });
+  const caller = createCaller(1_000, new AbortController().signal);
+  await withCaller(caller, () => add(1));
+  expect(callers).toEqual([null]);
+  expect(withCaller(caller, currentCaller)).toBe(caller);
 });

@@ -76,7 +76,7 @@ export async function testGateway(): Promise<TestGateway> {
     lifecycle.onStop('clients', () => Object.values(upstreams).forEach((owner) => owner.close()));
     const app = createGatewayApp({
       db: pool,
-      inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000, commitWithinMs: 1_200 }),
+      inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: 1_000 }),
       ready: () => ping(pool),
       outbox,
       upstreams,

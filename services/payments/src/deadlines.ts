@@ -1,10 +1,4 @@
-/**
- * A merchant's request that takes longer than this is rolled back. The gateway answers 503 after 1.5 s, which should mean that
- * nothing was changed; the rest of that time is for the way there and back, and for the commit.
- */
-export const COMMIT_DEADLINE_MS = 1_200;
-
-/** How long to wait for one lock, such as that of the merchant's other creations. Leaves time for the rest. */
+/** How long a merchant's request waits for one lock, such as that of the merchant's other creations. Leaves time for the rest. */
 export const LOCK_TIMEOUT_MS = 1_000;
 
 /**

@@ -5,13 +5,13 @@ import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { ping } from '@quittance/postgres/pool.ts';
-import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createChain, createOwners, createTipReader } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment, type CreationContext } from './creation/creation.ts';
-import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
+import { LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -56,7 +56,7 @@ await startService({
     const verifier = client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS);
     const tipReader = createTipReader(client('chain-watcher tips', watcher, TIPS_TIMEOUT_MS));
 
-    const transact = <T>(run: (tx: Transaction) => Promise<T>): Promise<T> => transaction(pool, run);
+    const transact: Transact = (run) => transaction(pool, run);
     const messages = createPaymentMessages({ outbox, metrics });
     const refresh = createAccessRefresh({ owners, db: pool });
 
@@ -67,8 +67,9 @@ await startService({
       lifecycle.closing(start.name, start(looping));
     }
 
+    const transactBriefly: Transact = (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS });
     const creation: CreationContext = {
-      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
+      transact: transactBriefly,
       messages,
       refresh,
       ttlSeconds,
@@ -80,12 +81,7 @@ await startService({
     await warmUp(logger, [() => queries.list('none', anything), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
-      cancelPaymentRoute({
-        transact: (run) =>
-          transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: COMMIT_DEADLINE_MS }),
-        messages,
-        publicBaseUrl,
-      }),
+      cancelPaymentRoute({ transact: transactBriefly, messages, publicBaseUrl }),
       listPaymentsRoute(queries, publicBaseUrl),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
       ...limitsRoutes({ db: pool, refresh }),

@@ -68,7 +68,7 @@ test.each([
 ])('a creation that timed out at the gateway while %s stores nothing', async (_, obstruct) => {
   const merchantId = await newMerchant(payments);
   const release = await obstruct(merchantId);
-  const answer = create(payments, merchantId);
+  const answer = create(payments, merchantId, {}, { headers: { 'x-timeout-ms': String(GATEWAY_DEADLINE_MS) } });
   await sleep(GATEWAY_DEADLINE_MS);
   await release();
   expect((await answer).status).toBe(503);

@@ -11,7 +11,7 @@ import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { applyPolicy, markWebhookConfigured } from '../src/store/gate.ts';
-import { type Answer, network, type PaymentsUnderTest } from './service.ts';
+import { type Answer, type CallInit, network, type PaymentsUnderTest } from './service.ts';
 
 export const newWallet = (): string => addressFromHex('evm', `0x${randomBytes(20).toString('hex')}`);
 
@@ -61,14 +61,16 @@ export function create(
   payments: PaymentsUnderTest,
   merchantId: string,
   order: Partial<Order> = {},
+  init: CallInit = {},
 ): Promise<Answer<Payment>> {
-  return payments.call('POST', `/merchants/${merchantId}/payments`, {
+  const body = {
     idempotency_key: order.key ?? newKey(),
     amount: order.amount ?? '10.50',
     merchant_wallet: order.wallet ?? newWallet(),
     network,
     description: order.description ?? 'Two tickets',
-  });
+  };
+  return payments.call('POST', `/merchants/${merchantId}/payments`, body, init);
 }
 
 /** A busy machine may be too slow for the deadlines of the service. Who is told 503 asks again, as the contract says. */

@@ -20,12 +20,20 @@ const INTERNAL_TOKEN = 'a token that is only used by this test';
 /** What an error answers: an access code with its message, or the wrong fields. */
 type Refusal = { detail: { code: string; message: string } & { field: string; reason: string }[] };
 
+export type CallInit = { headers?: Record<string, string>; signal?: AbortSignal };
+
 export type Answer<T> = { status: number; headers: Headers; text: string; json: T & Refusal };
 
 /** The real service in processes of its own, on a fresh database and broker, between stubs that the test controls. */
 export type PaymentsUnderTest = {
-  /** Calls an internal route; with several replicas, in turn. `path` is without /internal/v1. */
-  call<T = object>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Answer<T>>;
+  /**
+   * Calls an internal route; with several replicas, in turn. `path` is without /internal/v1.
+   * @param init headers and a signal, where the caller is to be like the gateway, which says how long it waits and then hangs up.
+   */
+  call<T = object>(method: 'GET' | 'POST', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
+  /** SIGSTOP to every replica: it stands still until `resume`. */
+  pause(): void;
+  resume(): void;
   /** Status of /readyz. */
   ready(): Promise<number>;
   /** Says a message as another service would. */
@@ -100,11 +108,14 @@ export async function startPayments({
     heard,
     say: neighbours.say,
     sayAll: neighbours.sayAll,
-    async call<T>(method: string, path: string, body?: unknown): Promise<Answer<T>> {
+    pause: () => processes.forEach((process) => process.pause()),
+    resume: () => processes.forEach((process) => process.resume()),
+    async call<T>(method: string, path: string, body?: unknown, init: CallInit = {}): Promise<Answer<T>> {
       const { url } = processes[next++ % processes.length]!;
       const response = await fetch(`${url}/internal/v1${path}`, {
+        ...init,
         method,
-        headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json' },
+        headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json', ...init.headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
       const text = await response.text();

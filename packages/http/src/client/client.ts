@@ -4,13 +4,16 @@ import got, { type Got } from 'got';
 import CircuitBreaker from 'opossum';
 
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
+import { CallerGone } from '@quittance/runtime/concurrency/caller.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { startCall } from './call-span.ts';
 import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceResponse } from './request.ts';
+import { startWaiting } from './waiting.ts';
 import { causesOf, HttpError } from '../errors.ts';
+import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
 const DEFAULT_TIMEOUT_MS = 1_500;
@@ -62,7 +65,8 @@ class ErrorAnswer extends Error {
 
 /**
  * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
- * and reading the answer. After half of at least ten requests in ten seconds failed, requests fail at once and
+ * and reading the answer. It is never later than that of the request it is made for, ends when that one's caller hangs up, and is sent
+ * along, so that the service commits nothing for a call that has ended. After half of at least ten requests in ten seconds failed, requests fail at once and
  * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
  * the service is there, and what it cannot decide for one merchant must not cut off the others.
  * @param timeoutMs the deadline, 1500 by default.
@@ -182,29 +186,37 @@ async function transmit(
 ): Promise<ServiceResponse> {
   const { method, json, idempotent } = request;
   const requestId = currentRequestId();
-  const tooLarge = new AbortController();
-  const pending = http(url, {
-    method,
-    ...(json === undefined ? {} : { json }),
-    headers: {
-      ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-      ...(traceparent === undefined ? {} : { traceparent }),
-    },
-    signal: AbortSignal.any([tooLarge.signal, AbortSignal.timeout(timeoutMs)]),
-    retry: {
-      limit: 1,
-      methods: [method],
-      statusCodes: [],
-      errorCodes: idempotent ? [...unsentCodes, ...brokenCodes] : unsentCodes,
-      backoffLimit: 0,
-      noise: 50,
-    },
-  });
-  void pending.on('downloadProgress', ({ transferred }) => {
-    if (transferred > MAX_RESPONSE_BYTES) tooLarge.abort(new Error(`its answer exceeds ${MAX_RESPONSE_BYTES} bytes`));
-  });
-  const { statusCode, headers, rawBody } = await pending;
-  return { status: statusCode, headers, body: Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength) };
+  const wait = startWaiting(timeoutMs);
+  try {
+    const pending = http(url, {
+      method,
+      ...(json === undefined ? {} : { json }),
+      headers: {
+        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
+      signal: wait.signal,
+      // Before each attempt: what is left then.
+      hooks: { beforeRequest: [({ headers }) => void (headers[TIMEOUT_HEADER] = String(wait.remainingMs()))] },
+      retry: {
+        limit: 1,
+        methods: [method],
+        statusCodes: [],
+        errorCodes: idempotent ? [...unsentCodes, ...brokenCodes] : unsentCodes,
+        backoffLimit: 0,
+        noise: 50,
+      },
+    });
+    void pending.on('downloadProgress', ({ transferred }) => {
+      if (transferred > MAX_RESPONSE_BYTES) wait.abort(new Error(`its answer exceeds ${MAX_RESPONSE_BYTES} bytes`));
+    });
+    const { statusCode, headers, rawBody } = await pending;
+    return { status: statusCode, headers, body: Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength) };
+  } catch (error) {
+    throw wait.signal.aborted ? wait.signal.reason : error;
+  } finally {
+    wait.end();
+  }
 }
 
 /** Refuses a path that would name something else once it is part of a URL, such as one with an unencoded `..` or `?` in it. */
@@ -232,7 +244,8 @@ function createBreaker(
     errorThresholdPercentage: 50,
     rollingCountTimeout: 10_000,
     resetTimeout: 1_000,
-    errorFilter: (error: unknown) => error instanceof ErrorAnswer && error.status === 503,
+    errorFilter: (error: unknown) =>
+      error instanceof CallerGone || (error instanceof ErrorAnswer && error.status === 503),
   });
   breaker.on('open', () => {
     open.set({ client: name }, 1);

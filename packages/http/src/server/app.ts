@@ -6,6 +6,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
+import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, HttpError, RequestAborted, unavailable } from '../errors.ts';
 import { headerValues } from '../header-values.ts';
@@ -20,6 +21,7 @@ import { traceRequests } from './trace-requests.ts';
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
  * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
  * @param internalTokenPrevious accepted as well, while the token is being replaced.
+ * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
  * @param ready throws while the service cannot do its work; bounded to one second.
  * @param isUnavailable which errors of the service's libraries are answered 503, for example a lost database.
  */
@@ -30,6 +32,7 @@ export function createApp({
   routes,
   internalToken,
   internalTokenPrevious = null,
+  publicTimeoutMs = Infinity,
   ready,
   isUnavailable = () => false,
 }: {
@@ -39,6 +42,7 @@ export function createApp({
   routes: readonly Route[];
   internalToken?: string;
   internalTokenPrevious?: string | null;
+  publicTimeoutMs?: number;
   ready: () => Promise<void>;
   isUnavailable?: (error: unknown) => boolean;
 }): Express {
@@ -55,6 +59,7 @@ export function createApp({
   if (internalToken !== undefined) app.use('/internal', requireToken([internalToken, internalTokenPrevious]));
   const tracing = tracer();
   if (tracing !== null) app.use(traceRequests(tracing));
+  app.use(bindCaller(publicTimeoutMs));
 
   const all = [...probes({ name, logger, metrics, ready, stopping: () => isStopping(app) }), ...routes];
   const exposed = all.find(({ path }) => path.startsWith('/internal/'));
@@ -63,7 +68,7 @@ export function createApp({
   }
   mount(app, all);
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
-    if (error instanceof RequestAborted) logger.debug('request aborted by the client');
+    if (error instanceof RequestAborted || response.destroyed) logger.debug({ error }, 'request aborted by the client');
     // Half an answer cannot be withdrawn: the framework closes the connection.
     else if (response.headersSent) next(error);
     else sendError(response, toHttpError(error, isUnavailable), logger);
@@ -134,7 +139,11 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     requestId: response.locals.requestId as string,
-    readBody: (maxBytes) => readBody(request, maxBytes),
+    readBody: async (maxBytes) => {
+      const body = await readBody(request, maxBytes);
+      restartPublicCaller(request, response);
+      return body;
+    },
   };
 }
 

@@ -13,10 +13,29 @@ export class DeadlineExceeded extends Error {
  */
 export async function withTimeout<T>(timeoutMs: number, work: Promise<T>, what = 'the operation'): Promise<T> {
   const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DeadlineExceeded(timeoutMs, what)), timeoutMs);
+  const cancel = startTimeout(timeoutMs, () => reject(new DeadlineExceeded(timeoutMs, what)));
   try {
     return await Promise.race([work, timeout]);
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
+}
+
+/** A timer that fires this much late shows that the process was not running. */
+const LATE_MS = 50;
+/** Enough to read what arrived meanwhile. */
+const READING_MS = 100;
+
+/**
+ * Calls back after this time. After a freeze, timers fire before sockets are read: the outcome may have arrived in time and lie unread.
+ * A timer that fires late therefore waits a little longer, or a change that was made would be reported as one that was not.
+ * @returns what cancels it.
+ */
+export function startTimeout(timeoutMs: number, onTimeout: () => void): () => void {
+  const dueAt = performance.now() + timeoutMs;
+  let timer = setTimeout(() => {
+    if (performance.now() - dueAt > LATE_MS) timer = setTimeout(onTimeout, READING_MS);
+    else onTimeout();
+  }, timeoutMs);
+  return () => clearTimeout(timer);
 }

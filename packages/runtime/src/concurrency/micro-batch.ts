@@ -1,5 +1,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 
+import { withCaller } from './caller.ts';
+
 /**
  * A function whose calls share runs. Items that arrive while `concurrency` runs are under way form the next batch, so batches grow
  * with the load. A run starts at the end of the current turn of the event loop, with every item of that turn: none waits for a timer.
@@ -38,7 +40,8 @@ export function createMicroBatcher<Item, Result>({
   return (item) => {
     const call = { item, ...Promise.withResolvers<Result>() };
     waiting.push(call);
-    if (running < concurrency) void runWaiting();
+    // The run is shared: it does not end because the caller who started it hangs up.
+    if (running < concurrency) void withCaller(null, runWaiting);
     return call.promise;
   };
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { currentCaller } from '@quittance/runtime/concurrency/caller.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { rateLimits } from './rate-limits.ts';
 import { admitCallers, type CallerRow } from '../store/admission.ts';
@@ -84,10 +85,11 @@ function countRefusals(metrics: Metrics): (limit: RateLimit, counted: Count) => 
 }
 
 /**
- * The result of a database call that has to meet the same time limit as admission.
- * @throws DeadlineExceeded after 1.5 s. What was asked may still take effect.
+ * The result of a database call, if it comes while the caller still waits for its answer.
+ * @throws DeadlineExceeded. What was asked may still take effect, unless it is asked in a transaction.
  */
-export const inTime = <T>(work: Promise<T>): Promise<T> => withTimeout(TIMEOUT_MS, work);
+export const inTime = <T>(work: Promise<T>): Promise<T> =>
+  withTimeout(currentCaller()?.remainingMs() ?? TIMEOUT_MS, work);
 
 /** The count of the nth request of a batch, which added `times` to the counter. */
 const countOf = ({ count, seconds_left: secondsLeft }: CountRow, times: number, nth: number): Count => ({

@@ -15,7 +15,6 @@ import { isRotationSecret, rotateApiKey } from '../store/rotation.ts';
 
 type Dependencies = {
   db: Queryable;
-  /** Times out before the caller does: a rotation that was answered 503 must not be committed afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   admission: Admission;
   upstreams: Upstreams;

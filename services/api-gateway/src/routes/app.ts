@@ -23,7 +23,6 @@ import { webhookRoutes } from './webhook.ts';
 /** What the routes need, constructed in main.ts. */
 export type GatewayParts = {
   db: Queryable;
-  /** Times out before the caller does, so that a request answered 503 is not committed afterwards. */
   inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
   /** Throws while the database does not answer. Readiness ignores the other services: routes that need one answer 503. */
   ready: () => Promise<void>;
@@ -36,6 +35,9 @@ export type GatewayParts = {
   metrics: Metrics;
 };
 
+/** Below the two seconds within which a client must have an answer, whatever is broken. */
+const PUBLIC_TIMEOUT_MS = 1_800;
+
 /** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
@@ -46,6 +48,7 @@ export function createGatewayApp(parts: GatewayParts) {
     metrics: parts.metrics,
     internalToken: parts.internalToken,
     internalTokenPrevious: parts.internalTokenPrevious ?? null,
+    publicTimeoutMs: PUBLIC_TIMEOUT_MS,
     ready: parts.ready,
     // A lost database with them: no request passes uncounted.
     isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),

@@ -4,7 +4,6 @@ import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
-import { COMMIT_DEADLINE_MS } from '../deadlines.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { type CreationResult, insertPayment, type NewPayment } from '../store/new-payment.ts';
@@ -41,9 +40,8 @@ export type CreationContext = {
  */
 export async function createPayment(context: CreationContext, creation: Creation): Promise<CreationOutcome> {
   const asked = new Set<keyof AccessRefresh>();
-  const deadlineMs = performance.now() + COMMIT_DEADLINE_MS;
   for (;;) {
-    const result = await attempt(context, creation, deadlineMs);
+    const result = await attempt(context, creation);
     const owner = ownerOf(result.outcome);
     // Each owner is asked once, so this repeats at most twice.
     if (owner === null || asked.has(owner) || !(await context.refresh[owner](creation.merchant_id))) {
@@ -63,14 +61,10 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
     : null;
 }
 
-/** @param deadlineMs monotonic milliseconds; nothing is created after them. */
-async function attempt(context: CreationContext, creation: Creation, deadlineMs: number): Promise<CreationResult> {
+async function attempt(context: CreationContext, creation: Creation): Promise<CreationResult> {
   const result = await context.transact(async (tx) => {
     const inserted = await insertPayment(tx, newPayment(context, creation));
     if (inserted.outcome !== 'created') return inserted;
-    // Checked right before the commit, so waiting for a connection, a slow statement and the owner's answer count as well.
-    if (performance.now() > deadlineMs)
-      throw unavailable(new Error(`the creation took longer than ${COMMIT_DEADLINE_MS} ms`));
     faultPoint('creation-written');
     context.messages.sendCreatedAfterCommit(tx);
     return inserted;

@@ -27,7 +27,7 @@ import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
 import { releaseWallet } from '../../src/store/wallet.ts';
-import { COMMIT_DEADLINE_MS, LOCK_TIMEOUT_MS } from '../../src/deadlines.ts';
+import { LOCK_TIMEOUT_MS } from '../../src/deadlines.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
@@ -65,7 +65,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
       metrics: testMetrics,
     }),
     cancel: cancelPaymentRoute({
-      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS, commitWithinMs: COMMIT_DEADLINE_MS }),
+      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
       messages,
       publicBaseUrl,
     }),

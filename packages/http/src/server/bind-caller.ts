@@ -1,0 +1,33 @@
+import type { NextFunction, Request, Response } from 'express';
+
+import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
+
+import { TIMEOUT_HEADER } from '../timeout-header.ts';
+
+type RequestCaller = ReturnType<typeof createCaller>;
+
+/**
+ * Binds each request to its caller, so that what it causes ends when the caller hangs up or stops waiting. It comes after the
+ * internal token was checked: a service says how long it waits, and is trusted. One that does not say waits until it hangs up.
+ * @param publicTimeoutMs within which requests from outside are answered; their time begins anew once their body has arrived.
+ */
+export function bindCaller(publicTimeoutMs: number) {
+  return (request: Request, response: Response, next: NextFunction) => {
+    const isInternal = request.path.startsWith('/internal/');
+    const hangUp = new AbortController();
+    response.once('close', () => response.writableFinished || hangUp.abort());
+    const caller = createCaller(isInternal ? statedTimeoutMs(request) : publicTimeoutMs, hangUp.signal);
+    response.locals.caller = caller;
+    withCaller(caller, next);
+  };
+}
+
+/** A client that sends slowly gets the same time for its answer as any other. */
+export function restartPublicCaller(request: Request, response: Response): void {
+  if (!request.path.startsWith('/internal/')) (response.locals.caller as RequestCaller).restart();
+}
+
+function statedTimeoutMs({ headers }: Request): number {
+  const text = String(headers[TIMEOUT_HEADER] ?? '');
+  return /^\d{1,7}$/.test(text) ? Number(text) : Infinity;
+}

@@ -1,0 +1,60 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+/** Who waits for the outcome of the current work, and for how long. */
+export type Caller = {
+  /** Milliseconds until the caller stops waiting, negative afterwards. */
+  remainingMs(): number;
+  /** Milliseconds within which a change may still be committed, negative afterwards. */
+  commitWithinMs(): number;
+  /** Aborted once the caller has closed its connection. */
+  hungUp: AbortSignal;
+};
+
+/** The rest of the caller's time is for the commit itself and for the way back. */
+const COMMIT_SHARE = 0.8;
+
+/**
+ * Time runs from this call, by the monotonic clock, which goes on while the process is frozen.
+ * @param timeoutMs how long the caller waits; Infinity where it does not say.
+ * @returns the caller, and `restart` for one whose time begins later.
+ */
+export function createCaller(timeoutMs: number, hungUp: AbortSignal): Caller & { restart(): void } {
+  let startedAt = performance.now();
+  const elapsedMs = () => performance.now() - startedAt;
+  return {
+    remainingMs: () => timeoutMs - elapsedMs(),
+    commitWithinMs: () => timeoutMs * COMMIT_SHARE - elapsedMs(),
+    hungUp,
+    restart: () => (startedAt = performance.now()),
+  };
+}
+
+const callers = new AsyncLocalStorage<Caller | null>();
+
+/** Runs `fn` for this caller: calls made and transactions committed in it end with the caller's wait. Null for work that several share. */
+export function withCaller<T>(caller: Caller | null, fn: () => T): T {
+  return callers.run(caller, fn);
+}
+
+/** The caller of the current request, from anywhere in its call tree; null in loops, message handlers and shared work. */
+export function currentCaller(): Caller | null {
+  return callers.getStore() ?? null;
+}
+
+/** Nobody waits for the outcome any more: whoever asked takes it that nothing was changed. */
+export class CallerGone extends Error {
+  /** PostgreSQL's code for a statement that a time limit ended, so that it is answered as an unavailable database is. */
+  readonly code = '57014';
+  constructor(caller: Caller) {
+    super(
+      caller.hungUp.aborted ? 'the caller has hung up' : 'the caller stops waiting before a change could be committed',
+    );
+    this.name = 'CallerGone';
+  }
+}
+
+/** @throws CallerGone when the current request's caller would not learn of a commit. */
+export function requireWaitingCaller(): void {
+  const caller = currentCaller();
+  if (caller !== null && (caller.hungUp.aborted || caller.commitWithinMs() <= 0)) throw new CallerGone(caller);
+}

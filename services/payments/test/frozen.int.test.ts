@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from '@jest/globals';
+import { startupOptions } from '@quittance/postgres/pool.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { schema } from '../src/migrations.ts';
+import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+
+let payments: PaymentsUnderTest;
+afterEach(async () => {
+  payments.resume();
+  await payments.close();
+});
+
+/** As the gateway calls, with less patience: it says how long it waits, and hangs up then. */
+const WAIT_MS = 600;
+const impatient = (waitMs = WAIT_MS) => ({
+  headers: { 'x-timeout-ms': String(waitMs) },
+  signal: AbortSignal.timeout(waitMs),
+});
+
+/** Without the limit that ends every transaction which is idle for ten seconds. */
+const sessionOptions = startupOptions(schema).replace(/(idle_in_transaction_session_timeout)=\d+/, '$1=0');
+
+const stored = async (merchantId: string) =>
+  (await payments.db.query<{ status: string }>('select status from payment where merchant_id = $1', [merchantId])).rows;
+
+/** Until PostgreSQL has ended the frozen process' transaction that holds the merchant's gate. */
+const gateFree = (merchantId: string) =>
+  eventually(() => payments.db.query('select from gate where merchant_id = $1 for update nowait', [merchantId]));
+
+/** Until the process that goes on has ended these requests: 499 where it saw first that the caller has gone, else 503. */
+const requestsEnded = (count: number) =>
+  eventually(() => {
+    const ended = payments.logs().filter((entry) => 'status' in entry && [499, 503].includes(Number(entry.status)));
+    expect(ended).toHaveLength(count);
+  });
+
+/** Its callers hang up on a process that stands still; then it goes on. */
+async function hungUp(merchantId: string, requests: Promise<unknown>[]): Promise<void> {
+  const outcomes = await Promise.allSettled(requests);
+  expect(outcomes.map(({ status }) => status)).toEqual(requests.map(() => 'rejected'));
+  await gateFree(merchantId);
+  payments.resume();
+  await requestsEnded(requests.length);
+}
+
+test.each(['creation-written', 'commit-allowed'])(
+  'a creation whose process is frozen at %s stores nothing once its caller has hung up, and holds no lock meanwhile',
+  async (point) => {
+    payments = await startPayments({ settings: { FAULT_POINT: `freeze:${point}` }, sessionOptions });
+    const merchantId = await newMerchant(payments);
+    const order = { key: newKey(), wallet: newWallet() };
+    await hungUp(merchantId, [create(payments, merchantId, order, impatient())]);
+    expect(await stored(merchantId)).toEqual([]);
+    expect((await create(payments, merchantId, { ...order, key: newKey() })).status).toBe(201);
+    await eventually(() => expect(payments.heard.created).toHaveLength(1));
+    expect(await stored(merchantId)).toHaveLength(1);
+  },
+);
+
+test('what reaches a frozen process, and whose caller has hung up when it goes on, changes nothing', async () => {
+  payments = await startPayments();
+  const { merchantId, payment } = await newPayment(payments);
+  // The relay is idle again, so that the process holds no other transaction.
+  await eventually(() => expect(payments.heard.created).toHaveLength(1));
+  const other = await newMerchant(payments);
+  const cancel = `/merchants/${merchantId}/payments/${payment.payment_id}/cancel`;
+  payments.pause();
+  await hungUp(other, [
+    create(payments, other, {}, impatient()),
+    payments.call('POST', cancel, undefined, impatient()),
+  ]);
+  expect(await stored(other)).toEqual([]);
+  expect(await stored(merchantId)).toEqual([{ status: 'PENDING' }]);
+});
+
+test('a process that is frozen at any time stores nothing after its callers have hung up', async () => {
+  payments = await startPayments();
+  const merchantId = await newMerchant(payments);
+  await newPayment(payments, {}, merchantId);
+  for (let round = 0; round < 5; round += 1) {
+    const requests = Array.from({ length: 8 }, () => create(payments, merchantId, {}, impatient(400)));
+    const settled = Promise.allSettled(requests);
+    await sleep(Math.random() * 30);
+    payments.pause();
+    await settled;
+    await gateFree(merchantId);
+    // What was in the middle of its commit may be stored, and its answer lost; nothing is added to that.
+    const before = await stored(merchantId);
+    payments.resume();
+    await eventually(async () => expect(await payments.ready()).toBe(200));
+    await eventually(async () => expect((await create(payments, merchantId, {}, impatient(5_000))).status).toBe(201));
+    expect(await stored(merchantId)).toHaveLength(before.length + 1);
+  }
+});
