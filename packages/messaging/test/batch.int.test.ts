@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';
-import { PermanentError } from '../src/consumer/handler.ts';
+import { Busy, type Handler, PermanentError } from '../src/consumer/handler.ts';
 import { DELIVERY_LIMIT } from '../src/broker/topology.ts';
 import {
   QUEUE,
@@ -43,6 +44,7 @@ const merchantsOf = (published: readonly Published[]): string[] => published.map
 function heldUp(
   then: (merchantIds: string[]) => Promise<void> | void = () => undefined,
   options: { prefetch?: number } = {},
+  refuse: (payloads: WebhookConfigured[]) => void = () => undefined,
 ) {
   const { promise: released, resolve: release } = Promise.withResolvers<null>();
   const batches: string[][] = [];
@@ -58,7 +60,11 @@ function heldUp(
     parsed += 1;
     return handler.message.parse(value);
   };
-  const consumers = world.consume([{ ...handler, message: { ...handler.message, parse } }], options);
+  const handle: Handler['handle'] = async (messages, context) => {
+    refuse(messages.map(({ payload }) => payload as WebhookConfigured));
+    await handler.handle(messages, context);
+  };
+  const consumers = world.consume([{ ...handler, handle, message: { ...handler.message, parse } }], options);
   const inTransaction = () => eventually(() => expect(batches).toHaveLength(1));
   const haveCome = (count: number) => eventually(() => expect(parsed).toBe(count));
   return { batches, requestIds, consumers, release: () => release(null), inTransaction, haveCome };
@@ -236,6 +242,48 @@ describe('one message at fault', () => {
     }
     await eventually(async () => expect(await affectedMerchants(world)).toContain(stuck));
     await eventually(async () => expect(await results(world)).toEqual({ done: 6 }));
+  });
+});
+
+describe('messages that wait for a lock', () => {
+  test('are put aside without a connection, however often, while the others of their batch go on', async () => {
+    const busy = new Set<string>();
+    let refusals = 0;
+    const { release, inTransaction, haveCome, batches } = heldUp(undefined, {}, (payloads) => {
+      const waiting = payloads.filter(({ merchant_id }) => busy.has(merchant_id));
+      refusals += waiting.length;
+      if (waiting.length > 0) throw new Busy(waiting);
+    });
+    const others = [await publish()];
+    await inTransaction();
+    const waiting = await publishMany(3);
+    for (const merchantId of merchantsOf(waiting)) busy.add(merchantId);
+    others.push(...(await publishMany(3)));
+    await haveCome(7);
+    release();
+    await eventually(async () =>
+      expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf(others).toSorted()),
+    );
+    expect(batches[1]).toEqual(merchantsOf(others.slice(1)));
+    // More often than a message may fail.
+    await eventually(() => expect(refusals).toBeGreaterThan(waiting.length * DELIVERY_LIMIT));
+    busy.clear();
+    await eventually(async () =>
+      expect((await affectedMerchants(world)).toSorted()).toEqual(merchantsOf([...others, ...waiting]).toSorted()),
+    );
+    await eventually(async () => expect(await results(world)).toMatchObject({ done: 7 }));
+    expect((await results(world)).failed).toBeUndefined();
+  });
+
+  test('return to their queue when the process stops', async () => {
+    const handler = recordingBatches();
+    const consumers = world.consume([
+      { ...handler, handle: (messages) => Promise.reject(new Busy(messages.map(({ payload }) => payload))) },
+    ]);
+    await publishMany(2);
+    await eventually(async () => expect((await results(world)).postponed).toBeGreaterThan(2));
+    await consumers.close();
+    await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(2));
   });
 });
 

@@ -123,6 +123,36 @@ test('a database that is away for a while counts against no message', async () =
   await eventually(async () => expect(await results(world)).toEqual({ done: 2 }));
 });
 
+test('a database that is away for hours counts against no message', async () => {
+  world.consume([recording()], { pool: world.proxiedPool, maxWaitMs: 1 });
+  world.databaseProxy.cut();
+  const messageIds = [await publishRaw(world, validBody()), await publishRaw(world, validBody())];
+  await eventually(async () => expect((await results(world)).requeued).toBeGreaterThan(4 * DELIVERY_LIMIT));
+  world.databaseProxy.restore();
+
+  await eventually(async () => expect((await effects(world)).sort()).toEqual(messageIds.sort()));
+  expect(await listDeadLetters(world.broker)).toEqual([]);
+  expect(await results(world)).toMatchObject({ done: 2 });
+});
+
+test('failures before and after such an outage count together', async () => {
+  let failures = 0;
+  const handler = recording(() => {
+    failures += 1;
+    throw new Error('never');
+  });
+  world.consume([handler], { pool: world.proxiedPool, maxWaitMs: 1 });
+  const messageId = await publishRaw(world, validBody());
+  await eventually(() => expect(failures).toBeGreaterThan(2));
+  world.databaseProxy.cut();
+  await eventually(async () => expect((await results(world)).requeued).toBeGreaterThan(2));
+  world.databaseProxy.restore();
+
+  const dead = { message_id: messageId, reason: 'retries_exhausted' };
+  await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+  expect(failures).toBe(DELIVERY_LIMIT + 1);
+});
+
 test('a queue that is deleted under its consumer is declared again and consumed', async () => {
   const outbox = world.outbox();
   world.consume([recording()]);

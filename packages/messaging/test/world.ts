@@ -35,13 +35,17 @@ export type World = {
   channel: ConfirmChannel;
   /** Starts a relay; closed with the world. */
   outbox(options?: { broker?: Broker }): Outbox;
-  consume(handlers: Handler[], options?: { pool?: Pool; prefetch?: number }): Consumers;
+  consume(handlers: Handler[], options?: { pool?: Pool; prefetch?: number; maxWaitMs?: number }): Consumers;
   connect(url: string): Broker;
   close(): Promise<void>;
 };
 
 /** Short pauses, so that a handler that fails 20 times does so within a test. */
-const retryPolicy = { failed: { firstMs: 1, maxMs: 5 }, unavailable: { firstMs: 5, maxMs: 25 } };
+const retryPolicy = {
+  failed: { firstMs: 1, maxMs: 5 },
+  unavailable: { firstMs: 5, maxMs: 25 },
+  busy: { firstMs: 1, maxMs: 5 },
+};
 
 let backends: ReturnType<typeof startBackends> | null = null;
 afterAll(async () => {
@@ -90,8 +94,13 @@ export async function startWorld(): Promise<World> {
     metrics,
     channel,
     outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker: options.broker ?? broker, pollMs: 50 })),
-    consume: (handlers, options = {}) =>
-      closing(startConsumers({ ...common, pool, broker, service: 'payments', handlers, retryPolicy, ...options })),
+    consume: (handlers, { maxWaitMs, ...options } = {}) =>
+      closing(
+        startConsumers({
+          ...{ ...common, pool, broker, service: 'payments', handlers, ...options },
+          retryPolicy: { ...retryPolicy, ...(maxWaitMs !== undefined && { maxWaitMs }) },
+        }),
+      ),
     connect: connectTo,
     async close() {
       brokerProxy.restore();

@@ -35,6 +35,15 @@ export function leavesConnectionUsable(error: unknown): boolean {
   return !isUnavailable(error) || survives.includes(codeOf(error) ?? '');
 }
 
+/**
+ * The database serves nobody now. False for what one statement can meet while others succeed: a lock that is not free, a statement
+ * that is too slow, a transaction that was ended in favour of another.
+ */
+export function isOutage(error: unknown): boolean {
+  const ofOneStatement = ['55P03', '57014', '40001', '40P01', '25P03', '25P04'];
+  return isUnavailable(error) && !ofOneStatement.includes(codeOf(error) ?? '');
+}
+
 /** SQLSTATE classes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const unavailableClasses = [
   '08', // connection exception

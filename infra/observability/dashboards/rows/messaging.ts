@@ -67,7 +67,10 @@ export const messaging: readonly RowSpec[] = [
         unit: 'short',
         queries: [
           [
-            increase('messaging_consumed_total{result=~"failed|dead|duplicate"}', 'service, handler, result'),
+            increase(
+              'messaging_consumed_total{result=~"failed|dead|duplicate|postponed|requeued"}',
+              'service, handler, result',
+            ),
             '{{service}} {{handler}} {{result}}',
           ],
         ],

@@ -1,9 +1,13 @@
+import { pause } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { propertiesOf } from '../broker/amqp-message.ts';
 import type { Broker } from '../broker/broker.ts';
-import { toDeadLetter } from '../dead-letter/message.ts';
+import { toDeadLetter, toRequeued } from '../dead-letter/message.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
-import type { Delivered, Result } from './delivery.ts';
+import { type Delivered, FAILURES_HEADER, type Result, failuresBefore } from './delivery.ts';
+
+/** Between attempts to send a copy of a message while RabbitMQ accepts none. */
+const REQUEUE_PAUSE_MS = 5_000;
 
 /** Acknowledges a delivery, returns it to its queue, or makes it a dead letter. Never throws. */
 export type Acknowledge = (delivered: Delivered, outcome: Result) => Promise<void>;
@@ -12,12 +16,14 @@ export function createAcknowledger({
   broker,
   queue,
   handler,
+  stopping,
   logger,
   metrics,
 }: {
   broker: Broker;
   queue: string;
   handler: string;
+  stopping: AbortSignal;
   logger: Logger;
   metrics: ConsumerMetrics;
 }): Acknowledge {
@@ -52,6 +58,10 @@ export function createAcknowledger({
       case 'dead':
         await deadLetter(delivered, outcome);
         break;
+      case 'requeued':
+        await requeue(delivered, { broker, queue, stopping });
+        break;
+      case 'postponed':
       case 'abandoned':
       // RabbitMQ takes it back when the channel closes.
     }
@@ -66,4 +76,23 @@ export function createAcknowledger({
       logger.debug({ error }, 'A delivery could not be acknowledged');
     }
   };
+}
+
+/**
+ * Sends a copy to the end of the queue. To return the message would count as an attempt, and so would keeping it until RabbitMQ
+ * requeues it. A crash between copy and acknowledgement leaves both, of which the inbox lets one take effect.
+ */
+async function requeue(
+  { channel, delivery }: Delivered,
+  { broker, queue, stopping }: { broker: Broker; queue: string; stopping: AbortSignal },
+): Promise<void> {
+  const copy = toRequeued(delivery, queue, { [FAILURES_HEADER]: failuresBefore(delivery) });
+  while (!stopping.aborted) {
+    const [published] = await broker.publish([copy]);
+    if (published === 'confirmed') {
+      channel.ack(delivery);
+      return;
+    }
+    await pause(REQUEUE_PAUSE_MS, stopping);
+  }
 }

@@ -80,7 +80,10 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
     stopping: stopping.signal,
     logger,
-    acknowledge: createAcknowledger({ broker, queue, handler: handler.name, logger, metrics }),
+    acknowledge: createAcknowledger({
+      ...{ broker, queue, handler: handler.name, logger, metrics },
+      stopping: stopping.signal,
+    }),
     metrics,
   });
   let consumerTag = '';

@@ -9,13 +9,25 @@ import type { DecodedMessage, Handler } from './handler.ts';
 /** A message as RabbitMQ delivered it, and the channel on which it is acknowledged. */
 export type Delivered = { channel: Channel; delivery: ConsumeMessage };
 
-/** What a delivery came to. `abandoned`: the process stops; not acknowledged, the message returns to its queue. */
+/**
+ * What an attempt came to. `abandoned`: the process stops; not acknowledged, the message returns to its queue. `postponed`: it waits
+ * for a lock. `requeued`: the database has been away for so long that a copy went to the end of the queue.
+ */
 export type Result =
-  | { result: 'done' | 'duplicate' | 'abandoned' }
+  | { result: 'done' | 'duplicate' | 'abandoned' | 'postponed' }
+  | { result: 'requeued'; error: unknown }
   | { result: 'failed'; error: unknown }
   | { result: 'dead'; reason: DeadLetterReason; error: unknown };
 
-export const RESULTS = ['done', 'duplicate', 'abandoned', 'failed', 'dead'] as const satisfies Result['result'][];
+export const RESULTS = [
+  'done',
+  'duplicate',
+  'abandoned',
+  'postponed',
+  'requeued',
+  'failed',
+  'dead',
+] as const satisfies Result['result'][];
 
 /** The request that caused the message. A message without one counts as a separate request. */
 export function requestIdOf(delivery: ConsumeMessage): string {
@@ -53,12 +65,18 @@ function parseJson(content: Buffer, name: string): unknown {
   }
 }
 
+/** The header in which a requeued copy keeps the failures of the original, whose delivery count it does not have. */
+export const FAILURES_HEADER = 'failures';
+
 /**
  * How often this message was delivered before. RabbitMQ before 4.3 counts a lost connection as a delivery, 4.3 and later count
  * it apart as "acquired". The larger number reaches the limit after as many attempts everywhere, crashes included.
  */
 export function failuresBefore(delivery: ConsumeMessage): number {
   const headers = headersOf(delivery);
-  const counts = [headers['x-delivery-count'], headers['x-acquired-count']].map(Number).filter(Number.isSafeInteger);
-  return Math.max(0, ...counts);
+  const count = (name: string): number => {
+    const value = Number(headers[name]);
+    return Number.isSafeInteger(value) ? value : 0;
+  };
+  return count(FAILURES_HEADER) + Math.max(0, count('x-delivery-count'), count('x-acquired-count'));
 }

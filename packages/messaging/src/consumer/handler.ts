@@ -62,6 +62,7 @@ export function on<T>(
  * @param handle as for `on`, with at most 200 payloads in the order of arrival. When it throws, its messages are handled again one by
  *   one, so that only the one at fault is retried or becomes a dead letter.
  *   Write rows in an order of your own, not in that of the messages: another process may be writing the same ones.
+ *   A lock that others may hold for long is tried, not waited for: see Busy.
  *   `traceparents` has the span of each message, in the order of the payloads.
  */
 export function onBatch<T>(
@@ -87,4 +88,18 @@ export function onBatch<T>(
 /** Thrown by a handler for a message that no retry can help: it goes straight to `<queue>.dead`. */
 export class PermanentError extends Error {
   override name = 'PermanentError';
+}
+
+/**
+ * Thrown by a handler that would have to wait for a lock: nothing of its batch takes effect. The messages named here are handled again
+ * after a pause, in which they hold no connection and which counts as no attempt; the others are handled at once.
+ */
+export class Busy extends Error {
+  override name = 'Busy';
+  readonly payloads: readonly unknown[];
+  /** @param payloads at least one of those that the handler was given. */
+  constructor(payloads: readonly unknown[]) {
+    super(`${payloads.length} messages wait for a lock`);
+    this.payloads = payloads;
+  }
 }

@@ -1,5 +1,5 @@
 import { InvalidMessage } from '@quittance/contracts/message.ts';
-import { isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
+import { isOutage, isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
@@ -12,7 +12,7 @@ import { DELIVERY_LIMIT } from '../broker/topology.ts';
 import type { Acknowledge } from './acknowledger.ts';
 import type { ConsumerMetrics } from './consumer-metrics.ts';
 import { type Delivered, type Result, decode, failuresBefore, publishedAt, requestIdOf } from './delivery.ts';
-import { type DecodedMessage, type Handler, PermanentError } from './handler.ts';
+import { Busy, type DecodedMessage, type Handler, PermanentError } from './handler.ts';
 import { type Effect, handleOnce } from './inbox.ts';
 import { type Traced, endProcessSpan, startProcessSpan } from './process-span.ts';
 import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
@@ -33,10 +33,11 @@ type Context = ProcessorOptions & {
   singles: Semaphore;
   /** Keeps the promise until it settles, so that `idle` waits for it. */
   track: (work: Promise<void>) => void;
+  addToBatch: (decoded: Decoded) => Promise<void>;
 };
 
-/** `receivedAtMs` is of performance.now(). */
-type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: number };
+/** `receivedAtMs` is of performance.now(). `postponed`: how often a lock that it needs was not free. */
+type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: number; postponed: number };
 
 /** How many messages of failed batches are processed at once: everything else needs connections of the pool too. */
 const SINGLES_AT_ONCE = 4;
@@ -51,7 +52,6 @@ export function createProcessor(options: ProcessorOptions) {
     running.add(tracked);
   };
   const singles = createSemaphore(hasBatches ? SINGLES_AT_ONCE : Infinity);
-  const context: Context = { ...options, singles, track };
   const addToBatch = createMicroBatcher({
     maxSize: handler.batchSize,
     run: async (batch: readonly Decoded[]) => {
@@ -59,6 +59,7 @@ export function createProcessor(options: ProcessorOptions) {
       return batch.map(() => undefined);
     },
   });
+  const context: Context = { ...options, singles, track, addToBatch };
 
   return {
     /** Starts the processing of a delivery; returns at once. */
@@ -69,7 +70,7 @@ export function createProcessor(options: ProcessorOptions) {
       if (sentAt !== null) metrics.received(sentAt);
       let decoded: Decoded;
       try {
-        decoded = { ...delivered, message: decode(delivery, handler), receivedAtMs: performance.now() };
+        decoded = { ...delivered, message: decode(delivery, handler), receivedAtMs: performance.now(), postponed: 0 };
       } catch (error) {
         track(acknowledgeFailure(delivered, error, context));
         return;
@@ -125,7 +126,8 @@ async function processOne(decoded: Decoded, context: Context): Promise<void> {
     try {
       await acknowledgeAll(await attempt([one], { limit: context.singles, isRetryable }, context), context);
     } catch (error) {
-      await acknowledgeFailure(one, error, context);
+      if (error instanceof Busy) postpone([one], context, (again) => processOne(again, context));
+      else await acknowledgeFailure(one, error, context);
     }
   });
 }
@@ -143,9 +145,36 @@ async function processBatch(decoded: readonly Decoded[], context: Context): Prom
       context.metrics.batchCommitted(batch.length);
       await acknowledgeAll(effects, context);
     } catch (error) {
-      processSingly(batch, error, context);
+      const isBusy = ({ message }: Decoded): boolean =>
+        error instanceof Busy && error.payloads.includes(message.payload);
+      const busy = batch.filter(isBusy);
+      if (busy.length === 0) {
+        processSingly(batch, error, context);
+        return;
+      }
+      // These join a later batch, and the rest of this one is processed at once.
+      postpone(busy, context, context.addToBatch);
+      const rest = batch.filter((one) => !isBusy(one));
+      if (rest.length > 0) await processBatch(rest, context);
     }
   });
+}
+
+/** Hands messages on together after a pause, in the background. They are not acknowledged meanwhile. */
+function postpone(busy: readonly Decoded[], context: Context, then: (again: Decoded) => Promise<void>): void {
+  const { metrics, retryPolicy, stopping, track } = context;
+  for (const one of busy) {
+    metrics.consumed('postponed');
+    endProcessSpan(one, { result: 'postponed' });
+  }
+  const failures = Math.max(...busy.map(({ postponed }) => postponed));
+  const resume = async (): Promise<void> => {
+    await pause(backoffMs(failures, retryPolicy.busy), stopping);
+    // Those that are not acknowledged when the process ends return to their queue.
+    if (stopping.aborted) return;
+    await Promise.all(busy.map(({ span: _, ...one }) => then({ ...one, postponed: one.postponed + 1 })));
+  };
+  track(resume());
 }
 
 function processSingly(batch: readonly Decoded[], error: unknown, context: Context): void {
@@ -191,8 +220,9 @@ async function failureResult(
   if (stopping.aborted) return { result: 'abandoned' };
   if (error instanceof InvalidMessage) return { result: 'dead', reason: 'invalid_message', error };
   if (error instanceof PermanentError) return { result: 'dead', reason: 'permanent_error', error };
-  // RabbitMQ would dead-letter it too, but without the error.
+  if (isOutage(error)) return { result: 'requeued', error };
   const failures = failuresBefore(delivery);
+  // RabbitMQ would dead-letter it too, but without the error.
   if (failures >= DELIVERY_LIMIT) return { result: 'dead', reason: 'retries_exhausted', error };
   await pause(backoffMs(failures, retryPolicy.failed), stopping);
   return { result: 'failed', error };

@@ -6,6 +6,8 @@ export type RetryPolicy = {
   unavailable: Backoff;
   /** Longest wait for the database; below the 30 minutes after which RabbitMQ requeues a message that is not acknowledged. */
   maxWaitMs: number;
+  /** Pauses while a lock that the handler needs is not free. */
+  busy: Backoff;
   /** Pauses before a message whose handler failed returns to its queue. */
   failed: Backoff;
 };
@@ -13,12 +15,14 @@ export type RetryPolicy = {
 export const defaultRetryPolicy: RetryPolicy = {
   unavailable: { firstMs: 100, maxMs: 5_000 },
   maxWaitMs: 10 * 60_000,
+  busy: { firstMs: 10, maxMs: 1_000 },
   failed: { firstMs: 250, maxMs: 30_000 },
 };
 
 /**
  * Runs again, with pauses, while `isRetryable` is true for the error. An outage of the database thus counts as no failed delivery.
- * The wait is bounded because some errors only look like an outage, such as a statement that is always too slow.
+ * The wait is bounded, because some errors only look like an outage, such as a statement that is always too slow, and because
+ * RabbitMQ requeues what is not acknowledged, which counts: what then still waits for an outage goes back as a copy, which does not.
  * @param sinceMs performance.now() when the oldest message arrived.
  * @throws the error of the last attempt.
  */

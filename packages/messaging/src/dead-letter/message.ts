@@ -47,6 +47,14 @@ export function toRedriven(letter: GetMessage, queue: string): Outgoing {
   return toOutgoing(letter, { exchange: '', routingKey: queue }, deathOf(letter)?.time ?? rfc3339(new Date()), {});
 }
 
+/**
+ * A copy at the end of the queue that a message was consumed from. Its delivery count starts again.
+ * @param headers what the next consumer shall know.
+ */
+export function toRequeued(delivery: ConsumeMessage, queue: string, headers: Record<string, number>): Outgoing {
+  return toOutgoing(delivery, { exchange: '', routingKey: queue }, undefined, headers);
+}
+
 export function readDeadLetter(letter: GetMessage, queue: string): DeadLetter {
   const { messageId, type, correlationId } = propertiesOf(letter);
   const { version, reason, error, first_seen } = headersOf(letter);
@@ -68,8 +76,8 @@ export function readDeadLetter(letter: GetMessage, queue: string): DeadLetter {
 function toOutgoing(
   message: ConsumeMessage | GetMessage,
   { exchange, routingKey }: { exchange: string; routingKey: string },
-  deadSince: string,
-  headers: Record<string, string>,
+  deadSince: string | undefined,
+  headers: Record<string, string | number>,
 ): Outgoing {
   const { messageId, correlationId, type, contentType, timestamp } = propertiesOf(message);
   const { version, merchant_id, traceparent, first_seen = deadSince } = headersOf(message);
@@ -87,7 +95,7 @@ function toOutgoing(
         version,
         merchant_id,
         ...(typeof traceparent === 'string' && { traceparent }),
-        first_seen,
+        ...(first_seen !== undefined && { first_seen }),
         ...headers,
       },
       persistent: true,
