@@ -10,7 +10,15 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { isUnfinished, transitions } from './state.ts';
 import type { PaymentRow } from './store/payment.ts';
 
-type TransferId = { transaction_id: string; transaction_event_index: number };
+/** A payment that has become PAID. */
+export type Paid = {
+  payment: PaymentRow;
+  /** Its status until then. */
+  before: PaymentStatus;
+  transfer: { transaction_id: string; transaction_event_index: number };
+  /** Of the span that the change belongs to, where that is not the current one. */
+  traceparent?: string | undefined;
+};
 
 export type PaymentMessages = ReturnType<typeof createPaymentMessages>;
 
@@ -22,16 +30,6 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
   /** Counted after the commit. */
   const countTransition = (tx: Transaction, from: PaymentStatus, to: PaymentStatus) =>
     tx.afterCommit(() => counter.inc({ from, to }));
-
-  const sendClosed = (tx: Transaction, payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date) =>
-    outbox.send(tx, PaymentClosed, {
-      payment_id: payment.payment_id,
-      merchant_id: payment.merchant_id,
-      network: payment.network,
-      recipient: payment.recipient,
-      status,
-      closed_at: rfc3339(closedAt),
-    });
 
   return {
     /** The PaymentCreated message, for the statement that writes the payment. */
@@ -48,21 +46,22 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
     /** Has the relay send PaymentCreated right after the commit. */
     sendCreatedAfterCommit: (tx: Transaction): void => tx.afterCommit(() => outbox.wake()),
     countTransition,
-    /** @param before its status until now. */
-    async sendPaid(tx: Transaction, payment: PaymentRow, before: PaymentStatus, transfer: TransferId): Promise<void> {
-      const { paid_at: paidAt } = payment;
-      if (paidAt === null) throw new Error(`${payment.payment_id} is ${payment.status} and has no paid_at`);
-      await outbox.send(tx, PaymentPaid, {
-        payment_id: payment.payment_id,
-        merchant_id: payment.merchant_id,
-        expected_amount: payment.amount,
-        transaction_id: transfer.transaction_id,
-        transaction_event_index: transfer.transaction_event_index,
-        description: payment.description,
-        paid_at: rfc3339(paidAt),
-      });
+    async sendPaid(tx: Transaction, paid: readonly Paid[]): Promise<void> {
+      await outbox.sendAll(
+        tx,
+        PaymentPaid,
+        paid.map(({ payment, transfer, traceparent }) => ({ payload: paidMessage(payment, transfer), traceparent })),
+      );
       // PaymentClosed was sent for an expired or cancelled payment when it closed.
-      if (isUnfinished(before)) await sendClosed(tx, payment, 'PAID', paidAt);
+      const closed = paid.filter(({ before }) => isUnfinished(before));
+      await outbox.sendAll(
+        tx,
+        PaymentClosed,
+        closed.map(({ payment, traceparent }) => ({
+          payload: closedMessage(payment, 'PAID', paidAtOf(payment)),
+          traceparent,
+        })),
+      );
     },
     /** The payment stops waiting without being paid. */
     async sendClosed(
@@ -71,8 +70,32 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
       status: 'EXPIRED' | 'CANCELLED',
       closedAt: Date,
     ): Promise<void> {
-      await sendClosed(tx, payment, status, closedAt);
+      await outbox.send(tx, PaymentClosed, closedMessage(payment, status, closedAt));
       countTransition(tx, 'PENDING', status);
     },
   };
+}
+
+const paidMessage = (payment: PaymentRow, transfer: Paid['transfer']): PaymentPaid => ({
+  payment_id: payment.payment_id,
+  merchant_id: payment.merchant_id,
+  expected_amount: payment.amount,
+  transaction_id: transfer.transaction_id,
+  transaction_event_index: transfer.transaction_event_index,
+  description: payment.description,
+  paid_at: rfc3339(paidAtOf(payment)),
+});
+
+const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date): PaymentClosed => ({
+  payment_id: payment.payment_id,
+  merchant_id: payment.merchant_id,
+  network: payment.network,
+  recipient: payment.recipient,
+  status,
+  closed_at: rfc3339(closedAt),
+});
+
+function paidAtOf({ payment_id: paymentId, status, paid_at: paidAt }: PaymentRow): Date {
+  if (paidAt === null) throw new Error(`${paymentId} is ${status} and has no paid_at`);
+  return paidAt;
 }

@@ -1,43 +1,63 @@
-import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import type { PaymentMessages } from '../payment-messages.ts';
+import type { Paid, PaymentMessages } from '../payment-messages.ts';
 import { isAcceptedUnchanged } from '../store/acceptance.ts';
 import { openIncident } from '../store/incident.ts';
+import { movePayments, type PaymentRow } from '../store/payment.ts';
 import {
-  findPaymentsOnWallet,
-  findPayment,
-  lockSlotPayments,
-  movePayment,
-  type PaymentRow,
-  type Slot,
-} from '../store/payment.ts';
-import {
-  assignTransfer,
+  assignTransfers,
   type Assignment,
   findTransfer,
   lockCompetingTransfers,
   lockWallet,
-  recordTransfer,
+  recordTransfers,
+  type TransferId,
   type TransferRow,
+  tryLockWallets,
 } from '../store/transfer.ts';
-import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason } from './payment-window.ts';
+import { type Decision, decide, matchOf, paysInFull, tokenUnitsOf } from './decision.ts';
+import { LAG_ALLOWANCE_MS } from './payment-window.ts';
+import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
 
-export type SettlementContext = { tx: Transaction; messages: PaymentMessages; logger: Logger };
+export type SettlementContext = {
+  tx: Transaction;
+  messages: PaymentMessages;
+  logger: Logger;
+  /** The trace of a transfer, where several are settled together. */
+  traceparentOf?: (transfer: TransferId) => string | undefined;
+};
+
+/** A transfer, and what was decided about it. */
+type Decided = { transfer: TransferRow; decision: Decision };
 
 /**
- * Applies what the chain shows of a transfer: the ledger row, the payment's new status and the messages about it are written
- * together. Old and repeated versions change nothing.
+ * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written
+ * together. Of one transfer only the newest version counts; old and repeated ones change nothing. Waits for no lock of a wallet or a
+ * payment, because one that is held for long would hold up all others.
+ * @throws Busy with the messages whose wallet or payment another transaction has locked.
  */
-export async function observeTransfer(context: SettlementContext, message: TransferObserved): Promise<void> {
-  await lockWallet(context.tx, message.network, message.to);
-  const transfer = await recordTransfer(context.tx, message);
-  if (transfer !== null) await settle(context, transfer);
+export async function observeTransfers(
+  context: SettlementContext,
+  messages: readonly TransferObserved[],
+): Promise<void> {
+  const { tx } = context;
+  const wallets = new Map(messages.map((message) => [walletKey(message), { ...message, recipient: message.to }]));
+  const busyWallets = new Set((await tryLockWallets(tx, [...wallets.values()])).map(walletKey));
+  throwBusy(messages.filter((message) => busyWallets.has(walletKey(message))));
+  const newest = newestVersions(messages);
+  const recorded = new Map((await recordTransfers(tx, [...newest.values()])).map((row) => [transferKey(row), row]));
+  // In the order of arrival, which decides which of two transfers pays a payment.
+  const transfers = [...newest.keys()].flatMap((key) => recorded.get(key) ?? []);
+  const { payments, busy } = await lockPaymentsOf(tx, transfers, 'skip');
+  const busyTransfers = new Set(busy.map(transferKey));
+  throwBusy(messages.filter((message) => busyTransfers.has(transferKey(message))));
+  await settle(context, transfers, payments);
 }
 
 /**
- * Like observeTransfer(), for transfers that chain-watcher answers when asked. A known transfer that pays nothing is decided again:
+ * Like observeTransfers(), for a transfer that chain-watcher answers when asked. A known transfer that pays nothing is decided again:
  * its payment may not have existed when the transfer was first observed.
  * @returns 'contradicted' when the ledger has a newer version, in which this transfer is not on the chain.
  */
@@ -45,117 +65,63 @@ export async function reviewTransfer(
   context: SettlementContext,
   message: TransferObserved,
 ): Promise<'applied' | 'contradicted'> {
-  await lockWallet(context.tx, message.network, message.to);
-  const recorded = await recordTransfer(context.tx, message);
-  const transfer = recorded ?? (await findTransfer(context.tx, message, 'for update'));
-  if (transfer === null) {
-    const { network, transaction_id, transaction_event_index } = message;
-    throw new Error(`transfer ${network} ${transaction_id} ${transaction_event_index} is missing from the ledger`);
-  }
-  if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
-  if (recorded !== null || transfer.payment_id === null) await settle(context, transfer);
-  return 'applied';
-}
-
-async function settle(context: SettlementContext, transfer: TransferRow): Promise<void> {
   const { tx } = context;
-  const { block_timestamp: blockTime } = transfer;
-  const slot = await lockSlotPayments(tx, slotOf(transfer), {
-    startedBefore: startOfNextSecond(blockTime),
-    createdBefore: endOfLag(blockTime),
-  });
-  const match = transfer.phase === 'retracted' ? null : matchPayment(slot, blockTime);
-  const assigned = transfer.payment_id === null ? null : await findPayment(tx, transfer.payment_id, 'for update');
-  if (assigned?.status === 'PAID') {
-    const stands = paysInFull(transfer, assigned) || (await isAcceptedUnchanged(tx, transfer));
-    if (!stands) await reportMissingTransfer(context, assigned, transfer);
-    return;
-  }
-  if (assigned === null || assigned.payment_id === match?.payment_id) {
-    await assignTransfer(tx, transfer, await decide(context, transfer, slot, match));
-    return;
-  }
-  // A reorg removed the transfer, or brought it back later or with another amount.
-  const freed = await move(context, assigned, 'PENDING');
-  const slotNow = slot.map((payment) => (payment.payment_id === freed.payment_id ? freed : payment));
-  await assignTransfer(tx, transfer, await decide(context, { ...transfer, payment_id: null }, slotNow, match));
-  await reassign(context, freed, transfer);
-}
-
-/** Decides what a transfer pays, and moves that payment. */
-async function decide(
-  context: SettlementContext,
-  transfer: TransferRow,
-  slot: PaymentRow[],
-  match: PaymentRow | null,
-): Promise<Assignment> {
-  if (transfer.phase === 'retracted') return unrelated;
-  if (match === null) return decideUnmatched(context, transfer, slot);
-  if (match.status === 'PAID') return unmatched(match, transfer);
-  if (match.status === 'CHECKING' && transfer.payment_id !== match.payment_id) return unmatched(match, transfer);
-  if (transfer.phase === 'confirmed') {
-    await pay(context, match, transfer);
-    return { payment_id: match.payment_id };
-  }
-  // The money came in time but the payment is closed: nothing changes before the transfer is confirmed.
-  if (match.status === 'EXPIRED' || match.status === 'CANCELLED') {
-    return { payment_id: null, related_payment_id: match.payment_id, reason: null };
-  }
-  if (match.status === 'PENDING') await move(context, match, 'CHECKING');
-  return { payment_id: match.payment_id };
-}
-
-async function decideUnmatched(
-  { tx }: SettlementContext,
-  transfer: TransferRow,
-  slot: PaymentRow[],
-): Promise<Assignment> {
-  // The last payment started before the block: the money was meant for it, but did not come in time.
-  const started = startOfNextSecond(transfer.block_timestamp);
-  const late = slot.findLast((payment) => payment.created_at < started);
-  if (late !== undefined) return unmatched(late, transfer);
-  const candidates = await findPaymentsOnWallet(tx, transfer, endOfLag(transfer.block_timestamp));
-  const intended = closestAmount(candidates, transfer);
-  return intended === null ? unrelated : unmatched(intended, transfer);
-}
-
-/** The payment waiting at the time with the nearest amount; if none was waiting then, the last one created. */
-function closestAmount(candidates: PaymentRow[], transfer: TransferRow): PaymentRow | null {
-  const waiting = candidates.filter((payment) => matchPayment([payment], transfer.block_timestamp) !== null);
-  const distance = (payment: PaymentRow): bigint => {
-    const difference = tokenUnitsOf(payment, transfer) - BigInt(transfer.amount_units);
-    return difference < 0n ? -difference : difference;
-  };
-  const nearest = waiting.toSorted((a, b) => Number(distance(a) > distance(b)) - Number(distance(a) < distance(b)))[0];
-  return nearest ?? candidates[0] ?? null;
-}
-
-const unrelated: Assignment = { payment_id: null, related_payment_id: null, reason: null };
-
-function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
-  const reason = unmatchedReason(
-    { ...payment, tokenUnits: tokenUnitsOf(payment, transfer) },
-    { tokenUnits: BigInt(transfer.amount_units), blockTime: transfer.block_timestamp },
-  );
-  return { payment_id: null, related_payment_id: payment.payment_id, reason };
+  await lockWallet(tx, message.network, message.to);
+  const [recorded = null] = await recordTransfers(tx, [message]);
+  const transfer = recorded ?? (await findTransfer(tx, message, 'for update'));
+  if (transfer === null) throw new Error(`transfer ${transferKey(message)} is missing from the ledger`);
+  if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
+  if (recorded !== null || transfer.payment_id === null) await settleWaiting(context, [transfer]);
+  return 'applied';
 }
 
 /** Makes a transfer pay a payment, except for the ledger's own row. The payment must be locked, and its status allow it. */
 export async function pay(context: SettlementContext, payment: PaymentRow, transfer: TransferRow): Promise<void> {
-  const paid = await move(context, payment, 'PAID');
-  await context.messages.sendPaid(context.tx, paid, payment.status, transfer);
+  await moveAll(context, [{ transfer, move: { payment, to: 'PAID' } }]);
 }
 
-/** The payment is locked, so matching no row means that the rule above and the state machine disagree. */
-async function move(
-  { tx, messages }: SettlementContext,
-  payment: PaymentRow,
-  to: 'PENDING' | 'CHECKING' | 'PAID',
-): Promise<PaymentRow> {
-  const moved = await movePayment(tx, payment.payment_id, to);
-  if (moved === null) throw new Error(`${payment.payment_id} is ${payment.status} and cannot become ${to}`);
-  messages.countTransition(tx, payment.status, to);
-  return moved;
+async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<void> {
+  const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
+  await settle(context, transfers, payments);
+}
+
+/** Decides about transfers one after the other, then writes everything in a few statements. What is rare goes one by one. */
+async function settle(
+  context: SettlementContext,
+  transfers: readonly TransferRow[],
+  payments: LockedPayments,
+): Promise<void> {
+  const searchWallet = createWalletSearch(context.tx, transfers);
+  const decided: Decided[] = [];
+  const uprooted: { transfer: TransferRow; assigned: PaymentRow }[] = [];
+  for (const transfer of transfers) {
+    const slot = payments.slotOf(transfer);
+    const assigned = transfer.payment_id === null ? null : payments.find(transfer.payment_id);
+    const matches = assigned?.payment_id === matchOf(transfer, slot)?.payment_id;
+    if (assigned === null || (assigned.status !== 'PAID' && matches)) {
+      const decision = await decide(transfer, slot, searchWallet);
+      if (decision.move !== null) payments.replace({ ...decision.move.payment, status: decision.move.to });
+      decided.push({ transfer, decision });
+    } else uprooted.push({ transfer, assigned });
+  }
+  await write(context, decided);
+  for (const { transfer, assigned } of uprooted) await settleUprooted(context, transfer, assigned);
+}
+
+/** A transfer that no longer matches the payment it is to pay, or is observed again after that is PAID. */
+async function settleUprooted(context: SettlementContext, transfer: TransferRow, assigned: PaymentRow): Promise<void> {
+  if (assigned.status === 'PAID') {
+    const stands = paysInFull(transfer, assigned) || (await isAcceptedUnchanged(context.tx, transfer));
+    if (!stands) await reportMissingTransfer(context, assigned, transfer);
+    return;
+  }
+  // A reorg removed the transfer, or brought it back later or with another amount.
+  await moveAll(context, [{ transfer, move: { payment: assigned, to: 'PENDING' } }]);
+  const free = { ...transfer, payment_id: null };
+  const { payments } = await lockPaymentsOf(context.tx, [free], 'wait');
+  const decision = await decide(free, payments.slotOf(free), createWalletSearch(context.tx, [free]));
+  await write(context, [{ transfer, decision }]);
+  await reassign(context, assigned, transfer);
 }
 
 /** A payment that lost its transfer may have been paid by another one, which until now counted as a duplicate. */
@@ -164,7 +130,39 @@ async function reassign(context: SettlementContext, payment: PaymentRow, transfe
     amountUnits: tokenUnitsOf(payment, transfer),
     minedAfter: new Date(payment.created_at.getTime() - LAG_ALLOWANCE_MS),
   });
-  for (const competitor of competing) await settle(context, competitor);
+  for (const competitor of competing) await settleWaiting(context, [competitor]);
+}
+
+async function write(context: SettlementContext, decided: readonly Decided[]): Promise<void> {
+  await moveAll(
+    context,
+    decided.map(({ transfer, decision }) => ({ transfer, move: decision.move })),
+  );
+  const assigned = decided.map(({ transfer, decision: { assignment } }) => ({ transfer, assignment }));
+  const changed = assigned.filter(({ transfer, assignment }) => !hasAssignment(transfer, assignment));
+  if (changed.length > 0) await assignTransfers(context.tx, changed);
+}
+
+type Move = { payment: PaymentRow; to: 'PENDING' | 'CHECKING' | 'PAID' };
+
+/** Moves payments, each at most once, and writes the messages about those that are PAID. */
+async function moveAll(
+  { tx, messages, traceparentOf }: SettlementContext,
+  all: readonly { transfer: TransferRow; move: Move | null }[],
+): Promise<void> {
+  const moves = all.flatMap(({ transfer, move }) => (move === null ? [] : [{ transfer, ...move }]));
+  for (const [to, group] of Map.groupBy(moves, (move) => move.to)) {
+    const ids = group.map(({ payment }) => payment.payment_id);
+    const moved = new Map((await movePayments(tx, ids, to)).map((payment) => [payment.payment_id, payment]));
+    const done = group.map(({ payment: before, transfer }): Paid => {
+      const payment = moved.get(before.payment_id);
+      // The payment is locked, so matching no row means that decide() and the state machine disagree.
+      if (payment === undefined) throw new Error(`${before.payment_id} is ${before.status} and cannot become ${to}`);
+      messages.countTransition(tx, before.status, to);
+      return { payment, before: before.status, transfer, traceparent: traceparentOf?.(transfer) };
+    });
+    if (to === 'PAID') await messages.sendPaid(tx, done);
+  }
 }
 
 /** PAID stays PAID, because the merchant was notified. Whether the money is really gone is for a person to find out. */
@@ -174,34 +172,35 @@ async function reportMissingTransfer(
   transfer: TransferRow,
 ): Promise<void> {
   await openIncident(tx, payment, transfer);
+  const { network, transaction_id, transaction_event_index } = transfer;
   tx.afterCommit(() =>
     logger.error(
-      {
-        payment_id: payment.payment_id,
-        network: transfer.network,
-        transaction_id: transfer.transaction_id,
-        transaction_event_index: transfer.transaction_event_index,
-      },
+      { payment_id: payment.payment_id, network, transaction_id, transaction_event_index },
       'the transfer of a paid payment is gone from the chain',
     ),
   );
 }
 
-const tokenUnitsOf = (payment: PaymentRow, transfer: TransferRow): bigint =>
-  toTokenUnits(payment.amount_units, transfer.decimals);
-
-const endOfLag = (blockTime: Date): Date => new Date(blockTime.getTime() + LAG_ALLOWANCE_MS);
-
-/** Whether the transfer is on the chain with what this payment asks for. */
-const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean =>
-  transfer.phase !== 'retracted' &&
-  transfer.recipient === payment.recipient &&
-  tokenUnitsOf(payment, transfer) === BigInt(transfer.amount_units);
-
-/** The slot a transfer could pay into. A fraction of a millionth fits none, which 0 stands for: no payment has that amount. */
-function slotOf(transfer: TransferRow): Slot {
-  const unit = toTokenUnits(1n, transfer.decimals);
-  const units = BigInt(transfer.amount_units);
-  const fits = units % unit === 0n && units / unit <= MAX_AMOUNT_UNITS;
-  return { network: transfer.network, recipient: transfer.recipient, amountUnits: fits ? units / unit : 0n };
+function throwBusy(messages: readonly TransferObserved[]): void {
+  if (messages.length > 0) throw new Busy(messages);
 }
+
+function newestVersions(messages: readonly TransferObserved[]): Map<string, TransferObserved> {
+  const newest = new Map<string, TransferObserved>();
+  for (const message of messages) {
+    const key = transferKey(message);
+    if (message.version > (newest.get(key)?.version ?? 0)) newest.set(key, message);
+  }
+  return newest;
+}
+
+const hasAssignment = (transfer: TransferRow, assignment: Assignment): boolean =>
+  transfer.payment_id === assignment.payment_id &&
+  (assignment.payment_id !== null ||
+    (transfer.related_payment_id === assignment.related_payment_id && transfer.reason === assignment.reason));
+
+export const transferKey = ({ network, transaction_id, transaction_event_index }: TransferId): string =>
+  `${network} ${transaction_id} ${transaction_event_index}`;
+
+const walletKey = (wallet: { network: string } & ({ to: string } | { recipient: string })): string =>
+  `${wallet.network} ${'to' in wallet ? wallet.to : wallet.recipient}`;

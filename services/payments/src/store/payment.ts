@@ -45,20 +45,20 @@ export async function cancelPayment(db: Queryable, merchantId: string, paymentId
   return rows[0] ?? null;
 }
 
-/** @returns the payment in its new status, or null when its status does not allow that. */
-export async function movePayment(
+/** @returns the payments in their new status, without those whose status does not allow that. */
+export async function movePayments(
   tx: Transaction,
-  paymentId: string,
+  paymentIds: readonly string[],
   to: 'PENDING' | 'CHECKING' | 'PAID',
-): Promise<PaymentRow | null> {
+): Promise<PaymentRow[]> {
   const { rows } = await tx.query<PaymentRow>(
     `update payment
         set status = $2, paid_at = case when $2 = 'PAID' then date_trunc('milliseconds', clock_timestamp()) end
-      where payment_id = $1 and status = any($3)
+      where payment_id = any($1) and status = any($3)
       returning ${paymentColumns}`,
-    [paymentId, to, statusesBefore(to)],
+    [paymentIds, to, statusesBefore(to)],
   );
-  return rows[0] ?? null;
+  return rows;
 }
 
 /** @param lock keeps the row as it is until the transaction ends. */
@@ -73,31 +73,61 @@ export async function findPayment(
   return rows[0] ?? null;
 }
 
+/** Where a block looks for its payments: in a slot, the last one started by then, and the first one created soon after. */
+export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
+
 /**
- * Locks the payments of a slot that one block can concern: the last one started by then, and the first one created soon after.
- * Older ones ended where a newer one started. Two index look-ups, however many payments the slot has had. Their ids are passed as
- * an array, because after waiting for a lock PostgreSQL checks joined rows again, one by one, and would drop a candidate.
- * @returns at most two, oldest first.
+ * Finds the payments that blocks can concern, at most two for each search. Older ones ended where a newer one started. Two index
+ * look-ups a search, however many payments the slot has had.
  */
-export async function lockSlotPayments(
-  tx: Transaction,
-  slot: Slot,
-  { startedBefore, createdBefore }: { startedBefore: Date; createdBefore: Date },
-): Promise<PaymentRow[]> {
-  const { rows } = await tx.query<PaymentRow>({
-    name: 'lock-slot-payments',
+export async function findSlotPayments(
+  db: Queryable,
+  searches: readonly SlotSearch[],
+): Promise<Pick<PaymentRow, 'payment_id' | 'network' | 'recipient' | 'amount_units'>[]> {
+  const { rows } = await db.query<Pick<PaymentRow, 'payment_id' | 'network' | 'recipient' | 'amount_units'>>({
+    name: 'find-slot-payments',
     text: `
-      select ${paymentColumns} from payment
-       where payment_id = any(array(
-         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3 and created_at < $4
+      select distinct found.payment_id, slot.network, slot.recipient, slot.amount_units
+        from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
+               as slot (network, recipient, amount_units, started_before, created_before),
+        lateral (
+         (select payment_id from payment
+           where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
+             and created_at < slot.started_before
            order by created_at desc limit 1)
          union all
-         (select payment_id from payment where network = $1 and recipient = $2 and amount_units = $3
-                                           and created_at >= $4 and created_at < $5
-           order by created_at limit 1)))
+         (select payment_id from payment
+           where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
+             and created_at >= slot.started_before and created_at < slot.created_before
+           order by created_at limit 1)) as found`,
+    values: [
+      searches.map(({ network }) => network),
+      searches.map(({ recipient }) => recipient),
+      searches.map(({ amountUnits }) => amountUnits),
+      searches.map(({ startedBefore }) => startedBefore),
+      searches.map(({ createdBefore }) => createdBefore),
+    ],
+  });
+  return rows;
+}
+
+/**
+ * Keeps payments as they are until the transaction ends.
+ * @param busy what becomes of those that another transaction has locked.
+ * @returns them as they are now, oldest first.
+ */
+export async function lockPayments(
+  tx: Transaction,
+  paymentIds: readonly string[],
+  busy: 'wait' | 'skip',
+): Promise<PaymentRow[]> {
+  const { rows } = await tx.query<PaymentRow>({
+    name: `lock-payments-${busy}`,
+    text: `
+      select ${paymentColumns} from payment where payment_id = any($1)
        order by created_at, payment_id
-       for update`,
-    values: [slot.network, slot.recipient, slot.amountUnits, startedBefore, createdBefore],
+         for update ${busy === 'skip' ? 'skip locked' : ''}`,
+    values: [paymentIds],
   });
   return rows;
 }

@@ -52,22 +52,44 @@ export async function lockWallet(tx: Transaction, network: string, recipient: st
 }
 
 /**
- * Writes what was observed of a transfer, keeping what it pays.
- * @returns null when this version, or a newer one, is in the ledger already.
+ * As lockWallet() for several, without waiting.
+ * @returns those that another transaction has locked.
  */
-export async function recordTransfer(tx: Transaction, message: TransferObserved): Promise<TransferRow | null> {
-  const { from: sender, to: recipient, ...observed } = message;
-  const { rows } = await tx.query<TransferRow>(
-    `insert into transfer (${idColumns}, ${observedColumns})
-     select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}
-       from jsonb_populate_record(null::transfer, $1)
-     on conflict (${idColumns}) do update
-        set (${observedColumns}) = row(${observedColumns.replace(/\w+/g, 'excluded.$&')})
-      where transfer.version < excluded.version
-     returning ${transferColumns}`,
-    [{ ...observed, sender, recipient }],
+export async function tryLockWallets(
+  tx: Transaction,
+  wallets: readonly { network: string; recipient: string }[],
+): Promise<{ network: string; recipient: string }[]> {
+  const { rows } = await tx.query<{ network: string; recipient: string }>(
+    `select network, recipient from unnest($1::text[], $2::text[]) as wallet (network, recipient)
+      where not pg_try_advisory_xact_lock(hashtextextended(network || ' ' || recipient, 0))`,
+    [wallets.map(({ network }) => network), wallets.map(({ recipient }) => recipient)],
   );
-  return rows[0] ?? null;
+  return rows;
+}
+
+/**
+ * Writes what was observed of transfers, keeping what they pay. Rows are written in one order everywhere, so that two transactions
+ * with the same transfers do not deadlock.
+ * @param messages one for each transfer.
+ * @returns the transfers, without those of which the ledger has this version or a newer one.
+ */
+export async function recordTransfers(tx: Transaction, messages: readonly TransferObserved[]): Promise<TransferRow[]> {
+  const { rows } = await tx.query<TransferRow>({
+    name: 'record-transfers',
+    text: `
+      insert into transfer (${idColumns}, ${observedColumns})
+      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}
+        from jsonb_populate_recordset(null::transfer, $1)
+       order by ${idColumns}
+      on conflict (${idColumns}) do update
+         set (${observedColumns}) = row(${observedColumns.replace(/\w+/g, 'excluded.$&')})
+       where transfer.version < excluded.version
+      returning ${transferColumns}`,
+    values: [
+      JSON.stringify(messages.map(({ from: sender, to: recipient, ...rest }) => ({ ...rest, sender, recipient }))),
+    ],
+  });
+  return rows;
 }
 
 /**
@@ -87,14 +109,24 @@ export async function findTransfer(
   return rows[0] ?? null;
 }
 
-export async function assignTransfer(tx: Transaction, id: TransferId, assignment: Assignment): Promise<void> {
-  const { related_payment_id, reason } =
-    assignment.payment_id === null ? assignment : { related_payment_id: null, reason: null };
-  await tx.query(
-    `update transfer set payment_id = $4, related_payment_id = $5, reason = $6
-      where network = $1 and transaction_id = $2 and transaction_event_index = $3`,
-    [id.network, id.transaction_id, id.transaction_event_index, assignment.payment_id, related_payment_id, reason],
-  );
+export async function assignTransfers(
+  tx: Transaction,
+  assigned: readonly { transfer: TransferId; assignment: Assignment }[],
+): Promise<void> {
+  const rows = assigned.map(({ transfer: { network, transaction_id, transaction_event_index }, assignment }) => ({
+    ...{ network, transaction_id, transaction_event_index, related_payment_id: null, reason: null },
+    ...assignment,
+  }));
+  await tx.query({
+    name: 'assign-transfers',
+    text: `
+      update transfer as t
+         set payment_id = a.payment_id, related_payment_id = a.related_payment_id, reason = a.reason
+        from jsonb_populate_recordset(null::transfer, $1) as a
+       where t.network = a.network and t.transaction_id = a.transaction_id
+         and t.transaction_event_index = a.transaction_event_index`,
+    values: [JSON.stringify(rows)],
+  });
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
-import type { Handler } from '@quittance/messaging/consumer/handler.ts';
+import { Busy, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -121,7 +121,7 @@ async function handle(pool: Pool, handler: Handler, message: unknown): Promise<s
     );
     return 'taken';
   } catch (error) {
-    if (isUnavailable(error)) return 'to be delivered again';
+    if (isUnavailable(error) || error instanceof Busy) return 'to be delivered again';
     throw error;
   }
 }

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { createUntil, dustOn, newMerchants, probeUntil, untilRecorded } from './dust.ts';
+import { newMerchant, newPayment, type TestPayment, transferFor } from './fixtures.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+
+// The lock of a transaction that does not end stands for noise that is never over: whoever waits for it must wait alone.
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments({ replicas: 2 });
+});
+afterAll(() => payments.close());
+
+/** Runs `meanwhile` while a transaction of a stranger has locked what `statement` says. */
+async function whileLocked(statement: string, values: unknown[], meanwhile: () => Promise<void>): Promise<void> {
+  const stranger = await payments.db.connect();
+  try {
+    await stranger.query('begin');
+    await stranger.query(statement, values);
+    await meanwhile();
+    await stranger.query('rollback');
+  } finally {
+    stranger.release();
+  }
+}
+
+const isPaid = (one: TestPayment) =>
+  eventually(async () => expect((await one.details()).status).toBe('PAID'), { timeoutMs: 20_000 });
+
+test('transfers to a wallet that is locked hold up no other transfer, no creation and no readiness', async () => {
+  const [dusty, honest, ...creating] = await newMerchants(payments, 4);
+  const target = await newPayment(payments, {}, dusty);
+  const other = await newPayment(payments, {}, honest);
+  const { network, merchant_wallet: wallet } = target.payment;
+  const dust = dustOn(target, 300);
+  await whileLocked(
+    `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`,
+    [network, wallet],
+    async () => {
+      await payments.sayAll(TransferObserved, dust);
+      let done = false;
+      const [creations, probes] = await Promise.all([
+        createUntil(payments, creating, () => done),
+        probeUntil(payments, () => done),
+        other
+          .observe({ phase: 'confirmed', confirmations: 2 })
+          .then(() => isPaid(other))
+          .finally(() => (done = true)),
+      ]);
+      expect({ creations: creations.refused, probes: probes.refused }).toEqual({ creations: 0, probes: 0 });
+    },
+  );
+  await untilRecorded(payments, wallet, dust.length);
+  expect(await target.details()).toMatchObject({ status: 'PENDING' });
+});
+
+test('a transfer whose payment is locked waits for it alone', async () => {
+  const merchantId = await newMerchant(payments);
+  const locked = await newPayment(payments, {}, merchantId);
+  const others = await Promise.all(Array.from({ length: 5 }, () => newPayment(payments, {}, merchantId)));
+  const id = locked.payment.payment_id;
+  await whileLocked('select from payment where payment_id = $1 for update', [id], async () => {
+    await payments.sayAll(
+      TransferObserved,
+      [locked, ...others].map(({ payment }) =>
+        transferFor(merchantId, payment, { phase: 'confirmed', confirmations: 2 }),
+      ),
+    );
+    await Promise.all(others.map(isPaid));
+    expect((await locked.details()).status).toBe('PENDING');
+  });
+  await isPaid(locked);
+});
