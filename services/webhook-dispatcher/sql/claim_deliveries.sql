@@ -4,6 +4,9 @@
 -- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
 -- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
 --
+-- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8}],
+--              at most that many lanes of each pace, and at most `limit` attempts of a lane in flight. A pace that is left out is not
+--              looked at, however many of its lanes are due.
 -- in_flight    attempts that lanes have in flight in this process: {"mer_1": 3}. This and host_limits are objects because an array
 --              would be searched from its start for every lane.
 -- host_limits  hosts that may get fewer than host_limit attempts: {"hooks.io": {"room": 3, "pause_seconds": 0}}. A host with a pause
@@ -11,8 +14,7 @@
 -- The first row shows whether another claim may find more, and the time. Each further row is a claimed delivery.
 create or replace function claim_deliveries(
   max_deliveries integer,
-  max_lanes      integer,
-  lane_limit     integer,
+  paces          jsonb,
   host_limit     integer,
   in_flight      jsonb,
   host_limits    jsonb,
@@ -33,7 +35,8 @@ create or replace function claim_deliveries(
   host               text,
   key_id             text,
   secret_encrypted   bytea,
-  encryption_key_id  text
+  encryption_key_id  text,
+  pace               text
 ) language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 declare
@@ -46,25 +49,28 @@ declare
   leased_attempts  integer[];
   leased_lapses    boolean[];
   last_lane        bigint;
-  locked_lanes     bigint;
+  more_lanes       boolean;
 begin
   -- A claim lost in a crash of the server is simply made again, so the commit does not wait for the disk.
   perform set_config('synchronous_commit', 'off', true);
 
   -- Lanes that lead to one host share its room evenly.
   select array_agg(due.merchant_id), array_agg(least(due.room, greatest(1, due.host_room / due.sharing))), array_agg(due.pause),
-         max(due.locked_lanes)
-    into lane_ids, lane_rooms, lane_pauses, locked_lanes
+         bool_or(due.has_more)
+    into lane_ids, lane_rooms, lane_pauses, more_lanes
     from (
-      select locked.*, count(*) over () as locked_lanes, count(*) over (partition by locked.host)::int as sharing,
-             row_number() over (partition by locked.host order by locked.next_due_at) as nth_of_host
-        from (
+      select locked.*, count(*) over (partition by locked.host)::int as sharing,
+             row_number() over (partition by locked.host order by p.place, locked.next_due_at) as nth_of_host,
+             count(*) over (partition by p.place) = p.lanes as has_more
+        from rows from (jsonb_to_recordset(paces) as (pace text, lanes integer, "limit" integer)) with ordinality
+               as p(pace, lanes, lane_limit, place)
+       cross join lateral (
           select l.merchant_id, l.next_due_at, e.host, free.room, limits.host_room, limits.pause
             from lane l
             join endpoint e on e.merchant_id = l.merchant_id
            cross join lateral (
-             select case l.circuit_state when 'closed' then lane_limit
-                                         when 'recovering' then least(lane_limit, l.recovery_limit) else 1 end
+             select case l.circuit_state when 'closed' then p.lane_limit
+                                         when 'recovering' then least(p.lane_limit, l.recovery_limit) else 1 end
                       - coalesce((in_flight -> l.merchant_id)::integer, 0) as room
            ) free
            cross join lateral (select host_limits -> e.host as host) state
@@ -72,14 +78,14 @@ begin
              select coalesce((state.host -> 'room')::integer, host_limit) as host_room,
                     coalesce((state.host -> 'pause_seconds')::double precision, 0) as pause
            ) limits
-           where l.next_due_at <= now() and not l.held and free.room > 0
+           where l.pace = p.pace and l.next_due_at <= now() and not l.held and free.room > 0
              -- Another process may reach the host, so it gets the first chance to claim what is due before this one puts it off.
              and case when limits.pause > 0 then l.next_due_at <= now() - interval '1.5 seconds' else limits.host_room > 0 end
            order by l.next_due_at
-           limit max_lanes
+           limit p.lanes
              for update of l skip locked
         ) locked
-       order by locked.next_due_at
+       order by p.place, locked.next_due_at
     ) due
    where due.pause > 0 or due.nth_of_host <= due.host_room;
   if lane_ids is null then
@@ -144,7 +150,7 @@ begin
      where l.merchant_id = r.merchant_id
     returning r.may_have_more
   )
-  select locked_lanes = max_lanes or coalesce(bool_or(moved.may_have_more), false)
+  select more_lanes or coalesce(bool_or(moved.may_have_more), false)
            or cardinality(leased_events) is not distinct from max_deliveries
     into more from moved;
 
@@ -152,16 +158,53 @@ begin
   return next;
   return query
     with targets as materialized (
-      select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id
+      select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id, lane.pace
         from (select distinct t.merchant_id from unnest(leased_merchants) as t(merchant_id)) m
+        join lane on lane.merchant_id = m.merchant_id
         join endpoint on endpoint.merchant_id = m.merchant_id
         join signing_key k on k.key_id = endpoint.active_key_id
     )
     select null::boolean, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,
-           event.body, event.traceparent, event.created_at, targets.url, targets.host, targets.key_id, targets.secret_encrypted, targets.encryption_key_id
+           event.body, event.traceparent, event.created_at, targets.url, targets.host, targets.key_id, targets.secret_encrypted, targets.encryption_key_id,
+           targets.pace
       from unnest(leased_events, leased_merchants, leased_cycles, leased_attempts, leased_lapses)
              as c(event_id, merchant_id, cycle, attempts, lapsed)
       join event on event.event_id = c.event_id
       join targets on targets.merchant_id = c.merchant_id;
 end
+$$;
+
+-- As processes of 0.1.0 call it. A later release drops it.
+create or replace function claim_deliveries(
+  max_deliveries integer,
+  max_lanes      integer,
+  lane_limit     integer,
+  host_limit     integer,
+  in_flight      jsonb,
+  host_limits    jsonb,
+  lease          uuid,
+  lease_seconds  double precision
+) returns table (
+  more               boolean,
+  database_now       timestamptz,
+  event_id           text,
+  merchant_id        text,
+  cycle              integer,
+  attempts           integer,
+  lapsed             boolean,
+  body               bytea,
+  traceparent        text,
+  created_at         timestamptz,
+  url                text,
+  host               text,
+  key_id             text,
+  secret_encrypted   bytea,
+  encryption_key_id  text
+) language sql as $$
+  select more, database_now, event_id, merchant_id, cycle, attempts, lapsed, body, traceparent, created_at, url, host, key_id,
+         secret_encrypted, encryption_key_id
+    from claim_deliveries(max_deliveries,
+           (select jsonb_agg(jsonb_build_object('pace', pace, 'lanes', max_lanes, 'limit', lane_limit))
+              from unnest(array['quick', 'new', 'slow']) as p(pace)),
+           host_limit, in_flight, host_limits, lease, lease_seconds)
 $$;

@@ -15,19 +15,23 @@ create or replace function settle_attempts(
 ) returns void language plpgsql set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 #variable_conflict use_column
 begin
-  -- Lanes that only succeed are neither locked nor written; those are most. The others are locked in order.
+  -- Lanes that only succeed, at their pace, are neither locked nor written; those are most. The others are locked in order.
   with ended as (
     select o.merchant_id, bool_or(o.error_category is null) as has_success,
            count(o.error_category)::int as failures, max(o.error_category) as error_category,
            -- Too early where a failure turns out not to count; the lane is then claimed once without a result.
-           min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at
-      from jsonb_to_recordset(outcomes) as o(merchant_id text, error_category text, retry_delay_seconds double precision)
+           min(now() + make_interval(secs => o.retry_delay_seconds)) filter (where o.error_category is not null) as due_at,
+           -- Null from processes of 0.1.0, which do not measure it. 'slow' sorts after 'quick'.
+           max(o.pace) as new_pace
+      from jsonb_to_recordset(outcomes)
+             as o(merchant_id text, error_category text, retry_delay_seconds double precision, pace text)
      group by o.merchant_id
   ), before as (
-    select l.*, ended.has_success, ended.failures as new_failures, ended.error_category as new_error, ended.due_at
+    select l.*, ended.has_success, ended.failures as new_failures, ended.error_category as new_error, ended.due_at,
+           ended.new_pace
       from lane l
       join ended on ended.merchant_id = l.merchant_id
-     where ended.failures > 0 or l.failures > 0 or l.circuit_state <> 'closed'
+     where ended.failures > 0 or l.failures > 0 or l.circuit_state <> 'closed' or l.pace <> ended.new_pace
      order by l.merchant_id
        for update of l
   ), judged as (
@@ -54,6 +58,7 @@ begin
      set failures = case when after.has_success then 0 else after.failures + after.new_failures end,
          failing_since = case when after.has_success then null else coalesce(after.failing_since, now()) end,
          error_category = coalesce(after.new_error, after.error_category),
+         pace = coalesce(after.new_pace, after.pace),
          circuit_state = after.new_state,
          open_until = after.new_open_until,
          recovery_limit = case when after.new_state = 'recovering' then after.next_limit end,

@@ -15,3 +15,7 @@ export function statusesBefore(after: DeliveryStatus): DeliveryStatus[] {
   const all = Object.keys(transitions) as DeliveryStatus[];
   return all.filter((status) => (transitions[status] as readonly DeliveryStatus[]).includes(after));
 }
+
+/** How soon a lane's attempts end: column `pace` of `lane`. */
+export const paces = ['quick', 'new', 'slow'] as const;
+export type Pace = (typeof paces)[number];

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
+import { paces, type Pace } from '../src/state.ts';
 import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
+import { markLanesSlow } from '../src/store/lane.ts';
 import { settleAttempts, type Outcome } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
 
@@ -16,7 +18,7 @@ afterAll(() => world.stop(), 60_000);
 
 const claim = (...args: Parameters<StoreWorld['claim']>) => world.claim(...args);
 const tryClaim = (...args: Parameters<StoreWorld['tryClaim']>) => world.tryClaim(...args);
-const addMerchant = (host?: string) => world.addMerchant(host);
+const addMerchant = (host?: string, pace?: Pace) => world.addMerchant(host, pace);
 const addEvent = (merchantId: string) => world.addEvent(merchantId);
 const stateOf = (eventId: string) => world.stateOf(eventId);
 const lapse = () => world.lapse();
@@ -116,6 +118,70 @@ describe('a claim', () => {
     const [again] = await claim();
     expect(again).toMatchObject({ event_id: eventId, lapsed: false });
     expect(await stateOf(eventId)).toMatchObject({ interruptions: 0, attempts: 0, error_category: null });
+  });
+});
+
+describe('the pace of a lane', () => {
+  const paceOf = async (merchantId: string) => {
+    const { rows } = await pool.query<{ pace: string }>('select pace from lane where merchant_id = $1', [merchantId]);
+    return rows[0]?.pace;
+  };
+  const allow = (rooms: Partial<Record<Pace, number>>) =>
+    claim({
+      paces: paces.map((pace) => ({ pace, room: rooms[pace] ?? 0, perLane: 1 })).filter(({ room }) => room > 0),
+    });
+
+  test('that has no room left is not claimed, and stays due as it is', async () => {
+    const slow = await Promise.all([1, 2, 3].map(() => addMerchant('slow.io', 'slow')));
+    for (const merchantId of slow) await addEvent(merchantId);
+    const eventId = await addEvent(await addMerchant('quick.io'));
+    const { rows: before } = await pool.query('select * from lane where pace = $1 order by merchant_id', ['slow']);
+    expect((await allow({ quick: 9, new: 9 })).map((c) => c.event_id)).toEqual([eventId]);
+    const { rows: after } = await pool.query('select * from lane where pace = $1 order by merchant_id', ['slow']);
+    expect(after).toEqual(before);
+    expect(await allow({ quick: 9, slow: 2 })).toHaveLength(2);
+    expect(await allow({ quick: 9, slow: 1 })).toHaveLength(1);
+  });
+
+  test('is known to a claim, so that it says in whose place an attempt is', async () => {
+    for (const pace of paces) await addEvent(await addMerchant(`${pace}.io`, pace));
+    const claimed = await claim();
+    expect(new Map(claimed.map(({ host, pace }) => [host, pace]))).toEqual(
+      new Map(paces.map((pace) => [`${pace}.io`, pace])),
+    );
+  });
+
+  test('of a new merchant is set by its first attempts, and changes when they do', async () => {
+    const merchantId = await addMerchant('new.io', 'new');
+    for (const [how, expected] of [
+      [['quick', 'quick'], 'quick'],
+      [['quick', 'slow'], 'slow'],
+      [['slow'], 'slow'],
+      [['quick'], 'quick'],
+    ] as const) {
+      for (const _ of how) await addEvent(merchantId);
+      const claimed = await claim();
+      await settle(claimed.map((c, n) => outcome(c, { pace: how[n]! })));
+      expect(await paceOf(merchantId)).toBe(expected);
+    }
+    await addEvent(merchantId);
+    await settle((await claim()).map((c) => outcome(c, { ...failure, pace: 'slow' })));
+    expect(await paceOf(merchantId)).toBe('slow');
+  });
+
+  test('is set while an attempt hangs', async () => {
+    const [hanging, other] = [await addMerchant('hanging.io', 'new'), await addMerchant('other.io')];
+    await markLanesSlow(pool, [hanging]);
+    expect([await paceOf(hanging), await paceOf(other)]).toEqual(['slow', 'quick']);
+  });
+
+  test('means nothing to a process of 0.1.0, which claims all lanes alike', async () => {
+    for (const pace of paces) await addEvent(await addMerchant(`${pace}.io`, pace));
+    const { rows } = await pool.query<{ event_id: string | null }>(
+      `select * from claim_deliveries(max_deliveries => 9, max_lanes => 9, lane_limit => 8, host_limit => 64, in_flight => '{}',
+                                      host_limits => '{}', lease => gen_random_uuid(), lease_seconds => 45)`,
+    );
+    expect(rows.filter((row) => row.event_id !== null)).toHaveLength(3);
   });
 });
 

@@ -1,57 +1,77 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHostCircuits } from '../src/delivery/host-circuits.ts';
-import { createInFlightLimits, type Limits } from '../src/delivery/in-flight-limits.ts';
+import { createInFlightLimits, limits, type Limits, type Place } from '../src/delivery/in-flight-limits.ts';
+import type { Pace } from '../src/state.ts';
 
-const place = (merchant_id: string, host = `${merchant_id}.io`) => ({ merchant_id, host });
+const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });
 
-function limitsOf(most: Limits) {
+/** Limits that are not tested are wide. */
+function limitsOf(some: Partial<Limits>) {
   let nowMs = 0;
+  const most = {
+    lane: 9,
+    host: 99,
+    process: 999,
+    new: 999,
+    slow: 999,
+    unproven: 899,
+    ...{ slowAttemptMs: 1_000, slowLaneMs: 5_000 },
+    ...some,
+  };
   const hostCircuits = createHostCircuits({ recoveredAt: 64, nowMs: () => nowMs });
-  return { inFlight: createInFlightLimits(most, hostCircuits), hostCircuits, pass: (ms: number) => void (nowMs += ms) };
+  const inFlight = createInFlightLimits(most, hostCircuits, () => nowMs);
+  return {
+    inFlight,
+    hostCircuits,
+    pass: (ms: number) => void (nowMs += ms),
+    /** Starts attempts at as many lanes, one each. @returns the places they got. */
+    startEach: (count: number, pace: Pace, label: string = pace): Place[] =>
+      Array.from({ length: count }, (_, n) => inFlight.acquire(target(`${label}${n}`, pace))).filter(
+        (place) => place !== null,
+      ),
+    boundOf: (pace: Pace) => inFlight.claimBounds().paces.find((bound) => bound.pace === pace) ?? null,
+  };
 }
 
 describe('the limits of attempts in flight', () => {
   test('a lane at its limit refuses more, and other lanes are not affected', () => {
-    const { inFlight } = limitsOf({ lane: 2, host: 9, process: 9 });
-    expect([1, 2, 3].map(() => inFlight.acquire(place('a')))).toEqual([true, true, false]);
-    expect(inFlight.acquire(place('b'))).toBe(true);
-    expect(inFlight.claimBounds()).toEqual({
-      room: 6,
-      perLane: 2,
-      perHost: 9,
-      inFlight: { a: 2, b: 1 },
-      hosts: { 'a.io': { room: 7, pause_seconds: 0 }, 'b.io': { room: 8, pause_seconds: 0 } },
-    });
+    const { inFlight } = limitsOf({ lane: 2 });
+    const start = (merchantId: string) => inFlight.acquire(target(merchantId)) !== null;
+    expect([start('a'), start('a'), start('a'), start('b')]).toEqual([true, true, false, true]);
+    expect(inFlight.claimBounds()).toMatchObject({ room: 996, inFlight: { a: 2, b: 1 } });
   });
 
   test('merchants that share a host share its limit', () => {
-    const { inFlight } = limitsOf({ lane: 9, host: 2, process: 9 });
-    expect(['a', 'b', 'c'].map((merchant) => inFlight.acquire(place(merchant, 'shared.io')))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    const { inFlight } = limitsOf({ host: 2, lane: 1 });
+    const start = (merchantId: string, host: string) => inFlight.acquire(target(merchantId, 'quick', host)) !== null;
+    expect(['a', 'b', 'c'].map((merchantId) => start(merchantId, 'shared.io'))).toEqual([true, true, false]);
     expect(inFlight.claimBounds().hosts).toEqual({ 'shared.io': { room: 0, pause_seconds: 0 } });
-    expect(inFlight.acquire(place('c', 'own.io'))).toBe(true);
+    expect(start('c', 'own.io')).toBe(true);
+  });
+
+  test('a host with no more attempts than one lane may have is not listed, and gets no more than it has room for', () => {
+    const { inFlight } = limitsOf({ host: 64, lane: 8 });
+    for (let n = 0; n < 8; n += 1) inFlight.acquire(target('a'));
+    expect(inFlight.claimBounds()).toMatchObject({ perHost: 56, hosts: {} });
+    inFlight.acquire(target('b', 'quick', 'a.io'));
+    expect(inFlight.claimBounds().hosts).toEqual({ 'a.io': { room: 55, pause_seconds: 0 } });
   });
 
   test('the process has a limit too', () => {
-    const { inFlight } = limitsOf({ lane: 9, host: 9, process: 2 });
-    expect(['a', 'b', 'c'].map((merchant) => inFlight.acquire(place(merchant)))).toEqual([true, true, false]);
-    expect(inFlight.claimBounds().room).toBe(0);
+    const { inFlight, startEach } = limitsOf({ process: 2, unproven: 1 });
+    expect(startEach(3, 'quick')).toHaveLength(2);
+    expect(inFlight.claimBounds()).toMatchObject({ room: 0, paces: [] });
   });
 
   test('a release says whether a limit was reached, and leaves no entry behind', () => {
-    const { inFlight } = limitsOf({ lane: 2, host: 9, process: 9 });
-    inFlight.acquire(place('a'));
-    inFlight.acquire(place('a'));
-    expect([inFlight.release(place('a')), inFlight.release(place('a'))]).toEqual([true, false]);
-    expect(inFlight.claimBounds()).toMatchObject({ room: 9, inFlight: {}, hosts: {} });
-    expect(Object.keys(inFlight.claimBounds().inFlight)).toEqual([]);
+    const { inFlight } = limitsOf({ lane: 2 });
+    const [first, second] = [inFlight.acquire(target('a')), inFlight.acquire(target('a'))];
+    expect([first?.release(), second?.release()]).toEqual([true, false]);
+    expect(inFlight.claimBounds()).toMatchObject({ room: 999, inFlight: {}, hosts: {} });
   });
 
   test('a host that cannot be connected to is put off, for a few seconds at a time, and then gets one attempt', () => {
-    const { inFlight, hostCircuits, pass } = limitsOf({ lane: 9, host: 9, process: 99 });
+    const { inFlight, hostCircuits, pass } = limitsOf({});
     const fail = (times: number) => {
       for (let n = 0; n < times; n += 1) hostCircuits.record('a.io', 'connect_refused');
     };
@@ -67,6 +87,97 @@ describe('the limits of attempts in flight', () => {
     expect(limited()).toEqual({ 'a.io': { room: 1, pause_seconds: 5 } });
     pass(60_000);
     expect(limited()).toEqual({ 'a.io': { room: 1, pause_seconds: 0 } });
-    expect([inFlight.acquire(place('x', 'a.io')), inFlight.acquire(place('y', 'a.io'))]).toEqual([true, false]);
+    expect(inFlight.acquire(target('x', 'quick', 'a.io'))).not.toBeNull();
+    expect(inFlight.acquire(target('y', 'quick', 'a.io'))).toBeNull();
+  });
+});
+
+describe('lanes whose receivers hang', () => {
+  test('get no more than the share of the slow ones, and lanes of other paces are not affected', () => {
+    const { startEach, boundOf, inFlight } = limitsOf({ slow: 50 });
+    expect(startEach(100, 'slow')).toHaveLength(50);
+    expect(boundOf('slow')).toBeNull();
+    expect(inFlight.claimBounds().inFlight).toEqual({});
+    expect(boundOf('quick')).toEqual({ pace: 'quick', room: 949, perLane: 9 });
+    expect(startEach(100, 'quick')).toHaveLength(100);
+  });
+
+  test('share it: the more places are taken, the fewer one lane may have', () => {
+    const { startEach, boundOf } = limitsOf({ slow: 64, lane: 8 });
+    expect(boundOf('slow')).toEqual({ pace: 'slow', room: 64, perLane: 8 });
+    startEach(32, 'slow');
+    expect(boundOf('slow')).toEqual({ pace: 'slow', room: 32, perLane: 4 });
+    startEach(31, 'slow', 'other');
+    expect(boundOf('slow')).toEqual({ pace: 'slow', room: 1, perLane: 1 });
+  });
+
+  test('are found while their attempts are still in flight', () => {
+    const { inFlight, startEach, pass } = limitsOf({});
+    startEach(3, 'quick');
+    startEach(2, 'new');
+    pass(5_000);
+    expect(inFlight.takeTurnedSlow()).toEqual([]);
+    expect(inFlight.counts()).toEqual({ quick: 0, new: 0, slow: 5 });
+    pass(1);
+    expect(inFlight.takeTurnedSlow()).toEqual(['quick0', 'quick1', 'quick2', 'new0', 'new1']);
+    expect(inFlight.takeTurnedSlow()).toEqual([]);
+  });
+
+  test('are quick again after an attempt that ends in time, unless another one still hangs', () => {
+    const { inFlight, pass } = limitsOf({});
+    const hanging = inFlight.acquire(target('a'));
+    pass(5_001);
+    expect(inFlight.acquire(target('a'))?.ended()).toBe('slow');
+    expect(hanging?.ended()).toBe('slow');
+    expect(inFlight.acquire(target('a', 'slow'))?.ended()).toBe('quick');
+  });
+
+  test('take the places of slow ones with an attempt that takes a second, and are slow only if it takes five', () => {
+    const { inFlight, pass, boundOf } = limitsOf({ slow: 50 });
+    const attempt = inFlight.acquire(target('a'));
+    pass(1_001);
+    expect(boundOf('slow')).toMatchObject({ room: 49 });
+    expect([inFlight.takeTurnedSlow(), attempt?.ended()]).toEqual([[], 'quick']);
+    expect(boundOf('slow')).toMatchObject({ room: 50 });
+  });
+
+  test('a new lane has one attempt, and new lanes together their share, until the hanging ones are known as slow', () => {
+    const { startEach, boundOf, pass } = limitsOf({ new: 20 });
+    expect(boundOf('new')).toEqual({ pace: 'new', room: 20, perLane: 1 });
+    expect(startEach(30, 'new')).toHaveLength(20);
+    expect(boundOf('new')).toBeNull();
+    pass(1_001);
+    expect(boundOf('new')).toEqual({ pace: 'new', room: 20, perLane: 1 });
+  });
+
+  test('a quick answer of a new lane is a reason to look for what waited for it', () => {
+    const { inFlight } = limitsOf({ new: 2 });
+    const [first] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
+    expect([first?.ended(), first?.release()]).toEqual(['quick', true]);
+  });
+
+  test('2,000 new ones leave the quick lanes what the others may not have', () => {
+    const { startEach, pass, boundOf } = limitsOf(limits);
+    let hanging = 0;
+    for (let second = 0; second < 20; second += 1) {
+      hanging += startEach(128, 'new', `new${second}-`).length;
+      pass(1_001);
+      expect(boundOf('quick')).not.toBeNull();
+    }
+    expect(hanging).toBe(limits.unproven);
+    expect(boundOf('quick')).toEqual({ pace: 'quick', room: limits.process - limits.unproven, perLane: limits.lane });
+  });
+
+  test('1,000 quick ones that all begin to hang at once do not fill the process', () => {
+    const { inFlight, pass } = limitsOf(limits);
+    for (let n = 0; n < 1_000; n += 1) {
+      const { paces } = inFlight.claimBounds();
+      const perLane = paces.find(({ pace }) => pace === 'quick')?.perLane ?? 0;
+      for (let place = 0; place < perLane; place += 1) inFlight.acquire(target(`lane${n}`));
+    }
+    pass(1_001);
+    const { paces } = inFlight.claimBounds();
+    expect(paces.map(({ pace }) => pace)).toEqual(['quick']);
+    expect(paces[0]?.room).toBeGreaterThan(0);
   });
 });

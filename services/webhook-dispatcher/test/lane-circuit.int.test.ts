@@ -6,7 +6,7 @@ import { byMerchant } from '../src/store/audit.ts';
 import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
 import { replaceKey, saveEndpoint } from '../src/store/endpoint.ts';
 import { giveUpDeliveries } from '../src/store/give-up.ts';
-import { openLaneCircuits } from '../src/store/lane.ts';
+import { holdLane, openLaneCircuits } from '../src/store/lane.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
 import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
@@ -250,7 +250,12 @@ describe('an open circuit is probed at once', () => {
     expect(await world.claim()).toMatchObject([{ key_id: key.keyId }]);
   });
 
-  test('or closed, when the URL changes, although we opened it ourselves', async () => {
+  const setUrl = (merchantId: string, url: string) => {
+    const endpoint = { merchantId, url, host: new URL(url).hostname, offeredKey: newKey() };
+    return transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
+  };
+
+  test('when the URL changes, although we opened it ourselves', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 9; n += 1) await world.addEvent(merchantId);
     await openLaneCircuits(world.pool, new Set([merchantId]), 60);
@@ -261,18 +266,31 @@ describe('an open circuit is probed at once', () => {
       due_in: 60,
       error_category: 'interrupted',
     });
-    const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey: newKey() };
-    await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
-    expect(await world.claim()).toHaveLength(8);
+    await setUrl(merchantId, 'https://new.io/');
+    expect(await world.claim()).toHaveLength(1);
   });
 
-  test('or closed, when the URL changes', async () => {
+  test('when the URL changes, at the new one, whose success closes it step by step', async () => {
     const { merchantId } = await openLane();
-    const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey: newKey() };
-    await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
-    const claimed = await world.claim();
-    expect(claimed).toHaveLength(8);
-    expect(claimed[0]).toMatchObject({ host: 'new.io' });
+    await setUrl(merchantId, 'https://new.io/');
+    const probe = await world.claim();
+    expect(probe).toMatchObject([{ host: 'new.io' }]);
+    expect(await world.claim()).toEqual([]);
+    await succeed(probe);
+    expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'recovering', recovery_limit: 2 });
+  });
+
+  test('but not when the same URL is set again, and no URL makes a failing receiver look like a healthy one', async () => {
+    const { merchantId } = await openLane();
+    const before = await laneOf(merchantId);
+    await setUrl(merchantId, 'https://hooks.io/');
+    expect(await laneOf(merchantId)).toEqual(before);
+    expect(await world.claim()).toEqual([]);
+    for (const url of ['https://hooks.io/2', 'https://hooks.io/']) {
+      await setUrl(merchantId, url);
+      await fail(await world.claim());
+    }
+    expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'open', failures: 6, times_opened: 3 });
   });
 });
 
@@ -343,5 +361,23 @@ describe('events of a receiver that is dead for good', () => {
     await endPause(merchantId);
     expect(await world.claim()).toHaveLength(1);
     expect(await giveUp()).toBe(eventIds.length - 1);
+  });
+
+  test('are given as long again when the merchant is unblocked, and when its URL changes', async () => {
+    const { merchantId, eventIds } = await openLane();
+    const setHeld = (held: boolean, statusVersion: number) =>
+      transaction(world.pool, (tx) => holdLane(tx, { merchantId, held, statusVersion }));
+    await age(2);
+    await setHeld(true, 1);
+    await age(30);
+    await setHeld(false, 2);
+    expect(await giveUp()).toBe(0);
+    await age(4);
+    const offeredKey = { keyId: newId('whk'), ...createKeyVault(Buffer.alloc(32)).seal('whk', 'whsec_y') };
+    const endpoint = { merchantId, url: 'https://new.io/', host: 'new.io', offeredKey };
+    await transaction(world.pool, (tx) => saveEndpoint(tx, endpoint));
+    expect(await giveUp()).toBe(0);
+    await age(3);
+    expect(await giveUp()).toBe(eventIds.length);
   });
 });

@@ -6,7 +6,8 @@ import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
-import { claimDeliveries, type Claimed } from '../src/store/claim.ts';
+import { paces, type Pace } from '../src/state.ts';
+import { claimDeliveries, type ClaimBounds, type Claimed } from '../src/store/claim.ts';
 import { saveEndpoint } from '../src/store/endpoint.ts';
 import { insertEvents } from '../src/store/event.ts';
 import type { Outcome } from '../src/store/settle.ts';
@@ -29,6 +30,7 @@ export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome 
   error_category: null,
   remote_ip: '8.8.8.8',
   retry_delay_seconds: 5,
+  pace: 'quick',
   ...over,
 });
 
@@ -37,10 +39,10 @@ export async function startStoreWorld({ connections = 10 } = {}) {
   const database = await testDatabase({ schema, migrations });
   const pool = createPool({ url: database.url, schema, max: connections, applicationName: 'test', logger: testLogger });
   const vault = createKeyVault(randomBytes(32));
-  const tryClaim = (over: Partial<Parameters<typeof claimDeliveries>[1]> = {}, db: Pool = pool) =>
+  const tryClaim = ({ perLane = 8, ...over }: Partial<ClaimBounds> & { perLane?: number } = {}, db: Pool = pool) =>
     claimDeliveries(db, {
       room: 100,
-      perLane: 8,
+      paces: paces.map((pace) => ({ pace, room: over.room ?? 100, perLane })),
       inFlight: {},
       perHost: 64,
       hosts: {},
@@ -54,11 +56,13 @@ export async function startStoreWorld({ connections = 10 } = {}) {
     claim: async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed,
     empty: () => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'),
 
-    async addMerchant(host = 'hooks.io'): Promise<string> {
+    /** @param pace of its lane: by default as if its receiver had answered. */
+    async addMerchant(host = 'hooks.io', pace: Pace = 'quick'): Promise<string> {
       const merchantId = newId('mer');
       const keyId = newId('whk');
       const offeredKey = { keyId, ...vault.seal(keyId, 'whsec_x') };
       await transaction(pool, (tx) => saveEndpoint(tx, { merchantId, url: `https://${host}/`, host, offeredKey }));
+      await pool.query('update lane set pace = $2 where merchant_id = $1', [merchantId, pace]);
       return merchantId;
     },
 

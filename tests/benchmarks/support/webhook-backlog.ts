@@ -30,8 +30,10 @@ export async function fillBacklog(url: string, deliveries: number): Promise<void
     await db.query('drop table merchants');
     await release(db, merchants.slice(0, 1 + DUE_LANES));
     await db.query(
-      `update lane set next_due_at = (select min(next_attempt_at) from delivery d where d.merchant_id = lane.merchant_id and status = 'pending')
-        where next_due_at is null`,
+      `update lane
+          set pace = 'quick',
+              next_due_at = coalesce(next_due_at, (select min(next_attempt_at) from delivery d
+                                                    where d.merchant_id = lane.merchant_id and status = 'pending'))`,
     );
     await db.query('vacuum analyze');
     await db.query('checkpoint');

@@ -1,7 +1,11 @@
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createHostCircuits } from '../../../services/webhook-dispatcher/src/delivery/host-circuits.ts';
-import { createInFlightLimits, limits } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
+import {
+  createInFlightLimits,
+  limits,
+  type Place,
+} from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
 import { laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/delivery/lane-circuit.ts';
 import { outcomeOf } from '../../../services/webhook-dispatcher/src/delivery/outcome.ts';
 import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';
@@ -35,7 +39,7 @@ async function claimAndSettle(pool: Pool, room: number, times: number): Promise<
   const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
   // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
   const inFlightLimits = createInFlightLimits(limits, createHostCircuits({ recoveredAt: limits.host }));
-  const inFlight: Claimed[] = [];
+  const inFlight: { delivery: Claimed; place: Place | null }[] = [];
   let total = 0;
   const claim = async (limit: number): Promise<Claimed[]> => {
     const free = inFlightLimits.claimBounds();
@@ -43,14 +47,22 @@ async function claimAndSettle(pool: Pool, room: number, times: number): Promise<
     return claimed;
   };
   const begin = (claimed: Claimed[]): void => {
-    for (const delivery of claimed) inFlightLimits.acquire(delivery);
-    inFlight.push(...claimed);
+    inFlight.push(...claimed.map((delivery) => ({ delivery, place: inFlightLimits.acquire(delivery) })));
   };
   const settle = async (count: number): Promise<void> => {
     for (let left = Math.min(count, inFlight.length); left > 0; left -= SETTLED_AT_ONCE) {
       const batch = inFlight.splice(0, Math.min(left, SETTLED_AT_ONCE));
-      await timed(ms.settle, () => settleAttempts(pool, batch.map(outcome), laneCircuitPolicy));
-      for (const delivery of batch) inFlightLimits.release(delivery);
+      await timed(ms.settle, () =>
+        settleAttempts(
+          pool,
+          batch.map(({ delivery }, n) => outcome(delivery, n)),
+          laneCircuitPolicy,
+        ),
+      );
+      for (const { place } of batch) {
+        place?.ended();
+        place?.release();
+      }
     }
   };
   // What was claimed before and is still being sent, so that as much room is free as was asked for.
@@ -85,7 +97,7 @@ function outcome(delivery: Claimed, position: number): Outcome {
   const result = {
     errorCategory: delivered ? null : ('http_5xx' as const),
     httpStatus: delivered ? 200 : 503,
-    ...{ retryAfterSeconds: null, durationMs: 12, remoteAddress: '8.8.8.8', error: null },
+    ...{ retryAfterSeconds: null, durationMs: 12, remoteAddress: '8.8.8.8', errorCode: null },
   };
-  return outcomeOf(delivery, result, { startedAt: new Date(), retryDelaysSeconds, random: 0.5 });
+  return outcomeOf(delivery, result, { startedAt: new Date(), retryDelaysSeconds, random: 0.5, pace: 'quick' });
 }

@@ -71,6 +71,11 @@ export const webhooks: readonly RowSpec[] = [
         queries: [['max by (instance) (abs(webhook_clock_difference_seconds))', '{{instance}}']],
       },
       {
+        title: 'Attempts in flight, by pace',
+        unit: 'short',
+        queries: [['sum by (pace) (webhook_attempts_in_flight)', '{{pace}}']],
+      },
+      {
         title: 'Open circuits of hosts',
         unit: 'short',
         queries: [['max by (instance) (webhook_open_host_circuits)', '{{instance}}']],

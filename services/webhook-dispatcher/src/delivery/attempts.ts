@@ -8,7 +8,7 @@ import { openLaneCircuits } from '../store/lane.ts';
 import { settleAttempts, type Outcome } from '../store/settle.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import type { HostCircuits } from './host-circuits.ts';
-import type { InFlightLimits } from './in-flight-limits.ts';
+import type { InFlightLimits, Place } from './in-flight-limits.ts';
 import { laneCircuitPolicy } from './lane-circuit.ts';
 import { outcomeOf } from './outcome.ts';
 import { createOutcomeWriter } from './outcome-writer.ts';
@@ -42,14 +42,14 @@ export function createAttempts(
   const deliver = createDeliver(options);
   const running = new Set<Promise<void>>();
 
-  function begin(delivery: Claimed, secret: string): void {
-    const attempt = deliver(delivery, secret)
+  function begin(delivery: Claimed, secret: string, place: Place): void {
+    const attempt = deliver(delivery, secret, place)
       .catch((error: unknown) =>
         logger.error({ error, event_id: delivery.event_id }, 'an attempt ended without an outcome'),
       )
       .finally(() => {
         running.delete(attempt);
-        if (inFlight.release(delivery)) onFree();
+        if (place.release()) onFree();
       });
     running.add(attempt);
   }
@@ -71,9 +71,10 @@ export function createAttempts(
       const unopened: Claimed[] = [];
       for (const delivery of claimed) {
         const secret = open(delivery);
+        const place = secret === null ? null : inFlight.acquire(delivery);
         if (secret === null) unopened.push(delivery);
-        else if (inFlight.acquire(delivery)) begin(delivery, secret);
-        else refused.push(delivery);
+        else if (place === null) refused.push(delivery);
+        else begin(delivery, secret, place);
       }
       // A host's circuit may have opened since its lanes were claimed.
       await releaseDeliveries(pool, refused, RELEASE_PAUSE_SECONDS);
@@ -90,20 +91,21 @@ export function createAttempts(
 }
 
 /** Makes the attempt for a claimed delivery. The promise resolves once its outcome is stored. */
-function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: string) => Promise<void> {
+function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: string, place: Place) => Promise<void> {
   const { pool, sender, retryDelaysSeconds, logger, report, hostCircuits, databaseNow } = options;
   const write = (outcomes: readonly Outcome[]) => settleAttempts(pool, outcomes, laneCircuitPolicy);
   const store = createOutcomeWriter({ write, logger });
-  return async (delivery, secret) => {
+  return async (delivery, secret, place) => {
     const startedAt = databaseNow();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
     const ended = report.started(delivery);
     const result = await sender.send({ eventId, url, keyId, secret, body });
+    const pace = place.ended();
     faultPoint('webhook-answered');
     ended(result);
     hostCircuits.record(delivery.host, result.errorCategory);
     if (result.errorCategory === 'interrupted') return releaseDeliveries(pool, [delivery], RELEASE_PAUSE_SECONDS);
-    const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random() });
+    const outcome = outcomeOf(delivery, result, { startedAt, retryDelaysSeconds, random: Math.random(), pace });
     await store(outcome);
     if (outcome.error_category !== null && outcome.retry_delay_seconds === null) report.failed(delivery);
   };

@@ -12,6 +12,8 @@ import { createInFlightLimits, type Limits } from '../delivery/in-flight-limits.
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { ATTEMPT_TIMEOUT_MS, type Sender } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
+import { markLanesSlow } from '../store/lane.ts';
+import { paces } from '../state.ts';
 
 type DeliverOptions = {
   pool: Pool;
@@ -49,6 +51,14 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
   );
   metrics.beforeScrape(() => openHosts.set(hostCircuits.openCount()));
   const inFlight = createInFlightLimits(limits, hostCircuits);
+  const places = metrics.gauge(
+    'webhook_attempts_in_flight',
+    'Attempts in flight in this process that count as quick, as slow, or as the first of a new merchant',
+    ['pace'],
+  );
+  metrics.beforeScrape(() => {
+    for (const pace of paces) places.set({ pace }, inFlight.counts()[pace]);
+  });
   const report = createAttemptReport(options);
   // Between claims the database's time runs on the monotonic clock, so a step of this machine's clock makes no attempt look late.
   let databaseOffsetMs = Date.now() - performance.now();
@@ -62,8 +72,12 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     if (pressure.pauseReason() === 'clock') pressure.databaseTime(await readDatabaseTime(pool));
     const waitMs = claimedMs + PACE_MS - performance.now();
     if (waitMs > 0) await delay(waitMs);
+    // What was late here may be quick.
+    if (isStopping() || pressure.pauseReason() !== null) return { more: false };
+    const slow = inFlight.takeTurnedSlow();
+    if (slow.length > 0) await markLanesSlow(pool, slow);
     const free = inFlight.claimBounds();
-    if (isStopping() || free.room === 0 || pressure.pauseReason() !== null) return { more: false };
+    if (free.room === 0) return { more: false };
     claimedMs = performance.now();
     const { claimed, more, databaseNow: now } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
     report.claimed(claimed);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
+import type { Pace } from '../state.ts';
 import { lockLanes, makeLanesDue } from './lane.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
@@ -23,13 +24,18 @@ export type Claimed = {
   key_id: string;
   secret_encrypted: Buffer;
   encryption_key_id: string;
+  /** Of its lane. */
+  pace: Pace;
 };
 
 export type ClaimBounds = {
   /** Deliveries in all. */
   room: number;
-  /** Attempts in flight a lane may have. */
-  perLane: number;
+  /**
+   * Which lanes are looked at, those first that are to have the room first: `room` is what all lanes of the pace together may get,
+   * `perLane` what one of them may have in flight.
+   */
+  paces: readonly { pace: Pace; room: number; perLane: number }[];
   /** What each lane has in flight already, by merchant id. */
   inFlight: Readonly<Record<string, number>>;
   /** Attempts one host may get, where `hosts` has no entry. */
@@ -56,6 +62,11 @@ const MAX_LANES = 64;
 const MIN_LANES = 16;
 /** When much is due most lanes give several, and each lane that is locked for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
+/**
+ * Of the lanes of one claim, by their pace. New and slow receivers need a TLS handshake for nearly every attempt, and a hundred of those
+ * at once would make the quick ones wait.
+ */
+const LANES_SHARE: Record<Pace, number> = { quick: 1, new: 1 / 4, slow: 1 / 8 };
 
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
@@ -67,16 +78,24 @@ type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
   const room = Math.min(MAX_DELIVERIES, bounds.room);
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
+  const paces = bounds.paces.map(({ pace, perLane, room: ofPace }) => ({
+    ...{ pace, limit: Math.min(perLane, ofPace) },
+    // Where the pace and not the process is the limit, every lane may be given as much as it is allowed to.
+    lanes: Math.min(
+      Math.ceil(lanes * LANES_SHARE[pace]),
+      ofPace < bounds.room ? Math.ceil(ofPace / perLane) : Infinity,
+    ),
+  }));
   const leaseId = randomUUID();
   // Late settlements of lapsed leases may lock rows in another order than a claim does.
   const { rows } = await retryAborted(() =>
     pool.query(
-      `select * from claim_deliveries(max_deliveries => $1::int, max_lanes => $2::int, lane_limit => $3::int,
-                                      host_limit => $4::int, in_flight => $5::jsonb, host_limits => $6::jsonb,
-                                      lease => $7::uuid, lease_seconds => $8::float8)`,
+      `select * from claim_deliveries(max_deliveries => $1::int, paces => $2::jsonb, host_limit => $3::int,
+                                      in_flight => $4::jsonb, host_limits => $5::jsonb, lease => $6::uuid,
+                                      lease_seconds => $7::float8)`,
       [
-        ...[room, lanes, bounds.perLane, bounds.perHost],
-        ...[JSON.stringify(bounds.inFlight), JSON.stringify(bounds.hosts), leaseId, bounds.leaseSeconds],
+        ...[room, JSON.stringify(paces), bounds.perHost, JSON.stringify(bounds.inFlight), JSON.stringify(bounds.hosts)],
+        ...[leaseId, bounds.leaseSeconds],
       ],
     ),
   );

@@ -3,7 +3,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { WithDates } from '@quittance/runtime/time.ts';
 import { byMerchant, insertAudit } from './audit.ts';
-import { lockLanes, makeLanesDueNow, probeLaneNow, resetLaneCircuit } from './lane.ts';
+import { lockLanes, makeLanesDueNow, probeLaneNow, restartGiveUp } from './lane.ts';
 import { insertKey, type NewKey } from './signing-key.ts';
 
 type EndpointRow = WithDates<WebhookSettings, 'created_at' | 'updated_at'>;
@@ -18,7 +18,8 @@ export async function findEndpoint(db: Queryable, merchantId: string): Promise<E
 }
 
 /**
- * Sets the URL. Of any number of first calls at once exactly one brings its key into use; the others keep that one.
+ * Sets the URL. The same one again leaves the lane alone. Another one has an open circuit probed, but only the receiver's own success
+ * closes it: otherwise a merchant could have a dead receiver attempted at full rate by alternating between two URLs. Of any number of first calls at once exactly one brings its key into use; the others keep that one.
  * @returns the key in use, and whether it is the one offered.
  */
 export async function saveEndpoint(
@@ -26,11 +27,11 @@ export async function saveEndpoint(
   endpoint: { merchantId: string; url: string; host: string; offeredKey: NewKey },
 ): Promise<{ keyId: string; configuredAt: Date; isNew: boolean }> {
   const { merchantId, url, host, offeredKey } = endpoint;
-  const { rows } = await tx.query<{ active_key_id: string; created_at: Date }>(
+  const { rows } = await tx.query<{ active_key_id: string; created_at: Date; is_changed: boolean | null }>(
     `insert into endpoint (merchant_id, url, host, active_key_id) values ($1, $2, $3, $4)
      on conflict (merchant_id) do update
         set url = excluded.url, host = excluded.host, version = endpoint.version + 1, updated_at = clock_timestamp()
-     returning active_key_id, created_at`,
+     returning active_key_id, created_at, old.url <> new.url as is_changed`,
     [merchantId, url, host, offeredKey.keyId],
   );
   const [row] = rows;
@@ -41,9 +42,10 @@ export async function saveEndpoint(
   await insertAudit(tx, { merchantId, eventId: null, action, ...byMerchant });
   // An event may have come before the endpoint did, and a lane without an endpoint is not claimed.
   if (isNew) await makeLanesDueNow(tx, [merchantId]);
-  else {
+  else if (row.is_changed) {
     await lockLanes(tx, [merchantId]);
-    await resetLaneCircuit(tx, merchantId);
+    await probeLaneNow(tx, merchantId);
+    await restartGiveUp(tx, merchantId);
   }
   return { keyId: row.active_key_id, configuredAt: row.created_at, isNew };
 }

@@ -36,7 +36,8 @@ export async function makeLanesDue(
 }
 
 /**
- * Holds the deliveries of a blocked account, or releases them; only the newest status counts.
+ * Holds the deliveries of a blocked account, or releases them; only the newest status counts. The time on hold was not the receiver's
+ * fault, so a release starts the time after which a failing receiver's events are given up again.
  * @returns false when this status, or a newer one, was applied before.
  */
 export async function holdLane(
@@ -45,7 +46,10 @@ export async function holdLane(
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
     `insert into lane (merchant_id, held, status_version) values ($1, $2, $3)
-     on conflict (merchant_id) do update set held = excluded.held, status_version = excluded.status_version
+     on conflict (merchant_id) do update
+        set held = excluded.held, status_version = excluded.status_version,
+            failing_since = case when lane.held and not excluded.held and lane.failing_since is not null then now()
+                                 else lane.failing_since end
       where lane.status_version < excluded.status_version`,
     [lane.merchantId, lane.held, lane.statusVersion],
   );
@@ -60,7 +64,7 @@ export async function lockLanes(tx: Transaction, merchantIds: readonly string[])
   await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [merchantIds]);
 }
 
-/** Lets an open circuit be probed at once, because a person reports that the receiver is back, or has changed a key. */
+/** Lets an open circuit be probed at once, because a person reports that the receiver is back, or has changed a key or URL. */
 export async function probeLaneNow(tx: Transaction, merchantId: string): Promise<void> {
   await tx.query(
     `update lane set open_until = now(), next_due_at = now() where merchant_id = $1 and open_until is not null`,
@@ -68,15 +72,11 @@ export async function probeLaneNow(tx: Transaction, merchantId: string): Promise
   );
 }
 
-/** Closes the circuit and forgets its failures, because the lane leads to another receiver now. */
-export async function resetLaneCircuit(tx: Transaction, merchantId: string): Promise<void> {
-  await tx.query(
-    `update lane
-        set circuit_state = 'closed', open_until = null, recovery_limit = null, times_opened = 0,
-            failures = 0, failing_since = null, next_due_at = now()
-      where merchant_id = $1 and (failures > 0 or circuit_state <> 'closed')`,
-    [merchantId],
-  );
+/** Starts the time after which a failing receiver's events are given up again: what failed until now was at another URL. */
+export async function restartGiveUp(tx: Transaction, merchantId: string): Promise<void> {
+  await tx.query(`update lane set failing_since = now() where merchant_id = $1 and failing_since is not null`, [
+    merchantId,
+  ]);
 }
 
 /** Opens the circuits of lanes to which nothing can be sent for a reason on our side. */
@@ -92,5 +92,15 @@ export async function openLaneCircuits(
        from (select merchant_id from lane where merchant_id = any($1) order by merchant_id for update) locked
       where l.merchant_id = locked.merchant_id`,
     [[...merchantIds], seconds],
+  );
+}
+
+/** Has lanes with an attempt that takes long share the slow lanes' places, in every process, before it has ended. */
+export async function markLanesSlow(db: Queryable, merchantIds: readonly string[]): Promise<void> {
+  await db.query(
+    `update lane l set pace = 'slow'
+       from (select merchant_id from lane where merchant_id = any($1) and pace <> 'slow' order by merchant_id for update) locked
+      where l.merchant_id = locked.merchant_id`,
+    [merchantIds],
   );
 }

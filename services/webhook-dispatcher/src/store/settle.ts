@@ -1,6 +1,6 @@
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { statusesBefore } from '../state.ts';
+import { type Pace, statusesBefore } from '../state.ts';
 
 /** How one attempt ended, as settle_attempts() reads it. */
 export type Outcome = {
@@ -20,6 +20,8 @@ export type Outcome = {
   remote_ip: string | null;
   /** Null when no retry is left; without meaning after a 2xx. */
   retry_delay_seconds: number | null;
+  /** Its lane's, when it ended. */
+  pace: Pace;
 };
 
 /** When the circuit of a failing receiver opens, and when it closes again. */

@@ -3,6 +3,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { createOutcomeWriter } from '../../src/delivery/outcome-writer.ts';
 import { claimDeliveries, releaseDeliveries, type ClaimBounds, type Claimed } from '../../src/store/claim.ts';
 import { openLaneCircuits } from '../../src/store/lane.ts';
+import { paces } from '../../src/state.ts';
 import { settleAttempts, type Outcome } from '../../src/store/settle.ts';
 import { failure, outcome } from '../store-world.ts';
 import { FAR_HOST, chanceOf, countError, hosts, note, repeat, tolerate, type Chance, type Scene } from './scene.ts';
@@ -45,9 +46,11 @@ function randomBounds(chance: Chance): Omit<ClaimBounds, 'inFlight'> {
       const pauses = chance.happens(host === FAR_HOST ? 0.99 : 0.2);
       return [host, { room: chance.below(4), pause_seconds: pauses ? HOST_PAUSE_SECONDS : 0 }] as const;
     });
+  const room = 1 + chance.below(30);
+  const bounds = paces.map((pace) => ({ pace, room: chance.below(room + 1), perLane: 1 + chance.below(8) }));
   return {
-    room: 1 + chance.below(30),
-    perLane: 1 + chance.below(8),
+    room,
+    paces: bounds.filter((bound) => bound.room > 0),
     perHost: 4 + chance.below(60),
     hosts: Object.fromEntries(limits),
     leaseSeconds: LEASE_SECONDS,

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createMetrics } from '@quittance/runtime/metrics.ts';
+import { systemClock } from '@quittance/runtime/time.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
+import { createBackPressure } from '../src/delivery/back-pressure.ts';
+import { limits } from '../src/delivery/in-flight-limits.ts';
+import { startDeliverLoop } from '../src/loops/deliver.ts';
+import type { AttemptResult } from '../src/sending/sender.ts';
+import { startStoreWorld, type StoreWorld } from './store-world.ts';
+
+let world: StoreWorld;
+beforeAll(async () => {
+  world = await startStoreWorld();
+}, 60_000);
+afterAll(() => world.stop(), 60_000);
+
+const answered: AttemptResult = {
+  ...{
+    errorCategory: null,
+    httpStatus: 200,
+    retryAfterSeconds: null,
+    durationMs: 1,
+    remoteAddress: null,
+    errorCode: null,
+  },
+};
+
+/** A dispatcher whose receivers under `hanging.io` answer only when they are let go. */
+function startDispatcher() {
+  const metrics = createMetrics({ service: 'test', processMetrics: false });
+  const common = { logger: testLogger, metrics };
+  const pressure = createBackPressure({ ...common, clock: systemClock });
+  let letGo = (): void => undefined;
+  const untilLetGo = new Promise<void>((resolve) => (letGo = resolve));
+  let hanging = 0;
+  const loop = startDeliverLoop({
+    ...common,
+    ...{
+      pool: world.pool,
+      vault: world.vault,
+      pressure,
+      retryDelaysSeconds: [0],
+      stopping: new AbortController().signal,
+    },
+    // Few places, and attempts that count as slow soon: nothing here waits for real seconds.
+    limits: { ...limits, process: 64, new: 16, slow: 16, unproven: 32, slowAttemptMs: 50, slowLaneMs: 100 },
+    sender: {
+      async send({ url }) {
+        if (!url.includes('hanging')) return answered;
+        hanging += 1;
+        await untilLetGo;
+        hanging -= 1;
+        return answered;
+      },
+      close: () => Promise.resolve(),
+    },
+  });
+  return {
+    hanging: () => hanging,
+    wake: () => loop.wake(),
+    async close() {
+      letGo();
+      await loop.close();
+      pressure.close();
+    },
+  };
+}
+
+const countDelivered = async (merchantIds: readonly string[]): Promise<number> => {
+  const { rows } = await world.pool.query<{ count: number }>(
+    `select count(*)::int as count from delivery where status = 'delivered' and merchant_id = any($1)`,
+    [merchantIds],
+  );
+  return rows[0]?.count ?? 0;
+};
+
+test.each([1, 2])(
+  'with %i process(es), receivers that hang for ever, known and new ones, never keep the others waiting',
+  async (processes) => {
+    await world.empty();
+    const hanging = [
+      ...(await Promise.all(Array.from({ length: 60 }, (_, n) => world.addMerchant(`new${n}.hanging.io`, 'new')))),
+      ...(await Promise.all(Array.from({ length: 20 }, (_, n) => world.addMerchant(`old${n}.hanging.io`, 'slow')))),
+    ];
+    for (const merchantId of hanging) for (let n = 0; n < 3; n += 1) await world.addEvent(merchantId);
+    const dispatchers = Array.from({ length: processes }, startDispatcher);
+    const dispatcher = (n: number) => dispatchers[n % processes]!;
+    try {
+      await eventually(() => expect(dispatcher(0).hanging()).toBeGreaterThanOrEqual(32));
+      const healthy = [await world.addMerchant('known.io'), await world.addMerchant('another.io')];
+      for (let n = 0; n < 50; n += 1) {
+        for (const merchantId of healthy) await world.addEvent(merchantId);
+        dispatcher(n).wake();
+      }
+      await eventually(async () => expect(await countDelivered(healthy)).toBe(100));
+      expect(await countDelivered(hanging)).toBe(0);
+      for (const each of dispatchers) expect(each.hanging()).toBeLessThanOrEqual(32);
+    } finally {
+      await Promise.all(dispatchers.map((each) => each.close()));
+    }
+  },
+  60_000,
+);
