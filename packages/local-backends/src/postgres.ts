@@ -82,6 +82,8 @@ function serverCommand(options: PostgresOptions, data: string, { postgres }: Pos
     log_timezone: 'UTC',
     // The checkpointer writes in the background for longer, so that a laptop's disk shows no saw-tooth.
     max_wal_size: '1GB',
+    // Parameters hold what merchants and payers must not find in a log, and the passwords of new roles.
+    log_parameter_max_length: 0,
     ...((options.durable ?? true) ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
   };
   const args = ['-D', data, '-p', String(options.port)];

@@ -28,7 +28,7 @@ export function createLogger(
       const requestId = currentRequestId();
       return requestId === undefined ? { ...traceFields() } : { request_id: requestId, ...traceFields() };
     },
-    hooks: { streamWrite: redactSecrets },
+    hooks: { streamWrite: (line) => shorten(redactSecrets(line)) },
   };
   return destination ? pino(options, destination) : pino(options, pino.destination({ fd: 1, sync: true }));
 }
@@ -61,4 +61,26 @@ export function redactSecrets(line: string): string {
     .replace(secretMember, '"$1":"[redacted]"')
     .replace(urlPassword, '$1[redacted]@')
     .replace(ourCredential, '$1_[redacted]');
+}
+
+/** An ordinary line is far shorter, and a stack trace is shorter than one text. */
+const MAX_LINE_CHARACTERS = 16_384;
+const MAX_TEXT_CHARACTERS = 4_096;
+
+/**
+ * Bounds a finished log line, whatever a stranger had us write: long texts are cut, and if that is not enough everything but the fields
+ * of every line is left out. What was cut ends in its number of characters. Secrets were removed before, so no cut hides half of one.
+ */
+export function shorten(line: string): string {
+  if (line.length <= MAX_LINE_CHARACTERS) return line;
+  const cut = (_key: string, value: unknown): unknown =>
+    typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS
+      ? `${value.slice(0, MAX_TEXT_CHARACTERS)}… (${value.length} characters)`
+      : value;
+  const fields = JSON.parse(line) as Record<string, unknown>;
+  const shortened = JSON.stringify(fields, cut);
+  if (shortened.length <= MAX_LINE_CHARACTERS) return `${shortened}\n`;
+  const { level, time, service, request_id, trace_id, span_id, trace_flags, msg } = fields;
+  const rest = { level, time, service, request_id, trace_id, span_id, trace_flags, left_out: line.length, msg };
+  return `${JSON.stringify(rest, cut)}\n`;
 }

@@ -51,6 +51,36 @@ describe('log lines', () => {
   });
 });
 
+describe('nothing makes a long log line', () => {
+  const long = 'é'.repeat(1_000_000);
+
+  test.each<[string, object]>([
+    ['a text', { text: long }],
+    ['a nested text', { a: [{ b: { text: long } }] }],
+    ['an error with what it read', { error: Object.assign(new Error(long), { data: long, cause: new Error(long) }) }],
+    ['many texts', { texts: Array.from({ length: 10_000 }, () => 'x'.repeat(100)) }],
+    ['many names', Object.fromEntries(Array.from({ length: 10_000 }, (_, n) => [`name${n}`, n]))],
+  ])('not %s', (_what, fields) => {
+    const [line] = linesOf((logger) => withRequestId('one', () => logger.info(fields, 'happened')));
+    expect(line!.length).toBeLessThan(17_000);
+    expect(line!.endsWith('}\n')).toBe(true);
+    expect(JSON.parse(line!)).toMatchObject({ level: 'info', service: 'shop', request_id: 'one', msg: 'happened' });
+  });
+
+  test('a long text keeps its beginning, and its other fields are there', () => {
+    const [line] = linesOf((logger) => logger.info({ text: long, payment_id: 'pay_1' }, long));
+    const fields = JSON.parse(line!) as { text: string; payment_id: string; msg: string };
+    expect(fields.payment_id).toBe('pay_1');
+    expect(fields.text).toBe(`${long.slice(0, 4_096)}… (1000000 characters)`);
+    expect(fields.msg).toBe(fields.text);
+  });
+
+  test('a secret in the part that is cut leaves no half of itself', () => {
+    const [line] = linesOf((logger) => logger.info({ text: `${'x'.repeat(4_079)} whsec_${token}${long}` }, 'text'));
+    expect(line).not.toContain(token.slice(0, 8));
+  });
+});
+
 describe('secrets never reach a log line', () => {
   const credentials = [`qk_${token}`, `qr_${token}`, `whsec_${token}`];
 

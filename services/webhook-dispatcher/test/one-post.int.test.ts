@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import tls from 'node:tls';
 import type { TLSSocket } from 'node:tls';
@@ -77,6 +79,26 @@ const endTcpOnly = (socket: TLSSocket): void => {
   (socket as unknown as { _parent: { end(): void } })._parent.end();
 };
 
+describe('no byte of an answer is in what is known of the attempt, which is logged', () => {
+  const canary = 'canary-'.repeat(20);
+  test.each<[string, Behaviour]>([
+    ['its status line', say(`HTTP/1.1 200${canary}`, '', '')],
+    ['its version', say(`${canary}/1.1 200 OK`, '', '')],
+    ['a header', say('HTTP/1.1 200 OK', `${canary}: \0${canary}`, '', '')],
+    ['too many headers', flood('HTTP/1.1 200 OK\r\n', `x-${canary}: ${canary}\r\n`)],
+    ['its content length', say('HTTP/1.1 200 OK', `content-length: ${canary}`, '', '')],
+    ['its reason', say(`HTTP/1.1 500 ${canary}`, 'content-length: 0', '', '')],
+    ['its body', say('HTTP/1.1 500 No', `content-length: ${canary.length}`, '', canary)],
+    ['what comes instead of TLS records', (socket) => (socket as unknown as { _parent: Socket })._parent.write(canary)],
+  ])('from %s', async (_where, behaviour) => {
+    receiver.behave(behaviour);
+    const { eventId, posts, ...result } = await send({ by: hasty });
+    expect(inspect(result, { depth: 10 })).not.toContain('canary');
+    expect(result.errorCategory).not.toBeNull();
+    expect(result.errorCode ?? 'NONE').toMatch(/^[A-Z0-9_]+$/);
+  });
+});
+
 describe('the status line of an answer decides', () => {
   const head = ['HTTP/1.1 200 OK', 'transfer-encoding: chunked', '', ''];
   test.each<[string, Behaviour]>([
@@ -118,7 +140,7 @@ describe('the status line of an answer decides', () => {
   ])('%s', async (_case, behaviour) => {
     receiver.behave(behaviour);
     const result = await send({ by: hasty });
-    expect(result).toMatchObject({ errorCategory: null, posts: 1, error: null, remoteAddress: '127.0.0.1' });
+    expect(result).toMatchObject({ errorCategory: null, posts: 1, errorCode: null, remoteAddress: '127.0.0.1' });
     expect(result.httpStatus === 200 || result.httpStatus === 204).toBe(true);
     // The next request gets an answer of its own, on a connection on which nothing is left over.
     receiver.behave(say('HTTP/1.1 201 Created', 'content-length: 0', '', ''));

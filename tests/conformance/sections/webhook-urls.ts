@@ -98,7 +98,7 @@ export function webhookUrlsSection(contract: Contract): void {
           ]);
           expect([named.status, malformed.status]).toEqual([422, 422]);
           expect(named.json<object>()).toEqual({
-            detail: [{ field: 'url', reason: 'must have a host name that exists' }],
+            detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
           });
         }
         const answers = await Promise.all([tryUrl(`https://${stranger.host}/`), tryUrl('http://x.y/')]);

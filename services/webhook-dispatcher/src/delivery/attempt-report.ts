@@ -51,7 +51,7 @@ function logAttempt(logger: Logger, delivery: Claimed, result: AttemptResult): v
     duration_ms: result.durationMs,
     http_status: result.httpStatus,
     error_category: result.errorCategory,
-    error: result.error ?? undefined,
+    error_code: result.errorCode,
   };
   logger[level](line, result.errorCategory === null ? 'webhook delivered' : 'webhook attempt failed');
 }

@@ -69,16 +69,17 @@ async function rotateKey(
   return { key_id: offeredKey.keyId, signing_key: signingKey };
 }
 
-/** Refuses at once what the first attempt would refuse. The answer does not reveal which private address a name leads to. */
+/**
+ * Refuses at once what the first attempt would refuse. One answer for names that do not exist and for those that lead inside: two would
+ * tell anybody which names exist in our network.
+ */
 async function checkHost(host: string, resolve: Resolve): Promise<void> {
   try {
     await publicAddresses(host, resolve, DNS_TIMEOUT_MS);
   } catch (error) {
-    if (error instanceof NameNotFound) throw invalid({ field: 'url', reason: 'must have a host name that exists' });
-    if (error instanceof DialError && error.category === 'blocked_address') {
-      throw invalid({ field: 'url', reason: 'must lead to public addresses only' });
-    }
-    throw unavailable(error);
+    const isBlocked = error instanceof DialError && error.category === 'blocked_address';
+    if (!isBlocked && !(error instanceof NameNotFound)) throw unavailable(error);
+    throw invalid({ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' });
   }
 }
 

@@ -73,3 +73,17 @@ export function categoryOfSendError(error: unknown): ErrorCategory {
   if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_')) return 'tls_error';
   return 'protocol_error';
 }
+
+const errorCode = /^[A-Z][A-Z0-9_]{1,63}$/;
+
+/**
+ * The code of an error or of what caused it: Node's, OpenSSL's or undici's own word. A message would not do for a log: parsers and
+ * certificate checks quote what the receiver sent.
+ */
+export function codeOfSendError(error: unknown): string | null {
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (typeof code === 'string' && errorCode.test(code)) return code;
+  }
+  return null;
+}

@@ -3,7 +3,7 @@ import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import type { ErrorCategory } from '@quittance/contracts/webhook.ts';
 import type { Clock } from '@quittance/runtime/time.ts';
 import { createConnections } from './connections.ts';
-import { categoryOfSendError, categoryOfStatus, DialError } from './errors.ts';
+import { categoryOfSendError, categoryOfStatus, codeOfSendError, DialError } from './errors.ts';
 import { exchange, type Exchanged } from './exchange.ts';
 import { deliveryHeaders } from './signature.ts';
 
@@ -26,8 +26,8 @@ export type AttemptResult = {
   durationMs: number;
   /** The address that got the request, once one did. */
   remoteAddress: string | null;
-  /** What failed, for the log; the merchant reads the category. */
-  error: unknown;
+  /** Node's or the HTTP client's word for what failed, for the log; the merchant reads the category. */
+  errorCode: string | null;
 };
 
 export const ATTEMPT_TIMEOUT_MS = 15_000;
@@ -74,8 +74,8 @@ export function createSender(options: {
       const { answer, error, remoteAddress } = await post(attempt);
       const durationMs = Math.round(performance.now() - startedMs);
       if (answer === null) {
-        const errorCategory = categoryOfSendError(error);
-        return { errorCategory, httpStatus: null, retryAfterSeconds: null, durationMs, remoteAddress, error };
+        const [errorCategory, errorCode] = [categoryOfSendError(error), codeOfSendError(error)];
+        return { errorCategory, httpStatus: null, retryAfterSeconds: null, durationMs, remoteAddress, errorCode };
       }
       const { status: httpStatus, headers } = answer;
       const retryAfterSeconds = parseRetryAfter(headers['retry-after'], clock());
@@ -85,7 +85,7 @@ export function createSender(options: {
         retryAfterSeconds,
         durationMs,
         remoteAddress,
-        error,
+        errorCode: null,
       };
     },
     /** Closes the idle connections. */
