@@ -54,12 +54,3 @@ export function recipientText(recipient: string): Html {
   );
   return html`<bdi class="recipient" dir="ltr">${spans}</bdi>`;
 }
-
-export function transactionFact(transactionId: string, network: Network | null, { texts }: Language): Html {
-  const url = network?.explorer_transaction_url?.replaceAll('{transaction_id}', transactionId);
-  const link =
-    url === undefined
-      ? []
-      : html`<a class="explorer" href="${url}" rel="noopener noreferrer" target="_blank">${texts.viewTransaction}</a>`;
-  return fact(texts.transaction, html`<bdi class="transaction" dir="ltr">${transactionId}</bdi> ${link}`);
-}

@@ -2,7 +2,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
-import { facts, transactionFact } from './facts.ts';
+import { facts } from './facts.ts';
 import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
 import type { Language } from './languages.ts';
 import { payingFacts, qrChoice } from './paying.ts';
@@ -45,7 +45,6 @@ function paymentMain(view: CheckoutPayment, state: CheckoutState, network: Netwo
     </header>
     <dl>
       ${network !== null && isWaiting ? payingFacts(payment, network, language) : facts(payment, network, language)}
-      ${payment.transaction_id === undefined ? [] : transactionFact(payment.transaction_id, network, language)}
     </dl>
     ${network !== null && isWaiting ? qrChoice(payment, network, choices) : []}
     ${isOpen(state) ? reloadNotice(choices) : []} ${isWaiting ? endOfTime(view, network, choices) : []}

@@ -27,7 +27,7 @@ function show(
 ) {
   return paymentPage({ payment: { ...payment, ...changes }, confirmations, server_time }, network, choices);
 }
-const paid = { status: 'PAID', transaction_id: 'ab'.repeat(32) } as const;
+const paid = { status: 'PAID' } as const;
 const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
 
 describe('the checkout page', () => {
@@ -88,11 +88,11 @@ describe('the checkout page', () => {
     expect(seen({ seen: 12, required: 12 })).toContain(awaitingFinality);
   });
 
-  test('links the transaction once there is one and an explorer is known', () => {
+  test('shows no transaction and no link to one, whatever the network names and payments answers', () => {
     const explorer = { ...network, explorer_transaction_url: 'https://explorer.example/tx/{transaction_id}' };
-    const view = { payment: { ...payment, ...paid }, confirmations: null, server_time: payment.expires_at };
-    expect(paymentPage(view, explorer, english)).toContain(`href="https://explorer.example/tx/${'ab'.repeat(32)}"`);
-    expect(paymentPage(view, network, english)).not.toContain('href="https://');
+    const more = { ...payment, ...paid, transaction_id: 'ab'.repeat(32) };
+    const view = { payment: more, confirmations: null, server_time: payment.expires_at };
+    expect(paymentPage(view, explorer, english)).not.toMatch(/https:|abab/);
   });
 
   test('is shown for a network that is not configured any more, but asks for no payment on it', () => {

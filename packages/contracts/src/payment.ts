@@ -46,11 +46,11 @@ export type UnmatchedTransfer = {
 
 export type PaymentDetails = Payment & { unmatched_transfers: UnmatchedTransfer[] };
 
-/** All that a public token reveals. `transaction_id` is there once the payment is PAID. */
+/** All that a public token reveals. No transaction, whatever the status: from it anybody finds the payer's address. */
 export type PublicPayment = Pick<
   Payment,
   'status' | 'amount' | 'currency' | 'network' | 'merchant_wallet' | 'description' | 'expires_at'
-> & { transaction_id?: string };
+>;
 
 /**
  * What the checkout page is made from: what the public token reveals, and beside it what only the page shows. The public API answers

@@ -6,7 +6,6 @@ export type State = (typeof states)[number];
 
 export const TRON_WALLET = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
 export const EVM_WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
-export const TRANSACTION = 'a4c1f0a2d7b94e60918f2f6c1e5d8b3a7c0e9f4b2d6a8c1e3f5b7d9a0c2e4f61';
 
 const MINUTE_MS = 60_000;
 
@@ -29,7 +28,6 @@ export function checkout(state: State, { minutesLeft, confirmations, ...payment 
       merchant_wallet: TRON_WALLET,
       description: 'Order 4711: two cups of coffee',
       expires_at: new Date(now + left * MINUTE_MS).toISOString(),
-      ...(state === 'paid' && { transaction_id: TRANSACTION }),
       ...payment,
     },
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),

@@ -46,8 +46,6 @@ export const ar: Texts = {
   description: 'الوصف',
   timeLeft: 'الوقت المتبقي',
   payBefore: 'الدفع قبل',
-  transaction: 'المعاملة',
-  viewTransaction: 'عرض المعاملة',
 
   copy: 'نسخ',
   copyAmount: 'نسخ المبلغ',

@@ -47,8 +47,6 @@ export const de: Texts = {
   description: 'Beschreibung',
   timeLeft: 'Verbleibende Zeit',
   payBefore: 'Zahlbar bis',
-  transaction: 'Transaktion',
-  viewTransaction: 'Transaktion ansehen',
 
   copy: 'Kopieren',
   copyAmount: 'Betrag kopieren',

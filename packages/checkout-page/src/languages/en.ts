@@ -46,8 +46,6 @@ export const en: Texts = {
   description: 'Description',
   timeLeft: 'Time left',
   payBefore: 'Pay before',
-  transaction: 'Transaction',
-  viewTransaction: 'View the transaction',
 
   copy: 'Copy',
   copyAmount: 'Copy the amount',

@@ -46,8 +46,6 @@ export const es: Texts = {
   description: 'Descripción',
   timeLeft: 'Tiempo restante',
   payBefore: 'Pague antes de:',
-  transaction: 'Transacción',
-  viewTransaction: 'Ver la transacción',
 
   copy: 'Copiar',
   copyAmount: 'Copiar el importe',

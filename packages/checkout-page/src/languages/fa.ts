@@ -46,8 +46,6 @@ export const fa: Texts = {
   description: 'توضیحات',
   timeLeft: 'زمان باقی‌مانده',
   payBefore: 'مهلت پرداخت تا',
-  transaction: 'تراکنش',
-  viewTransaction: 'مشاهده تراکنش',
 
   copy: 'کپی',
   copyAmount: 'کپی مبلغ',

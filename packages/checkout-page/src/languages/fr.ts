@@ -47,8 +47,6 @@ export const fr: Texts = {
   description: 'Description',
   timeLeft: 'Temps restant',
   payBefore: 'À payer avant :',
-  transaction: 'Transaction',
-  viewTransaction: 'Voir la transaction',
 
   copy: 'Copier',
   copyAmount: 'Copier le montant',

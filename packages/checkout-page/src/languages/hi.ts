@@ -40,8 +40,6 @@ export const hi: Texts = {
   description: 'विवरण',
   timeLeft: 'बचा हुआ समय',
   payBefore: 'भुगतान का अंतिम समय',
-  transaction: 'ट्रांज़ैक्शन',
-  viewTransaction: 'ट्रांज़ैक्शन देखें',
 
   copy: 'कॉपी करें',
   copyAmount: 'राशि कॉपी करें',

@@ -46,8 +46,6 @@ export const id: Texts = {
   description: 'Keterangan',
   timeLeft: 'Sisa waktu',
   payBefore: 'Bayar sebelum',
-  transaction: 'Transaksi',
-  viewTransaction: 'Lihat transaksi',
 
   copy: 'Salin',
   copyAmount: 'Salin jumlah',

@@ -46,8 +46,6 @@ export const pt: Texts = {
   description: 'Descrição',
   timeLeft: 'Tempo restante',
   payBefore: 'Pague antes de',
-  transaction: 'Transação',
-  viewTransaction: 'Ver a transação',
 
   copy: 'Copiar',
   copyAmount: 'Copiar o valor',

@@ -46,8 +46,6 @@ export const ru: Texts = {
   description: 'Описание',
   timeLeft: 'Осталось времени',
   payBefore: 'Оплатите до',
-  transaction: 'Транзакция',
-  viewTransaction: 'Посмотреть транзакцию',
 
   copy: 'Копировать',
   copyAmount: 'Копировать сумму',

@@ -38,8 +38,6 @@ export type Texts = {
   timeLeft: string;
   /** Before the time of day at which the payment expires. */
   payBefore: string;
-  transaction: string;
-  viewTransaction: string;
 
   /** What buttons say; screen readers hear the longer ones. */
   copy: string;

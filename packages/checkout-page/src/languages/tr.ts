@@ -46,8 +46,6 @@ export const tr: Texts = {
   description: 'Açıklama',
   timeLeft: 'Kalan süre',
   payBefore: 'Son ödeme zamanı',
-  transaction: 'İşlem',
-  viewTransaction: 'İşlemi görüntüle',
 
   copy: 'Kopyala',
   copyAmount: 'Tutarı kopyala',

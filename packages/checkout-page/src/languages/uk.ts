@@ -46,8 +46,6 @@ export const uk: Texts = {
   description: 'Опис',
   timeLeft: 'Залишилося часу',
   payBefore: 'Сплатіть до',
-  transaction: 'Транзакція',
-  viewTransaction: 'Переглянути транзакцію',
 
   copy: 'Копіювати',
   copyAmount: 'Копіювати суму',

@@ -46,8 +46,6 @@ export const vi: Texts = {
   description: 'Mô tả',
   timeLeft: 'Thời gian còn lại',
   payBefore: 'Thanh toán trước',
-  transaction: 'Giao dịch',
-  viewTransaction: 'Xem giao dịch',
 
   copy: 'Sao chép',
   copyAmount: 'Sao chép số tiền',

@@ -28,8 +28,6 @@ export const zh: Texts = {
   description: '说明',
   timeLeft: '剩余时间',
   payBefore: '付款截止时间',
-  transaction: '交易',
-  viewTransaction: '查看交易',
 
   copy: '复制',
   copyAmount: '复制金额',

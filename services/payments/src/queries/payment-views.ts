@@ -65,7 +65,7 @@ export async function findByPublicTokens(
       select r.token_sha256 as requested, ${viewColumns}
       from unnest($1::text[]) as r (token_sha256)
         join payment p on p.token_sha256 = decode(r.token_sha256, 'hex')
-        left join transfer t on t.payment_id = case when p.status in ('CHECKING', 'PAID') then p.payment_id end`,
+        left join transfer t on t.payment_id = case when p.status = 'CHECKING' then p.payment_id end`,
     values: [tokensSha256],
   });
   return rows;

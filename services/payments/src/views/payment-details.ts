@@ -58,7 +58,7 @@ export async function readPublicPayments(
   const rows = await withCurrentConfirmations(await findByPublicTokens(db, tokensSha256), readTips);
   return rows.map((row) => ({
     token_sha256: row.requested,
-    payment: toPublicPayment(row, row.transaction_id),
+    payment: toPublicPayment(row),
     confirmations: row.status === 'CHECKING' && row.transaction_id !== null ? toSeen(row) : null,
     server_time: rfc3339(row.read_at),
   }));

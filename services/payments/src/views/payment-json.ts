@@ -40,8 +40,8 @@ export function toPayment(
   };
 }
 
-/** What the public token reveals, and nothing else: before PAID no transaction, never an id of payment or merchant. */
-export function toPublicPayment(payment: ViewedPayment, transactionId: string | null): PublicPayment {
+/** What the public token reveals, and nothing else: never a transaction, nor an id of payment or merchant. */
+export function toPublicPayment(payment: ViewedPayment): PublicPayment {
   return {
     status: payment.status as PaymentStatus,
     amount: payment.amount,
@@ -50,6 +50,5 @@ export function toPublicPayment(payment: ViewedPayment, transactionId: string | 
     merchant_wallet: payment.recipient,
     description: payment.description,
     expires_at: rfc3339(payment.expires_at),
-    ...(payment.status === 'PAID' && transactionId !== null && { transaction_id: transactionId }),
   };
 }

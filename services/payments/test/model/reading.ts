@@ -45,7 +45,6 @@ export const readingPublic =
         merchant_wallet: payment.wallet,
         description: payment.description,
         expires_at: timestamp(payment.expiresAt),
-        ...(payment.status === 'PAID' && { transaction_id: transfer!.id }),
       },
       confirmations: payment.status === 'CHECKING' ? confirmationsOf(transfer!) : null,
       server_time: timestamp(model.now),
