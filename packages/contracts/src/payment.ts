@@ -10,9 +10,15 @@ export type PaymentTransaction = {
   /** Position of the event in the receipt's full log list, from 0. */
   transaction_event_index: number;
   block_number: number;
+  /** As far as is known now. */
   confirmations: number;
   confirmations_required: number;
+  /** What is missing until the payment is PAID; null when it is, and when nothing is missing any more. */
+  waiting_for: WaitingFor | null;
 };
+
+/** Blocks; the chain's own word that the block is final; a second endpoint that shows the transfer too. */
+export type WaitingFor = 'confirmations' | 'finality' | 'second_endpoint';
 
 /** The body of a creation, of a successful cancel, and of each item of a list. Times are RFC 3339 UTC with milliseconds. */
 export type Payment = {

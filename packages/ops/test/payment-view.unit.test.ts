@@ -51,6 +51,15 @@ test('a transfer says which payment it pays, or that it pays nothing and why', (
     expect(lines[at]?.endsWith(`2 of 2         ${pays}`)).toBe(true);
 });
 
+test('a payment whose transfer has to wait says for what', () => {
+  const transaction = {
+    ...{ transaction_id: transfer.transaction_id, transaction_event_index: 0, block_number: 7 },
+    ...{ confirmations: 12, confirmations_required: 12, waiting_for: 'second_endpoint' as const },
+  };
+  expect(paymentView({ ...payment, status: 'CHECKING', transaction })).toContain('second endpoint\n');
+  expect(paymentView({ ...payment, transaction: { ...transaction, waiting_for: null } })).not.toContain('waits for');
+});
+
 test('an acceptance has its time as everything else has', () => {
   const acceptance = { accepted_at: '2026-01-31T12:30:00.000Z', actor: 'olga', reason: 'agreed' };
   const text = paymentView({ ...payment, acceptance: acceptance as OperatorsPayment['acceptance'] });

@@ -188,11 +188,16 @@ test('a tip is returned for networks that were asked about, and for none that wa
     ['another', 70],
   ] as const) {
     const { epoch } = await takeOver(pool, name);
-    const moved = { ...position, tip: { ...position.tip, number }, final: null, largeFinal: null };
+    const moved = {
+      ...{ ...position, tip: { ...position.tip, number } },
+      ...{ final: { number: number - 2, timestamp: start }, largeFinal: null },
+    };
     await transaction(pool, (tx) => moveCursor(tx, { network: name, epoch, ...moved }));
   }
   await takeOver(pool, 'not begun');
-  expect(await readTips(pool, ['one', 'not begun', 'unknown'])).toEqual([{ network: 'one', height: 7 }]);
+  expect(await readTips(pool, ['one', 'not begun', 'unknown'])).toEqual([
+    { network: 'one', height: 7, final_height: 5, large_final_height: null },
+  ]);
 });
 
 describe('blocks', () => {

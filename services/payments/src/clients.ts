@@ -1,5 +1,5 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
-import { ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
+import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { FindTransfersInWindows } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
@@ -48,9 +48,9 @@ export const createChain = (watcher: ServiceClient) => ({
 export type TipReader = ReturnType<typeof createTipReader>;
 
 export const createTipReader = (watcher: ServiceClient) => ({
-  /** Height of the last block that chain-watcher has scanned, by network. */
-  async tips(): Promise<ReadonlyMap<string, number>> {
+  /** How far chain-watcher has scanned, by network. */
+  async tips(): Promise<ReadonlyMap<string, NetworkTip>> {
     const { tips } = await watcher.call(ReadTips);
-    return new Map(tips.map(({ network, height }) => [network, height]));
+    return new Map(tips.map((tip) => [tip.network, tip]));
   },
 });

@@ -33,6 +33,7 @@ import { paymentViewsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
 import { createChainTips } from './views/chain-tips.ts';
+import { createConfirmationPolicy } from './views/confirmation-policy.ts';
 
 const name = 'payments';
 
@@ -77,15 +78,24 @@ await startService({
       publicBaseUrl,
     };
     const queries = createQueries({ pool, schema });
+    const progress = {
+      readTips: createChainTips({ reader: tipReader, logger }),
+      policy: createConfirmationPolicy(networks),
+    };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => queries.list('none', anything), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({ transact: transactBriefly, messages, publicBaseUrl }),
-      listPaymentsRoute(queries, publicBaseUrl),
-      ...paymentViewsRoutes({ db: pool, publicBaseUrl, readTips: createChainTips({ reader: tipReader, logger }) }),
+      listPaymentsRoute(queries, publicBaseUrl, progress),
+      ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),
-      ...operatorRoutes({ acceptance: { db: pool, transact, verifier, messages, logger }, queries, publicBaseUrl }),
+      ...operatorRoutes({
+        acceptance: { db: pool, transact, verifier, messages, logger },
+        queries,
+        publicBaseUrl,
+        progress,
+      }),
       ...paymentIncidentRoutes(pool),
       ...walletRoutes(pool),
       auditRoute(pool),

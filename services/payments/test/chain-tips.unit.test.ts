@@ -17,7 +17,7 @@ function manual() {
       tips: () =>
         new Promise((resolve, reject) => {
           questions.push({
-            answer: (height) => resolve(new Map([['local', height]])),
+            answer: (height) => resolve(new Map([['local', { network: 'local', height }]])),
             fail: () => reject(new Error('nobody there')),
           });
         }),
@@ -26,7 +26,7 @@ function manual() {
   /** What a view is told, once it is; `still waiting` until then. */
   const look = () => {
     const told: { height: number | null | 'still waiting' } = { height: 'still waiting' };
-    void readTips().then(({ heights }) => (told.height = heights.get('local') ?? null));
+    void readTips().then(({ tips }) => (told.height = tips.get('local')?.height ?? null));
     return told;
   };
   return { questions, look, logged };

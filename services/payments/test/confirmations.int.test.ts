@@ -6,7 +6,7 @@ import type { ReadPublicPayments } from '@quittance/contracts/http/payments/paym
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
-import { newPayment, type TestPayment } from './fixtures.ts';
+import { newPayment, type PaymentPage, type TestPayment } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 let payments: PaymentsUnderTest;
@@ -43,6 +43,8 @@ const untilAskedTwice = async (check: () => Promise<void>): Promise<void> => {
     expect(payments.stubs.tips.asked).toBeGreaterThan(asked + 1);
   });
 };
+const listed = async ({ merchantId }: TestPayment) =>
+  (await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments`)).json.payments[0];
 const scannedTo = (height: number) => payments.stubs.tips.heights.set(network, height);
 
 const BLOCK = 5_000;
@@ -66,7 +68,9 @@ describe('the confirmations of a payment that is CHECKING', () => {
     ] as const) {
       scannedTo(height);
       await untilSeen(one, seen);
-      expect((await one.details()).transaction).toMatchObject({ confirmations: seen, confirmations_required: 12 });
+      const transaction = { confirmations: seen, confirmations_required: 12 };
+      expect((await one.details()).transaction).toMatchObject(transaction);
+      expect((await listed(one))?.transaction).toMatchObject(transaction);
     }
     expect(Object.keys((await view(one)).payment).toSorted()).toEqual(publicFields);
   });

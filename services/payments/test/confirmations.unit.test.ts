@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { evmNetwork } from '@quittance/testkit/sample-networks.ts';
 import type { WithTransfer } from '../src/queries/payment-views.ts';
-import { confirmationsBy, withCurrentConfirmations } from '../src/views/confirmations.ts';
+import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
+import { confirmationsBy, withProgress, type WithProgress } from '../src/views/confirmations.ts';
 
 /** A transfer in block 100, heard of 10 s before it was read, at 50 000 of this process's clock. */
 const heardOf = { confirmations: 1, confirmations_required: 12 };
@@ -12,9 +14,9 @@ const confirmations = (
 ) =>
   confirmationsBy(
     {
-      heights: new Map([
-        ['local', height],
-        ['tron', 9_000],
+      tips: new Map([
+        ['local', { network: 'local', height }],
+        ['tron', { network: 'tron', height: 9_000 }],
       ]),
       askedAt,
     },
@@ -48,19 +50,27 @@ describe('a tip', () => {
   });
 });
 
+const moment = new Date('2020-01-01T00:00:00.000Z');
+const transfer = {
+  transaction_id: 'ab',
+  transaction_event_index: 0,
+  block_number: 100n,
+  confirmations_required: 12,
+  observed_at: moment,
+};
+type Row = WithTransfer & { amount_units: bigint };
+const rowOf = (status: string, confirmations: number | null, amount: number, network: string): Row => ({
+  ...{ status, network, read_at: moment, amount_units: BigInt(amount * 1e6) },
+  ...(confirmations === null ? { transaction_id: null } : { ...transfer, confirmations }),
+});
+/** Large amounts wait for finality above 100, and for a second endpoint above 1000; on `tron` all wait for finality. */
+const policy = createConfirmationPolicy([
+  { ...evmNetwork, finality: 'confirmations', finalized_above_amount: '100', agreement_above_amount: '1000' },
+  { ...evmNetwork, id: 'tron', finality: 'finalized' },
+]);
+
 describe('chain-watcher', () => {
-  const moment = new Date('2020-01-01T00:00:00.000Z');
-  const transfer = {
-    transaction_id: 'ab',
-    transaction_event_index: 0,
-    block_number: 100n,
-    confirmations_required: 12,
-    observed_at: moment,
-  };
-  const row = (status: string, confirmations: number | null): WithTransfer => ({
-    ...{ status, network: 'local', read_at: moment },
-    ...(confirmations === null ? { transaction_id: null } : { ...transfer, confirmations }),
-  });
+  const row = (status: string, confirmations: number | null) => rowOf(status, confirmations, 10, 'local');
   const nothingToCount = [
     row('PENDING', null),
     row('CHECKING', 12),
@@ -69,24 +79,63 @@ describe('chain-watcher', () => {
     row('EXPIRED', null),
     row('CANCELLED', null),
   ];
-  async function count(rows: WithTransfer[]) {
+  const waiting = (rows: Row[], waiting_for: WithProgress['waiting_for'] = null) =>
+    rows.map((one) => ({ ...one, waiting_for }));
+  async function count(rows: Row[]) {
     let asked = 0;
     const readTips = async () => {
       asked += 1;
-      return { heights: new Map([['local', 105]]), askedAt: Infinity };
+      return { tips: new Map([['local', { network: 'local', height: 105 }]]), askedAt: Infinity };
     };
-    const counted = await withCurrentConfirmations(rows, readTips);
+    const counted = await withProgress(rows, { readTips, policy });
     return { asked, counted };
   }
 
   test('is not asked when no payment waits for confirmations', async () => {
     expect(await count([])).toEqual({ asked: 0, counted: [] });
-    expect(await count(nothingToCount)).toEqual({ asked: 0, counted: nothingToCount });
+    expect(await count(nothingToCount)).toEqual({ asked: 0, counted: waiting(nothingToCount) });
   });
 
   test('is asked once for all that wait, and nothing changes for the others', async () => {
     const { asked, counted } = await count([...nothingToCount, row('CHECKING', 1), row('CHECKING', 11)]);
     expect(asked).toBe(1);
-    expect(counted).toEqual([...nothingToCount, row('CHECKING', 6), row('CHECKING', 11)]);
+    const counting = waiting([row('CHECKING', 6), row('CHECKING', 11)], 'confirmations');
+    expect(counted).toEqual([...waiting(nothingToCount), ...counting]);
+  });
+});
+
+describe('a transfer that has its confirmations', () => {
+  const finals = (final_height: number | null, large_final_height: number | null) => ({
+    final_height,
+    large_final_height,
+  });
+  const unknown = {};
+  test.each([
+    ['is small: for nothing', 10, 'local', finals(120, 90), null],
+    ['is large, in a block that is not final: for finality', 101, 'local', finals(120, 99), 'finality'],
+    ['is large, in a block that is final: for nothing', 101, 'local', finals(120, 100), null],
+    ['is so large that two must agree, not final: for finality first', 1001, 'local', finals(120, 99), 'finality'],
+    [
+      'is so large that two must agree, final: for the second endpoint',
+      1001,
+      'local',
+      finals(120, 100),
+      'second_endpoint',
+    ],
+    ['is of a network that waits for finality, not final: for finality', 10, 'tron', finals(99, 99), 'finality'],
+    ['is of a network that waits for finality, final: for nothing', 10, 'tron', finals(100, 100), null],
+    ['is large, of a network that has nothing final: for finality', 101, 'local', finals(null, null), 'finality'],
+    ['is large, while chain-watcher does not say: for finality', 101, 'local', unknown, 'finality'],
+  ] as const)('%s', async (_what, amount, network, final, expected) => {
+    const readTips = async () => ({
+      tips: new Map([[network, { network, height: 120, ...final }]]),
+      askedAt: Infinity,
+    });
+    const waitingFor = async (status: string) => {
+      const [row] = await withProgress([rowOf(status, 12, amount, network)], { readTips, policy });
+      return row!.waiting_for;
+    };
+    expect(await waitingFor('CHECKING')).toBe(expected);
+    expect(await waitingFor('PAID')).toBeNull();
   });
 });

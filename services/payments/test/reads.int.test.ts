@@ -210,6 +210,28 @@ describe('the operator', () => {
     });
     expect((await payments.call('GET', `/payments/pay_${'0'.repeat(32)}`)).status).toBe(404);
   });
+
+  test('reads the same reason for a transfer beside a payment as the merchant does', async () => {
+    const one = await newPayment(payments, { amount: '5' });
+    const { merchant_wallet: wallet } = one.payment;
+    await one.cancel();
+    // For the first it comes after the cancellation; to the second, on the same wallet, it is too little.
+    const transfer = await one.observe({ block_timestamp: wholeSecond(one.payment.created_at, 3_600) });
+    await eventually(async () => expect((await one.details()).unmatched_transfers).toHaveLength(1));
+    const two = await newPayment(payments, { amount: '7', wallet }, one.merchantId);
+    await payments.db.query(`update transfer set block_timestamp = $2 where transaction_id = $1`, [
+      transfer.transaction_id,
+      wholeSecond(two.payment.created_at, 1),
+    ]);
+    for (const [payment, reason] of [
+      [one, 'after_cancel'],
+      [two, 'underpaid'],
+    ] as const) {
+      await eventually(async () => expect((await payment.details()).unmatched_transfers).toMatchObject([{ reason }]));
+      const { json } = await payments.call('GET', `/payments/${payment.payment.payment_id}`);
+      expect(json).toMatchObject({ transfers: [{ transaction_id: transfer.transaction_id, reason }] });
+    }
+  });
 });
 
 test('schema.prisma matches the migrated database', async () => {

@@ -41,6 +41,9 @@ export function transfersSection(contract: Contract): void {
           const { transaction } = checking;
           expect(checking).toEqual({ ...payment, status: 'CHECKING', transaction, unmatched_transfers: [] });
           expect(transaction).toMatchObject({ transaction_id: sent, confirmations: 1, confirmations_required: 2 });
+          expect(transaction!.waiting_for).toBe('confirmations');
+          const { payments } = (await merchant.call('GET', '/api/v1/payments')).json<{ payments: Payment[] }>();
+          expect(payments.find(({ payment_id: id }) => id === payment.payment_id)).toMatchObject({ transaction });
           return sent;
         });
         await untilStatus(contract.stack, payment, 'PAID');
@@ -57,6 +60,7 @@ export function transfersSection(contract: Contract): void {
             block_number: Number((await receiptOf(transactionId)).blockNumber),
             confirmations: expect.any(Number),
             confirmations_required: 2,
+            waiting_for: null,
           },
         });
         expect(paid.transaction!.confirmations).toBeGreaterThanOrEqual(2);

@@ -26,6 +26,7 @@ export function paymentView(payment: OperatorsPayment): string {
     description: payment.description,
     created: payment.created_at,
     expires: payment.expires_at,
+    ...(payment.transaction?.waiting_for && { 'waits for': payment.transaction.waiting_for.replace('_', ' ') }),
     ...(payment.paid_at !== null && { paid: payment.paid_at }),
     ...(payment.cancelled_at !== null && { cancelled: payment.cancelled_at }),
     ...(acceptance !== null && {

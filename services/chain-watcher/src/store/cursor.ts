@@ -1,3 +1,4 @@
+import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
@@ -64,13 +65,12 @@ export async function readCursor(db: Queryable, network: string): Promise<Cursor
   return rows[0] ?? null;
 }
 
-/** @returns the height of the last block scanned, for those of the networks that have one. */
-export async function readTips(
-  db: Queryable,
-  networks: readonly string[],
-): Promise<{ network: string; height: number }[]> {
-  const { rows } = await db.query<{ network: string; height: number }>(
-    'select network, number::float8 as height from cursor where network = any($1) and number is not null order by network',
+/** @returns those of the networks of which a block was scanned. */
+export async function readTips(db: Queryable, networks: readonly string[]): Promise<NetworkTip[]> {
+  const { rows } = await db.query<NetworkTip>(
+    `select network, number::float8 as height, final_number::float8 as final_height,
+            large_final_number::float8 as large_final_height
+       from cursor where network = any($1) and number is not null order by network`,
     [networks],
   );
   return rows;

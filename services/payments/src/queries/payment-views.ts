@@ -9,7 +9,7 @@ import { paysNothingSql } from '../store/transfer.ts';
  * Prisma cannot express, and pg runs it, because here each microsecond is spent thousands of times.
  */
 
-export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'amount_units' | 'status'> & {
+export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
   /** One of PaymentStatus: the table's check allows nothing else. */
   status: string;
 };
@@ -30,9 +30,9 @@ export type WithTransfer = { status: string; network: string; read_at: Date } & 
   ViewedTransfer | { transaction_id: null }
 );
 
-export type DetailsRow = ViewedPayment & WithTransfer & { merchant_id: string; amount_units: bigint };
+export type DetailsRow = ViewedPayment & WithTransfer & { merchant_id: string };
 
-const viewColumns = `p.payment_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.description,
+const viewColumns = `p.payment_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.amount_units, p.description,
   p.created_at, p.expires_at, p.paid_at, p.cancelled_at,
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
@@ -41,7 +41,7 @@ export async function findDetails(db: Queryable, requested: readonly OwnPayment[
   const { rows } = await db.query<DetailsRow>({
     name: 'read-details',
     text: `
-      select p.merchant_id, p.amount_units, ${viewColumns}
+      select p.merchant_id, ${viewColumns}
       from unnest($1::text[], $2::text[]) as r (merchant_id, payment_id)
         join payment p on p.payment_id = r.payment_id and p.merchant_id = r.merchant_id
         left join transfer t on t.payment_id = p.payment_id`,

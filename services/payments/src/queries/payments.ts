@@ -43,6 +43,12 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
       const next: Cursor | null = hasNext ? { createdAt: last.created_at, paymentId: last.payment_id } : null;
       return { payments, next };
     },
+    /** The database's clock. */
+    async databaseTime(): Promise<Date> {
+      const [row] = await prisma.$queryRaw<{ now: Date }[]>`select now()`;
+      if (row === undefined) throw new Error('the database returned no time');
+      return row.now;
+    },
     /** A payment of any merchant, with its transfer and its newest incidents. */
     find: (paymentId: string) =>
       prisma.payment.findUnique({

@@ -8,6 +8,7 @@ import { type AcceptanceContext, acceptTransfer, findPair } from '../acceptance/
 import { toAcceptance, toCandidate } from '../acceptance/acceptance-json.ts';
 import type { Queries } from '../queries/payments.ts';
 import { findAcceptanceOfPayment } from '../store/acceptance.ts';
+import type { ProgressSources } from '../views/confirmations.ts';
 import { readOperatorPayment } from '../views/operator-payment.ts';
 
 /** A payment as operators see it, and the one thing that can be done by hand: accepting a transfer for it. */
@@ -15,13 +16,15 @@ export const operatorRoutes = ({
   acceptance,
   queries,
   publicBaseUrl,
+  progress,
 }: {
   acceptance: AcceptanceContext;
   queries: Queries;
   publicBaseUrl: string;
+  progress: ProgressSources;
 }): Route[] => [
   callRoute(ReadPayment, async ({ params: { payment_id: paymentId } }) => {
-    const payment = await readOperatorPayment(queries, paymentId, publicBaseUrl);
+    const payment = await readOperatorPayment({ queries, ...progress }, paymentId, publicBaseUrl);
     if (payment === null) throw new HttpError(404, 'Payment not found');
     const accepted = await findAcceptanceOfPayment(acceptance.db, paymentId);
     return { ...payment, acceptance: accepted && toAcceptance(accepted) };

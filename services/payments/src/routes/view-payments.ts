@@ -2,17 +2,17 @@ import { ReadPaymentDetails, ReadPublicPayments } from '@quittance/contracts/htt
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
-import type { ReadTips } from '../views/chain-tips.ts';
+import type { ProgressSources } from '../views/confirmations.ts';
 import { readDetails, readPublicPayments } from '../views/payment-details.ts';
 
-type Dependencies = { db: Queryable; publicBaseUrl: string; readTips: ReadTips };
+type Dependencies = { db: Queryable; publicBaseUrl: string; progress: ProgressSources };
 
 /** Single payments, many in one call: in detail for their merchants, and as their public tokens and checkout pages show them. */
-export const paymentViewsRoutes = ({ db, publicBaseUrl, readTips }: Dependencies): Route[] => [
+export const paymentViewsRoutes = ({ db, publicBaseUrl, progress }: Dependencies): Route[] => [
   callRoute(ReadPaymentDetails, async ({ body }) => ({
-    found: await readDetails({ db, readTips }, body.payments, publicBaseUrl),
+    found: await readDetails({ db, ...progress }, body.payments, publicBaseUrl),
   })),
   callRoute(ReadPublicPayments, async ({ body }) => ({
-    found: await readPublicPayments({ db, readTips }, body.tokens_sha256),
+    found: await readPublicPayments({ db, ...progress }, body.tokens_sha256),
   })),
 ];

@@ -1,11 +1,12 @@
+import type { NetworkTip } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { TipReader } from '../clients.ts';
 
 /** How far chain-watcher had scanned when it was last asked. */
 export type ChainTips = {
-  /** Height of the last scanned block, by network. A missing network is unknown. */
-  heights: ReadonlyMap<string, number>;
+  /** By network. A missing one is unknown. */
+  tips: ReadonlyMap<string, NetworkTip>;
   /** When it was asked, by performance.now(): the answer includes everything it had published until then. */
   askedAt: number;
 };
@@ -13,7 +14,7 @@ export type ChainTips = {
 /** Never fails, and hardly waits: when chain-watcher is slow or down, its last answer is returned. */
 export type ReadTips = () => Promise<ChainTips>;
 
-export const noTips: ChainTips = { heights: new Map(), askedAt: -Infinity };
+export const noTips: ChainTips = { tips: new Map(), askedAt: -Infinity };
 
 /** An answer serves all requests for this long; a checkout page polls every four times as much. */
 const MAX_AGE_MS = 1_000;
@@ -35,7 +36,7 @@ export function createChainTips({ reader, logger }: { reader: TipReader; logger:
     const askedAt = performance.now();
     lastAskedAt = askedAt;
     try {
-      known = { heights: await reader.tips(), askedAt };
+      known = { tips: await reader.tips(), askedAt };
       isPrompt = performance.now() - askedAt <= MAX_WAIT_MS;
       isFailing = false;
     } catch (error) {

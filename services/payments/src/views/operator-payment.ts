@@ -2,25 +2,43 @@ import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import type { Queries, Transfer } from '../queries/payments.ts';
-import { paymentWindow } from '../settlement/payment-window.ts';
-import { toPayment } from './payment-json.ts';
+import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
+import type { ProgressSources } from './confirmations.ts';
+import { toListedPayments } from './listed-payments.ts';
 
 /** All there is of a payment, whichever merchant's it is: its transfers, matched or not, and its incidents. */
 export async function readOperatorPayment(
-  queries: Queries,
+  { queries, ...progress }: ProgressSources & { queries: Queries },
   paymentId: string,
   publicBaseUrl: string,
 ): Promise<Omit<OperatorsPayment, 'acceptance'> | null> {
   const payment = await queries.find(paymentId);
   if (payment === null) return null;
   const unmatched = await queries.listUnmatched(payment, paymentWindow(payment));
+  const [shown] = await toListedPayments({ queries, ...progress }, [payment], publicBaseUrl);
+  if (shown === undefined) throw new Error('a payment is shown as nothing');
+  const paying = payment.transfer && {
+    ...toLedgerEntry(payment.transfer),
+    ...(shown.transaction !== null && { confirmations: shown.transaction.confirmations }),
+  };
   return {
-    ...toPayment(payment, payment.transfer, publicBaseUrl),
+    ...shown,
     merchant_id: payment.merchant_id,
-    transfers: [...(payment.transfer === null ? [] : [payment.transfer]), ...unmatched].map(toLedgerEntry),
+    transfers: [
+      ...(paying === null ? [] : [paying]),
+      ...unmatched.map((transfer) => ({ ...toLedgerEntry(transfer), reason: reasonFor(payment, transfer) })),
+    ],
     incidents: payment.incidents.map(withTextTimes),
   };
 }
+
+/** As the merchant reads it in the details: about this payment, whichever payment the ledger relates the transfer to. */
+const reasonFor = (payment: Parameters<typeof unmatchedReasonFor>[0], transfer: Transfer): LedgerEntry['reason'] =>
+  unmatchedReasonFor(payment, {
+    ...transfer,
+    amount_units: transfer.amount_units.toFixed(),
+    reason: transfer.reason as LedgerEntry['reason'],
+  });
 
 /** The whole row in JSON's types, and the amount also for people. */
 function toLedgerEntry(transfer: Transfer): LedgerEntry {

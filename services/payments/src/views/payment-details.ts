@@ -17,21 +17,20 @@ import {
   type ViewedTransfer,
 } from '../queries/payment-views.ts';
 import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
-import type { ReadTips } from './chain-tips.ts';
-import { withCurrentConfirmations } from './confirmations.ts';
+import { type ProgressSources, withProgress } from './confirmations.ts';
 import { toPayment, toPublicPayment } from './payment-json.ts';
 
-type Sources = { db: Queryable; readTips: ReadTips };
+type Sources = ProgressSources & { db: Queryable };
 
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
 export async function readDetails(
-  { db, readTips }: Sources,
+  { db, ...progress }: Sources,
   requested: readonly OwnPayment[],
   publicBaseUrl: string,
 ): Promise<{ merchant_id: string; payment: PaymentDetails }[]> {
   const rows = await findDetails(db, requested);
   const [current, unmatched] = await Promise.all([
-    withCurrentConfirmations(rows, readTips),
+    withProgress(rows, progress),
     findUnmatched(
       db,
       rows.map((payment) => ({ payment, window: paymentWindow(payment) })),
@@ -52,10 +51,10 @@ export async function readDetails(
  * @returns those that exist, in no particular order.
  */
 export async function readPublicPayments(
-  { db, readTips }: Sources,
+  { db, ...progress }: Sources,
   tokensSha256: readonly string[],
 ): Promise<({ token_sha256: string } & CheckoutPayment)[]> {
-  const rows = await withCurrentConfirmations(await findByPublicTokens(db, tokensSha256), readTips);
+  const rows = await withProgress(await findByPublicTokens(db, tokensSha256), progress);
   return rows.map((row) => ({
     token_sha256: row.requested,
     payment: toPublicPayment(row),

@@ -1,6 +1,7 @@
 import type { Payment, PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { ViewedPayment, ViewedTransfer } from '../queries/payment-views.ts';
+import type { WithProgress } from './confirmations.ts';
 
 /**
  * A payment as merchants get it. The order of the fields is part of the bytes that replays repeat.
@@ -9,7 +10,7 @@ import type { ViewedPayment, ViewedTransfer } from '../queries/payment-views.ts'
  */
 export function toPayment(
   payment: ViewedPayment,
-  transfer: Omit<ViewedTransfer, 'observed_at'> | null,
+  transfer: (Omit<ViewedTransfer, 'observed_at'> & WithProgress) | null,
   publicBaseUrl: string,
 ): Payment {
   // Read just after the payment, the transfer may already belong to its next status.
@@ -35,6 +36,7 @@ export function toPayment(
             block_number: Number(transfer.block_number),
             confirmations: transfer.confirmations,
             confirmations_required: transfer.confirmations_required,
+            waiting_for: transfer.waiting_for,
           }
         : null,
   };

@@ -69,9 +69,14 @@ function shown(model: Model, payment: ModelPayment, settings: Settings): object 
             block_number: transfer.blockNumber,
             confirmations: transfer.confirmations,
             confirmations_required: transfer.confirmationsRequired,
+            waiting_for: waitingFor(payment, transfer),
           },
   };
 }
+
+/** The model's networks ask for confirmations alone. */
+const waitingFor = (payment: ModelPayment, { confirmations, confirmationsRequired }: ModelTransfer): string | null =>
+  payment.status === 'CHECKING' && confirmations < confirmationsRequired ? 'confirmations' : null;
 
 const transferOf = (model: Model, payment: ModelPayment): ModelTransfer | undefined =>
   [...model.ledger.values()].find(({ pays }) => pays === payment.id);

@@ -22,7 +22,8 @@ import { transferObserved } from '../../src/handlers/transfer-observed.ts';
 import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
 import type { Queries } from '../../src/queries/payments.ts';
 import { readDetails, readPublicPayments } from '../../src/views/payment-details.ts';
-import { toPayment } from '../../src/views/payment-json.ts';
+import { createConfirmationPolicy } from '../../src/views/confirmation-policy.ts';
+import { toListedPayments } from '../../src/views/listed-payments.ts';
 import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
@@ -72,7 +73,8 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
     limits: limitsRoutes({ db: pool, refresh }).find(({ path }) => path.endsWith('/limits'))!,
   };
   // chain-watcher does not say how far it is: then what the ledger has is shown.
-  const views = { db: pool, readTips: () => Promise.resolve(noTips) };
+  const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
+  const views = { db: pool, ...progress };
   const hear = (handler: Handler, message: unknown) => handle(pool, handler, message);
 
   return {
@@ -98,7 +100,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
         page = await queries.list(merchant, { ...filter, after: page.next });
         all.push(...page.payments);
       }
-      return all.map((payment) => toPayment(payment, payment.transfer, publicBaseUrl));
+      return toListedPayments({ queries, ...progress }, all, publicBaseUrl);
     },
     hearTransfer: (message: TransferObserved) => hear(transferObserved(messages), message),
     hearPolicy: (message: AccessChanged) => hear(accessChanged(), message),

@@ -1,6 +1,16 @@
 import { defineCall, json } from '../../call.ts';
 
-export type TipsResponse = { tips: { network: string; height: number }[] };
+/** Where a network stands. The heights up to which transfers are final are null near genesis, and absent in answers of older releases. */
+export type NetworkTip = {
+  network: string;
+  /** Of the last scanned block. */
+  height: number;
+  final_height?: number | null;
+  /** The same for transfers above the network's `finalized_above_amount`. */
+  large_final_height?: number | null;
+};
+
+export type TipsResponse = { tips: NetworkTip[] };
 
 /**
  * The last scanned block of every enabled network, from which confirmations are counted. A network of which nothing is scanned yet is
@@ -18,7 +28,12 @@ export const ReadTips = defineCall(
         items: {
           type: 'object',
           required: ['network', 'height'],
-          properties: { network: { type: 'string' }, height: { type: 'integer', minimum: 0 } },
+          properties: {
+            network: { type: 'string' },
+            height: { type: 'integer', minimum: 0 },
+            final_height: { type: ['integer', 'null'] },
+            large_final_height: { type: ['integer', 'null'] },
+          },
         },
       },
     },

@@ -1,0 +1,33 @@
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+
+/** What a transfer needs beside its confirmations. */
+export type ConfirmationDemand = {
+  /** The chain's own word that its block is final. */
+  finality: boolean;
+  /** Whether that is because of its amount. */
+  isLarge: boolean;
+  /** A second endpoint that shows it. */
+  agreement: boolean;
+};
+
+/** What the networks file demands of a transfer of this amount, in millionths of a USDT. chain-watcher decides by the same file. */
+export type ConfirmationPolicy = (network: string, amountUnits: bigint) => ConfirmationDemand;
+
+export function createConfirmationPolicy(networks: readonly Network[]): ConfirmationPolicy {
+  const byId = new Map(networks.map((network) => [network.id, network]));
+  return (id, amountUnits) => {
+    const network = byId.get(id);
+    const isLarge = exceeds(amountUnits, network?.finalized_above_amount);
+    return {
+      finality: isLarge || network?.finality === 'finalized',
+      isLarge,
+      agreement: exceeds(amountUnits, network?.agreement_above_amount),
+    };
+  };
+}
+
+function exceeds(amountUnits: bigint, threshold: string | undefined): boolean {
+  const units = threshold === undefined ? null : parseAmount(threshold);
+  return units !== null && amountUnits > units;
+}
