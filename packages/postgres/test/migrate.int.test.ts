@@ -1,10 +1,12 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
 import { migrate } from '../src/migrations/migrate.ts';
@@ -16,7 +18,7 @@ let directory: string;
 
 beforeEach(async () => {
   database = await testDatabase({ schema: 'shop', migrations: [] });
-  pool = createPool({ url: database.url, schema: 'shop', max: 2, logger: testLogger, applicationName: 'test' });
+  pool = createPool({ url: database.url, schema: 'shop', max: 3, logger: testLogger, applicationName: 'test' });
   directory = await mkdtemp(join(tmpdir(), 'migrations-'));
   await Promise.all(['migrations', 'sql'].map((folder) => mkdir(join(directory, folder))));
 });
@@ -71,12 +73,13 @@ describe('migrating', () => {
     expect([await applied('one'), await applied('two')]).toEqual([['0001_items'], ['0001_items']]);
   });
 
-  test('that fails in one file leaves nothing of the run behind', async () => {
+  test('that fails in one file leaves nothing of it behind, and keeps those before it', async () => {
     await write('0001_items.sql', 'create table items (name text)');
     await write('0002_broken.sql', 'create table more (name text); select 1/0;');
     await expect(run()).rejects.toThrow('division by zero');
     const { rows } = await pool.query(`select to_regclass('items') as items, to_regclass('more') as more`);
-    expect(rows).toEqual([{ items: null, more: null }]);
+    expect(rows).toEqual([{ items: 'items', more: null }]);
+    expect(await applied()).toEqual(['0001_items']);
     await write('0002_broken.sql', 'create table more (name text);');
     await run();
     expect(await applied()).toEqual(['0001_items', '0002_broken']);
@@ -87,6 +90,64 @@ describe('migrating', () => {
     await run();
     await write('0001_late.sql', 'create table late (name text)');
     await expect(run()).rejects.toThrow('0001_late is preceding already run migration 0002_items');
+  });
+
+  test('behind a long reader holds up no writer, builds its index when the reader ends, and rebuilds one that failed', async () => {
+    await write('0001_items.sql', 'create table items (name text); create table read (name text);');
+    await run();
+    const [reader, writer] = [await pool.connect(), await pool.connect()];
+    try {
+      await reader.query('begin isolation level repeatable read');
+      await reader.query('select from read');
+      // What a build leaves that was stopped half way.
+      await writer.query('create index items_name on items (name)');
+      await write('0002_price.sql', 'alter table items add price int not null default 1');
+      await write('0003_name.sql', '-- By name.\ncreate index concurrently items_name on items (name, price);');
+      let ended = false;
+      const migrating = run().finally(() => (ended = true));
+      // The build waits for the reader's snapshot; a writer of the same table does not wait for the build.
+      const waiting = `select from pg_stat_activity where application_name = 'migrate shop' and wait_event_type = 'Lock' and query ilike '%concurrently%'`;
+      await eventually(async () => expect((await pool.query(waiting)).rowCount).toBe(1));
+      await writer.query(`set lock_timeout = 500`);
+      await writer.query(`insert into items values ('a', 2)`);
+      expect(ended).toBe(false);
+      await reader.query('commit');
+      await migrating;
+      expect(await applied()).toEqual(['0001_items', '0002_price', '0003_name']);
+      const { rows } = await writer.query(
+        `select indisvalid, pg_get_indexdef(indexrelid) ~ 'price' as is_new from pg_index where indexrelid = 'items_name'::regclass`,
+      );
+      expect(rows).toEqual([{ indisvalid: true, is_new: true }]);
+    } finally {
+      reader.release(true);
+      writer.release(true);
+    }
+  });
+
+  test('tries again when a table is in use, and lets those who wait behind it go first', async () => {
+    await write('0001_items.sql', 'create table items (name text)');
+    await run();
+    const [reader, writer] = [await pool.connect(), await pool.connect()];
+    try {
+      await reader.query('begin');
+      await reader.query('select from items');
+      await write('0002_price.sql', 'alter table items add price int');
+      const migrating = run();
+      // Each insert comes behind the migration's wait or between two of them; none may wait longer than that one does.
+      await writer.query('set lock_timeout = 10000');
+      for (let count = 0; count < 40; count += 1) {
+        await writer.query(`insert into items (name) values ('a')`);
+        await setTimeout(25);
+      }
+      const { rows } = await pool.query(`select count(*)::int as count from items`);
+      expect(rows).toEqual([{ count: 40 }]);
+      await reader.query('commit');
+      await migrating;
+      await writer.query('select price from items');
+    } finally {
+      reader.release(true);
+      writer.release(true);
+    }
   });
 
   test.each([['1_items.sql'], ['0001-items.sql'], ['0001_items.ts'], ['readme.md']])(

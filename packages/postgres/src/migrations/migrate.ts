@@ -1,23 +1,34 @@
-import { runner } from 'node-pg-migrate';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type MigrationBuilder, runner } from 'node-pg-migrate';
 import pg from 'pg';
 
+import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 import { applyFunctions } from './functions.ts';
 import { migrationNames, pathOf, type MigrationSource } from './source.ts';
 
-/** Longest wait for another replica's migration to finish. */
-const MIGRATION_LOCK_TIMEOUT_MS = 120_000;
-/** A migration that cannot get its locks fails before it has blocked the service for long. */
-const LOCK_TIMEOUT_MS = 10_000;
+/** Longest wait for another process's migration: an index build waits for every transaction that is open. */
+const MIGRATION_LOCK_TIMEOUT_MS = 900_000;
+const MIGRATION_LOCK_POLL_MS = 200;
+/** A statement that waits for a table's lock holds up everybody who comes after it, for this long at most. */
+const LOCK_TIMEOUT_MS = 500;
+/** Longer than a statement of the services lasts; a reader of hours is not waited for. */
+const LOCK_RETRIES_MS = 600_000;
+const LOCK_RETRY = { firstMs: 500, maxMs: 5_000 };
+/** SQLSTATE of a lock that was not got in time. */
+const LOCK_NOT_AVAILABLE = '55P03';
 
 /**
- * Brings a schema up to date. Each source in turn: its migrations not yet applied, in order and in one transaction, then
- * its functions whose text changed, in another one.
+ * Brings a schema up to date while it is in use. Each source in turn: its migrations not yet applied, in order, each in a transaction,
+ * then its functions whose text changed, in one transaction. What does not get a lock in time lets those who wait behind it go
+ * first, and is tried again.
  * Migrations only go forward; a file that was applied must never change, be renamed or gain a predecessor.
  * Any number of processes may call this at once: one works, the others wait and find nothing left to do.
  * The role needs to own `schema` and nothing more.
- * @throws when a file is misnamed, out of order or fails; its transaction is then rolled back.
+ * @throws when a file is misnamed, out of order or fails, or gets no lock for ten minutes; its transaction is then rolled back, and
+ *   the files before it stay applied.
  */
 export async function migrate({
   url,
@@ -39,12 +50,15 @@ export async function migrate({
   client.on('error', (error) => logger.debug({ error }, 'the migration connection was lost'));
   await client.connect();
   try {
-    await client.query(`set lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`);
-    await client.query(`select pg_advisory_lock(hashtextextended('migrate ' || $1, 0))`, [schema]);
-    await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+    await lockSchema(client, schema);
     for (const source of migrations) {
-      const applied = await applyMigrations(client, schema, source, logger);
-      const functions = await applyFunctions(client, schema, source);
+      const applied: string[] = [];
+      for (;;) {
+        const next = await withLockRetries(client, logger, () => applyNext(client, schema, source, logger));
+        if (next === undefined) break;
+        applied.push(next);
+      }
+      const functions = await withLockRetries(client, logger, () => applyFunctions(client, schema, source));
       logger.info({ schema, ledger: source.ledger, applied, functions }, 'schema is up to date');
     }
   } finally {
@@ -53,31 +67,79 @@ export async function migrate({
   }
 }
 
-async function applyMigrations(
+/** Asks again and again instead of waiting: a statement that waits has a snapshot, for whose end another process's index build waits. */
+async function lockSchema(client: pg.Client, schema: string): Promise<void> {
+  const deadline = performance.now() + MIGRATION_LOCK_TIMEOUT_MS;
+  for (;;) {
+    const { rows } = await client.query<{ locked: boolean }>(
+      `select pg_try_advisory_lock(hashtextextended('migrate ' || $1, 0)) as locked`,
+      [schema],
+    );
+    if (rows[0]?.locked === true) return;
+    if (performance.now() > deadline) throw new Error(`another process is still migrating ${schema}`);
+    await sleep(MIGRATION_LOCK_POLL_MS);
+  }
+}
+
+async function withLockRetries<T>(client: pg.Client, logger: Logger, apply: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + LOCK_RETRIES_MS;
+  for (let failures = 0; ; failures += 1) {
+    try {
+      await client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
+      return await apply();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== LOCK_NOT_AVAILABLE || performance.now() > deadline) throw error;
+      logger.warn({ failures: failures + 1 }, 'a migration did not get its lock in time; trying again');
+      await sleep(backoffMs(failures, LOCK_RETRY));
+    }
+  }
+}
+
+/** @returns the name of the migration that was applied; undefined when none is left. */
+async function applyNext(
   client: pg.Client,
   schema: string,
   source: MigrationSource,
   logger: Logger,
-): Promise<string[]> {
+): Promise<string | undefined> {
   const { ledger } = source;
   // Only for its checks of the names.
   await migrationNames(source);
-  const applied = await runner({
+  const log = (message: string) => logger.debug({ schema, ledger }, message);
+  const [applied] = await runner({
     dbClient: client,
     dir: pathOf(source, 'migrations'),
     direction: 'up',
+    count: 1,
     schema,
     migrationsTable: ledger,
     // Ours spans all sources, and waits where the library's would fail.
     noLock: true,
     singleTransaction: true,
     checkOrder: true,
-    logger: {
-      debug: () => undefined,
-      info: (message: string) => logger.debug({ schema, ledger }, message),
-      warn: (message: string) => logger.warn({ schema, ledger }, message),
-      error: (message: string) => logger.error({ schema, ledger }, message),
-    },
+    migrationLoaderStrategies: [{ extensions: ['.sql'], loader: (paths) => Promise.all(paths.map(loadMigration)) }],
+    // What fails is thrown.
+    logger: { debug: () => undefined, info: log, warn: log, error: log },
   });
-  return applied.map(({ name }) => name);
+  return applied?.name;
+}
+
+const INDEX_BUILD = /^(?:\s*--.*\n)*\s*create\s+(?:unique\s+)?index\s+concurrently\s+(\w+)/i;
+
+/**
+ * A file that builds an index concurrently has that one statement, which PostgreSQL runs outside a transaction only. It holds up no
+ * writer, so it may wait for locks; a build that failed leaves an index that is written and never read, which makes room first.
+ */
+async function loadMigration(path: string) {
+  const sql = await readFile(path, 'utf8');
+  const index = INDEX_BUILD.exec(sql)?.[1];
+  const up = (builder: MigrationBuilder): void => {
+    if (index !== undefined) {
+      builder.noTransaction();
+      builder.sql('set lock_timeout = 0');
+      builder.sql(`drop index concurrently if exists ${index}`);
+    }
+    builder.sql(sql);
+  };
+  return { id: path, filePaths: [path], actions: { up, down: false as const } };
 }
