@@ -33,6 +33,8 @@ export type World = {
   brokerUrl: string;
   metrics: Metrics;
   channel: ConfirmChannel;
+  /** Lets a queue refuse every message while it holds one, or accept them again. */
+  refuse(queue: string, isRefusing: boolean): Promise<void>;
   /** Starts a relay; closed with the world. */
   outbox(options?: { broker?: Broker }): Outbox;
   consume(handlers: Handler[], options?: { pool?: Pool; prefetch?: number; maxWaitMs?: number }): Consumers;
@@ -93,6 +95,14 @@ export async function startWorld(): Promise<World> {
     brokerUrl: rabbit.url,
     metrics,
     channel,
+    async refuse(queue, isRefusing) {
+      const policy = `/api/policies/${rabbit.vhost}/${queue}`;
+      if (!isRefusing) await rabbit.manage('DELETE', policy);
+      else {
+        const definition = { 'max-length': 1 };
+        await rabbit.manage('PUT', policy, { pattern: `^${queue}$`, 'apply-to': 'queues', definition });
+      }
+    },
     outbox: (options = {}) => closing(createOutbox({ ...common, pool, broker: options.broker ?? broker, pollMs: 50 })),
     consume: (handlers, { maxWaitMs, ...options } = {}) =>
       closing(

@@ -44,7 +44,7 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
         expires_at: rfc3339(payment.expires_at),
       }),
     /** Has the relay send PaymentCreated right after the commit. */
-    sendCreatedAfterCommit: (tx: Transaction): void => tx.afterCommit(() => outbox.wake()),
+    sendCreatedAfterCommit: (tx: Transaction): void => tx.afterCommit(() => outbox.wake(PaymentCreated)),
     countTransition,
     async sendPaid(tx: Transaction, paid: readonly Paid[]): Promise<void> {
       await outbox.sendAll(

@@ -1,7 +1,7 @@
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { type ReconnectingConnection, createReconnectingConnection } from './connection.ts';
-import { type Outcome, type Outgoing, createPublisher } from './publisher.ts';
+import { type Outcome, type Outgoing, type Publisher, createPublisher } from './publisher.ts';
 import { declareTopology } from './topology.ts';
 
 export type Broker = ReturnType<typeof connectBroker>;
@@ -9,8 +9,8 @@ export type Broker = ReturnType<typeof connectBroker>;
 /**
  * The process's connections to RabbitMQ. Returns at once; connects, and reconnects for ever, in the background.
  *
- * Two connections: when RabbitMQ runs short of memory or disk it stops reading from connections that publish,
- * and acknowledgements must not wait behind that.
+ * Those that publish are apart from the one that consumes: when RabbitMQ runs short of memory or disk it stops reading from
+ * connections that publish, and acknowledgements must not wait behind that.
  * @param options.url amqp:// or amqps:// with the virtual host; never logged.
  * @param options.name of the service, shown in RabbitMQ's list of connections.
  */
@@ -19,13 +19,15 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
   const connected = metrics.gauge('messaging_broker_connected', '1 while connected to RabbitMQ and not blocked', [
     'purpose',
   ]);
-  const hooks: (() => void)[] = [];
-  const callHooks = (): void => hooks.forEach((hook) => hook());
+  /** The connections that are up, of each purpose. */
+  const up = { publish: new Set<string>(), consume: new Set<string>() };
+  const all = { publish: new Set<string>(), consume: new Set<string>() };
 
-  function createConnection(purpose: 'publish' | 'consume'): ReconnectingConnection {
+  function createConnection(purpose: 'publish' | 'consume', detail: string = purpose): ReconnectingConnection {
+    all[purpose].add(detail);
     return createReconnectingConnection({
       url,
-      name: `${name} (${purpose})`,
+      name: `${name} (${detail})`,
       logger,
       setUp: async (connection) => {
         const channel = await connection.createChannel();
@@ -35,29 +37,44 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
         await channel.close();
       },
       onState: (state) => {
-        connected.set({ purpose }, state === 'connected' ? 1 : 0);
-        if (purpose === 'publish' && state === 'connected') callHooks();
+        if (state === 'connected') up[purpose].add(detail);
+        else up[purpose].delete(detail);
+        connected.set({ purpose }, up[purpose].size === all[purpose].size ? 1 : 0);
       },
     });
   }
 
   const publishing = createConnection('publish');
   const consuming = createConnection('consume');
-  const publisher = createPublisher({ connection: publishing, onReady: callHooks, logger, metrics });
+  const publisher = createPublisher({ connection: publishing, onReady: () => undefined, logger, metrics });
 
   return {
     /** True while messages can be published and consumed. */
     ready: (): boolean => publisher.ready() && consuming.state() === 'connected',
     /**
-     * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For outbox and dead letters;
-     * everything else goes through `outbox.send`. Never throws.
+     * Publishes a batch (at most a few hundred messages) and waits for every confirm, at most 15 s. For dead letters; everything
+     * else goes through `outbox.send`. Never throws.
      * @returns the outcomes in the order of the batch.
      */
     publish: (batch: readonly Outgoing[]): Promise<Outcome[]> => publisher.publish(batch),
     /** False while `publish` would fail. */
     canPublish: (): boolean => publisher.ready(),
-    /** Calls the hook whenever publishing has become possible again. */
-    onCanPublish: (hook: () => void): void => void hooks.push(hook),
+    /**
+     * Opens a connection for the messages of one name, which `close` does not close. A queue that confirms nothing makes RabbitMQ stop
+     * reading from whoever publishes to it, so nobody else may publish on that connection.
+     * @param onReady is called whenever publishing has become possible.
+     */
+    openPublisher(messageName: string, onReady: () => void): Publisher {
+      const connection = createConnection('publish', `publish ${messageName}`);
+      const opened = createPublisher({ connection, onReady, logger, metrics });
+      return {
+        ...opened,
+        async close() {
+          await opened.close();
+          await connection.close();
+        },
+      };
+    },
     /** The connection on which messages are consumed. */
     consuming,
     /** Waits for the first attempt to connect. @returns RabbitMQ's reason when it refused the login, else null. */

@@ -24,6 +24,8 @@ const OUTCOMES = ['confirmed', 'returned', 'failed'] as const;
 /** A quorum queue whose leader is lost is silent for up to 10 s until it has a new one, so a confirm may take longer than that. */
 const CONFIRM_LIMIT_MS = 15_000;
 
+export type Publisher = ReturnType<typeof createPublisher>;
+
 /** @param options.onReady is called whenever publishing has become possible. */
 export function createPublisher(options: {
   connection: ReconnectingConnection;

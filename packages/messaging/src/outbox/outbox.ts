@@ -40,8 +40,8 @@ export type Outbox = {
     payload: T,
     options?: ComposeOptions,
   ): NewOutboxRow;
-  /** Runs the relay now instead of at its next poll. */
-  wake(): void;
+  /** Publishes the messages of this name now instead of at the relay's next poll. */
+  wake(message: { name: string }): void;
   /** Finishes the batch in flight (about 20 s at worst) and stops. */
   close(): Promise<void>;
 };
@@ -80,13 +80,13 @@ export function createOutbox(options: {
       tx,
       messages.map(({ payload, ...options }) => compose(message, payload, options)),
     );
-    tx.afterCommit(() => relay.wake());
+    tx.afterCommit(() => relay.wake(message.name));
   };
   return {
     send: (tx, message, payload, options) => sendAll(tx, message, [{ payload, ...options }]),
     sendAll,
     compose,
-    wake: () => relay.wake(),
+    wake: (message) => relay.wake(message.name),
     close: () => relay.close(),
   };
 }
