@@ -10,6 +10,18 @@ import { createOutbox, type Outbox } from './outbox/outbox.ts';
 /** Longer than a database needs to start or to fail over; then the supervisor restarts the process. */
 const DATABASE_TIMEOUT_MS = 60_000;
 
+type Backends = {
+  pool: Pool;
+  /** One connection for operators' routes: whatever takes all of `pool`, operators can look at it and stop it. */
+  operators: Pool;
+  broker: Broker;
+  outbox: Outbox;
+  /** See connectBackends(). */
+  reachable: () => Promise<void>;
+  /** Throws when the database does not answer. It has a connection to itself, so a busy pool is no reason to restart the process. */
+  ready: () => Promise<void>;
+};
+
 /**
  * Opens what every service needs that sends messages: its database, the broker, and the outbox between them.
  * Returns at once, whether or not they are reachable; each is closed when the process stops, the outbox first.
@@ -32,10 +44,15 @@ export function connectBackends({
   logger: Logger;
   metrics: Metrics;
   lifecycle: Lifecycle;
-}): { pool: Pool; broker: Broker; outbox: Outbox; reachable: () => Promise<void> } {
-  const { databaseUrl: url, databasePoolSize: max } = config;
-  const pool = createPool({ url, schema, max, logger, applicationName: name, metrics });
-  lifecycle.onStop('database', () => pool.end());
+}): Backends {
+  const openPool = (applicationName: string, max: number): Pool => {
+    const opened = createPool({ url: config.databaseUrl, schema, max, logger, applicationName, metrics });
+    lifecycle.onStop(`database of ${applicationName}`, () => opened.end());
+    return opened;
+  };
+  const pool = openPool(name, config.databasePoolSize - 2);
+  const operators = openPool(`${name} operators`, 1);
+  const readiness = openPool(`${name} readiness`, 1);
   const broker = lifecycle.closing('broker', connectBroker({ url: config.amqpUrl, name, logger, metrics }));
   const outbox = lifecycle.closing('outbox', createOutbox({ pool, broker, logger, metrics }));
   const reachable = async (): Promise<void> => {
@@ -44,5 +61,5 @@ export function connectBackends({
     const refusal = await broker.loginRefusal();
     if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
   };
-  return { pool, broker, outbox, reachable };
+  return { pool, operators, broker, outbox, reachable, ready: () => ping(readiness) };
 }

@@ -1,8 +1,11 @@
 import { logLevels } from './logger.ts';
 import { ConfigurationError, settings, type SettingsReader } from './settings.ts';
 
-/** The settings of every service, to be spread into its own configuration. @param databasePoolMin the smallest pool it works with. */
-export const commonSettings = (read: SettingsReader, { databasePoolMin = 1 }: { databasePoolMin?: number } = {}) => ({
+/**
+ * The settings of every service, to be spread into its own configuration.
+ * @param databasePoolMin the fewest connections it works with: one is for readiness and one for operators.
+ */
+export const commonSettings = (read: SettingsReader, { databasePoolMin = 3 }: { databasePoolMin?: number } = {}) => ({
   host: read.text('HOST', { default: '0.0.0.0' }),
   port: read.integer('PORT', { min: 0, max: 65_535 }),
   databaseUrl: databaseUrl(read),

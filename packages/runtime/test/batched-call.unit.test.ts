@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { currentRequestId, withRequestId } from '../src/logger.ts';
 import { DeadlineExceeded } from '../src/concurrency/deadline.ts';
-import { createBatchedCall, Overloaded, type BatchedInput } from '../src/concurrency/batched-call.ts';
+import { createBatchedCall, type BatchedInput } from '../src/concurrency/batched-call.ts';
+import { Overloaded } from '../src/concurrency/overloaded.ts';
 
 type Call = { requestId: string | undefined; asked: string[]; finish: () => void; fail: (error: Error) => void };
 

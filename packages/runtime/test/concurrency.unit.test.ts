@@ -1,9 +1,11 @@
 import { once } from 'node:events';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { backoffMs, pause } from '../src/concurrency/backoff.ts';
 import { currentCaller, createCaller, withCaller } from '../src/concurrency/caller.ts';
 import { withTimeout } from '../src/concurrency/deadline.ts';
+import { createKeyedQueue, type KeyedQueue } from '../src/concurrency/keyed-queue.ts';
 import { createMicroBatcher } from '../src/concurrency/micro-batch.ts';
+import { Overloaded } from '../src/concurrency/overloaded.ts';
 import { createSemaphore } from '../src/concurrency/semaphore.ts';
 
 test('a semaphore runs no more at once than it has permits, and the others follow in order', async () => {
@@ -32,6 +34,63 @@ test('a semaphore runs no more at once than it has permits, and the others follo
     'fulfilled',
   ]);
   expect(started).toEqual([0, 1, 2, 3, 4]);
+});
+
+describe('a keyed queue', () => {
+  /** Starts work that goes on until it is released. */
+  function workOn(queue: KeyedQueue) {
+    const started: string[] = [];
+    const gates = new Map<string, () => void>();
+    const start = (key: string, name: string) =>
+      queue(key, async () => {
+        started.push(name);
+        await new Promise<void>((resolve) => gates.set(name, resolve));
+        return name;
+      });
+    return { started, start, release: (name: string) => gates.get(name)?.() };
+  }
+
+  test('runs no more of one key at once than it may, in order, and never makes another key wait', async () => {
+    const { started, start, release } = workOn(createKeyedQueue({ perKey: 2 }));
+    const busy = ['a', 'b', 'c', 'd'].map((name) => start('busy', name));
+    const other = start('other', 'x');
+    expect(started).toEqual(['a', 'b', 'x']);
+    release('b');
+    await busy[1];
+    expect(started).toEqual(['a', 'b', 'x', 'c']);
+    for (const name of ['a', 'c', 'x']) release(name);
+    await Promise.all([busy[0], busy[2], other]);
+    release('d');
+    expect(await busy[3]).toBe('d');
+  });
+
+  test('goes on after work that fails, and refuses whoever finds too many waiting', async () => {
+    const queue = createKeyedQueue({ perKey: 1, maxWaiting: 1 });
+    const failing = queue('key', () => Promise.reject(new Error('failed')));
+    const next = queue('key', () => Promise.resolve('next'));
+    await expect(queue('key', () => Promise.resolve('one too many'))).rejects.toThrow(Overloaded);
+    await expect(failing).rejects.toThrow('failed');
+    expect(await next).toBe('next');
+    expect(await queue('key', () => Promise.resolve('later'))).toBe('later');
+  });
+
+  test('does not run what nobody waits for any more', async () => {
+    const { started, start, release } = workOn(createKeyedQueue({ perKey: 1 }));
+    const first = start('key', 'first');
+    const hangUp = new AbortController();
+    const waitsNoLonger = [
+      withCaller(createCaller(60_000, hangUp.signal), () => start('key', 'hung up')),
+      withCaller(createCaller(1, new AbortController().signal), () => start('key', 'timed out')),
+    ];
+    const last = start('key', 'last');
+    hangUp.abort();
+    for (const { status } of await Promise.allSettled(waitsNoLonger)) expect(status).toBe('rejected');
+    release('first');
+    await first;
+    release('last');
+    await last;
+    expect(started).toEqual(['first', 'last']);
+  });
 });
 
 test('a micro-batch holds the items of one turn of the event loop, or those that came during the batch before, up to its size', async () => {

@@ -2,7 +2,6 @@ import { listen } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
 import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
-import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { createGatewayApp } from './routes/app.ts';
@@ -19,7 +18,7 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { pool, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, outbox, reachable, ready } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     await serveStartupProbes({ name, config, until: reachable });
     const { internalToken } = config;
 
@@ -35,7 +34,7 @@ await startService({
     const app = createGatewayApp({
       db: pool,
       inTransaction: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
-      ready: () => ping(pool),
+      ready,
       outbox,
       upstreams,
       networks: config.networks,

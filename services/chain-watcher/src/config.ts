@@ -7,7 +7,7 @@ const WEEK_SECONDS = 7 * 24 * 60 * 60;
 /** All settings of this service, checked once at start. No other file reads the environment. */
 export function readConfig(env: NodeJS.ProcessEnv) {
   return settings(env, (read) => ({
-    ...commonSettings(read, { databasePoolMin: 2 }),
+    ...commonSettings(read, { databasePoolMin: 4 }),
     /** The networks that have RPC URLs, with `${NAME}` in those URLs replaced by the variable NAME. */
     networks: read.jsonFile('NETWORKS_FILE', (json) => readNetworks(json, env)),
     /** Deadline of one request to a node. */

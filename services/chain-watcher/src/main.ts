@@ -3,7 +3,7 @@ import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { createPool, ping } from '@quittance/postgres/pool.ts';
+import { createPool } from '@quittance/postgres/pool.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
 import { paymentClosed } from './handlers/payment-closed.ts';
@@ -32,7 +32,8 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { databaseUrl: url, networks } = config;
-    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, operators, broker, outbox, reachable, ready } = backends;
     await serveStartupProbes({ name, config, until: reachable });
     const leaderPool = createPool({
       url,
@@ -69,13 +70,13 @@ await startService({
         transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
-        chainsRoute({ pool, networks: watched }),
-        ...networkIncidentRoutes(pool),
-        ...rescanRoutes({ pool, networks }),
-        ...resumeRoutes({ pool, networks }),
+        chainsRoute({ pool: operators, networks: watched }),
+        ...networkIncidentRoutes(operators),
+        ...rescanRoutes({ pool: operators, networks }),
+        ...resumeRoutes({ pool: operators, networks }),
       ],
       // Nodes and the broker are no part of readiness: without them questions are still answered, truthfully.
-      ready: () => ping(pool),
+      ready,
       isUnavailable,
     });
   },

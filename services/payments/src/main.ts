@@ -4,14 +4,14 @@ import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { ping } from '@quittance/postgres/pool.ts';
 import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
+import { createAdmission } from './admission.ts';
 import { createChain, createOwners, createTipReader } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment, type CreationContext } from './creation/creation.ts';
-import { LOCK_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
+import { TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -42,7 +42,8 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
-    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, operators, broker, outbox, reachable, ready } = backends;
     await serveStartupProbes({ name, config, until: reachable });
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
@@ -68,9 +69,9 @@ await startService({
       lifecycle.closing(start.name, start(looping));
     }
 
-    const transactBriefly: Transact = (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS });
+    const transactAdmitted = createAdmission(pool);
     const creation: CreationContext = {
-      transact: transactBriefly,
+      transact: transactAdmitted,
       messages,
       refresh,
       ttlSeconds,
@@ -86,25 +87,25 @@ await startService({
     await warmUp(logger, [() => queries.list('none', anything), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
-      cancelPaymentRoute({ transact: transactBriefly, messages, publicBaseUrl }),
+      cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
       listPaymentsRoute(queries, publicBaseUrl, progress),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
-        acceptance: { db: pool, transact, verifier, messages, logger },
+        acceptance: { db: operators, transact: (run) => transaction(operators, run), verifier, messages, logger },
         queries,
         publicBaseUrl,
         progress,
       }),
-      ...paymentIncidentRoutes(pool),
-      ...walletRoutes(pool),
-      auditRoute(pool),
+      ...paymentIncidentRoutes(operators),
+      ...walletRoutes(operators),
+      auditRoute(operators),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     await serve({
       ...{ name, config, logger, metrics, lifecycle },
       routes,
-      ready: () => ping(pool),
+      ready,
       isUnavailable,
     });
   },

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createUntil, dustOn, newMerchants, probeUntil, untilRecorded } from './dust.ts';
-import { newMerchant, newPayment, type TestPayment, transferFor } from './fixtures.ts';
+import { create, newMerchant, newPayment, policyOf, type TestPayment, transferFor } from './fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 // The lock of a transaction that does not end stands for noise that is never over: whoever waits for it must wait alone.
@@ -16,7 +17,7 @@ afterAll(() => payments.close());
 async function whileLocked(statement: string, values: unknown[], meanwhile: () => Promise<void>): Promise<void> {
   const stranger = await payments.db.connect();
   try {
-    await stranger.query('begin');
+    await stranger.query('begin; set local idle_in_transaction_session_timeout = 0');
     await stranger.query(statement, values);
     await meanwhile();
     await stranger.query('rollback');
@@ -71,4 +72,26 @@ test('a transfer whose payment is locked waits for it alone', async () => {
     expect((await locked.details()).status).toBe('PENDING');
   });
   await isPaid(locked);
+});
+
+test('requests and messages of a merchant whose gate is locked hold up no other merchant and no readiness', async () => {
+  const [locked, ...creating] = await newMerchants(payments, 3);
+  await whileLocked('select from gate where merchant_id = $1 for update', [locked], async () => {
+    const policies = Array.from({ length: 80 }, (_, position) => ({
+      ...policyOf(locked!, { policy_version: position + 2 }),
+      changed_at: new Date().toISOString(),
+    }));
+    await payments.sayAll(AccessChanged, policies);
+    let waiting = 24;
+    const kept = Array.from({ length: waiting }, () => create(payments, locked!).finally(() => (waiting -= 1)));
+    const [creations, probes, answers] = await Promise.all([
+      createUntil(payments, creating, () => waiting === 0),
+      probeUntil(payments, () => waiting === 0),
+      Promise.all(kept),
+    ]);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(creations.ms.length).toBeGreaterThan(creating.length);
+    expect({ creations: creations.refused, probes: probes.refused }).toEqual({ creations: 0, probes: 0 });
+  });
+  await eventually(async () => expect((await create(payments, locked!)).status).toBe(201));
 });

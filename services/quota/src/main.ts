@@ -3,7 +3,6 @@ import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { ping } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
@@ -23,7 +22,8 @@ await startService({
   name,
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
-    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, operators, broker, outbox, reachable, ready } = backends;
     await serveStartupProbes({ name, config, until: reachable });
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
@@ -33,13 +33,13 @@ await startService({
     await warmUp(logger, [() => queries.policy('none')]);
     const routes = [
       ...policyRoutes(queries),
-      ...operatorRoutes((change) => transaction(pool, (tx) => changePolicy(tx, outbox, change))),
+      ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
     await serve({
       ...{ name, config, logger, metrics, lifecycle },
       routes,
-      ready: () => ping(pool),
+      ready,
       isUnavailable,
     });
   },

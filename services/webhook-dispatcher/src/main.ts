@@ -3,7 +3,6 @@ import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
-import { ping } from '@quittance/postgres/pool.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
@@ -36,7 +35,8 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { retryDelaysSeconds } = config;
-    const { pool, broker, outbox, reachable } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
+    const { pool, operators, broker, outbox, reachable, ready } = backends;
     await serveStartupProbes({ name, config, until: reachable });
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
     if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
@@ -72,10 +72,10 @@ await startService({
       routes: [
         ...endpointRoutes({ pool, outbox, vault, resolve }),
         ...eventRoutes({ pool, queries, wake }),
-        ...operatorRoutes({ pool, queries }),
+        ...operatorRoutes({ pool: operators, queries }),
       ],
       // The broker is no part of readiness: without it everything here still works, only no new events come in.
-      ready: () => ping(pool),
+      ready,
       isUnavailable,
     });
   },

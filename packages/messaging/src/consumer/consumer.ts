@@ -3,6 +3,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { pause } from '@quittance/runtime/concurrency/backoff.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
+import { createSemaphore, type Semaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Broker } from '../broker/broker.ts';
@@ -46,8 +47,9 @@ export function startConsumers(options: ConsumerOptions): Consumers {
   const bound = handlers.map((handler) => ({ handler, binding: bindingOf(service, handler) }));
   const unhandled = bindings.filter((row) => row.service === service && !bound.some(({ binding }) => binding === row));
   for (const { queue } of unhandled) logger.error({ queue }, 'A queue has no handler and will only grow');
+  const share = createSemaphore(Math.max(1, Math.floor(options.pool.options.max * POOL_SHARE)));
   const parts = [
-    ...bound.map(({ handler, binding }) => startConsumer(options, handler, binding)),
+    ...bound.map(({ handler, binding }) => startConsumer({ ...options, share }, handler, binding)),
     startCleaning(options, { name: 'inbox-cleaning', intervalMs: CLEAN_INTERVAL_MS, ...inboxRetention }),
     startQueueGauges({ ...options, queues: bound.map(({ binding }) => binding.queue) }),
   ];
@@ -59,13 +61,15 @@ export function startConsumers(options: ConsumerOptions): Consumers {
 }
 
 const CLEAN_INTERVAL_MS = 600_000;
-/** How many single messages a handler processes at once. */
+/** How many single messages a handler has at once. */
 const PREFETCH = 32;
+/** Of the pool's connections, for all handlers of the service together: the rest is for requests and loops. */
+const POOL_SHARE = 0.5;
 /** Handlers are single transactions, which the database ends sooner than this. */
 const DRAIN_LIMIT_MS = 10_000;
 
 /** One handler on its own channel, so that trouble with one queue does not touch the others. */
-function startConsumer(options: ConsumerOptions, handler: Handler, binding: Binding): Consumers {
+function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler: Handler, binding: Binding): Consumers {
   const { pool, broker } = options;
   const { queue } = binding;
   // While one batch is in its transaction, the next one collects.
@@ -75,6 +79,7 @@ function startConsumer(options: ConsumerOptions, handler: Handler, binding: Bind
   const stopping = new AbortController();
   const processor = createProcessor({
     pool,
+    share: options.share,
     queue,
     handler,
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },

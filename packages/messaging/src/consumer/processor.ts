@@ -3,6 +3,7 @@ import { isOutage, isUnavailable, leavesConnectionUsable } from '@quittance/post
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
+import { createKeyedQueue, type KeyedQueue } from '@quittance/runtime/concurrency/keyed-queue.ts';
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import { type Semaphore, createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
@@ -19,6 +20,8 @@ import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
 type ProcessorOptions = {
   pool: Pool;
+  /** Limits the transactions of all handlers of the service. */
+  share: Semaphore;
   queue: string;
   handler: Handler;
   retryPolicy: RetryPolicy;
@@ -29,8 +32,9 @@ type ProcessorOptions = {
 };
 
 type Context = ProcessorOptions & {
-  /** Limits the messages that are processed singly. */
+  /** Limits the messages that are processed singly, and of these, the messages of one merchant. */
   singles: Semaphore;
+  ofMerchant: KeyedQueue;
   /** Keeps the promise until it settles, so that `idle` waits for it. */
   track: (work: Promise<void>) => void;
   addToBatch: (decoded: Decoded) => Promise<void>;
@@ -41,6 +45,8 @@ type Decoded = Delivered & Traced & { message: DecodedMessage; receivedAtMs: num
 
 /** How many messages of failed batches are processed at once: everything else needs connections of the pool too. */
 const SINGLES_AT_ONCE = 4;
+/** What locks a merchant's rows waits for them alone. Two, so that one is ready when the lock of the other ends. */
+const SINGLES_OF_MERCHANT = 2;
 
 /** Takes the deliveries of one queue through their handler, and back to RabbitMQ. */
 export function createProcessor(options: ProcessorOptions) {
@@ -59,7 +65,8 @@ export function createProcessor(options: ProcessorOptions) {
       return batch.map(() => undefined);
     },
   });
-  const context: Context = { ...options, singles, track, addToBatch };
+  const ofMerchant = createKeyedQueue({ perKey: SINGLES_OF_MERCHANT });
+  const context: Context = { ...options, singles, ofMerchant, track, addToBatch };
 
   return {
     /** Starts the processing of a delivery; returns at once. */
@@ -105,17 +112,19 @@ function attempt(
 }
 
 async function inTransaction<T>(
-  { pool, stopping, metrics }: Context,
+  { pool, share, stopping, metrics }: Context,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  // Pauses and semaphores before it may have lasted until the process stops.
-  stopping.throwIfAborted();
-  const endAttempt = metrics.startAttempt();
-  try {
-    return await transaction(pool, work);
-  } finally {
-    endAttempt();
-  }
+  return share(async () => {
+    // Pauses and semaphores before it may have lasted until the process stops.
+    stopping.throwIfAborted();
+    const endAttempt = metrics.startAttempt();
+    try {
+      return await transaction(pool, work);
+    } finally {
+      endAttempt();
+    }
+  });
 }
 
 /** Processes one message by itself. It leaves the semaphore between its attempts. */
@@ -124,7 +133,9 @@ async function processOne(decoded: Decoded, context: Context): Promise<void> {
   const isRetryable = (error: unknown): boolean => isUnavailable(error) && !(error instanceof PermanentError);
   await inContextOf([one], async () => {
     try {
-      await acknowledgeAll(await attempt([one], { limit: context.singles, isRetryable }, context), context);
+      const { merchant_id: merchantId } = one.message.payload as { merchant_id: string };
+      const limit: Semaphore = (run) => context.ofMerchant(merchantId, () => context.singles(run));
+      await acknowledgeAll(await attempt([one], { limit, isRetryable }, context), context);
     } catch (error) {
       if (error instanceof Busy) postpone([one], context, (again) => processOne(again, context));
       else await acknowledgeFailure(one, error, context);

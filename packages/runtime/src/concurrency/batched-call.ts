@@ -3,17 +3,10 @@ import { onBehalfOf } from '../tracing/on-behalf-of.ts';
 import { currentSpan, type Span } from '../tracing/tracing.ts';
 import { DeadlineExceeded, withTimeout } from './deadline.ts';
 import { createMicroBatcher } from './micro-batch.ts';
+import { Overloaded } from './overloaded.ts';
 
 /** One input of a batch, and how many callers gave it. */
 export type BatchedInput<Input> = { input: Input; count: number };
-
-/** Too many callers wait already; this one was refused. */
-export class Overloaded extends Error {
-  constructor(maxWaiting: number) {
-    super(`more than ${maxWaiting} calls are waiting`);
-    this.name = 'Overloaded';
-  }
-}
 
 type Call<Input> = { input: Input; requestId: string | undefined; span: Span | undefined; isTimedOut: boolean };
 

@@ -4,7 +4,7 @@ import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
-import { Overloaded } from '@quittance/runtime/concurrency/batched-call.ts';
+import { Overloaded } from '@quittance/runtime/concurrency/overloaded.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';

@@ -2,8 +2,8 @@ import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
-import type { Transact } from '@quittance/postgres/transaction.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import type { TransactAdmitted } from '../admission.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { type CreationResult, insertPayment, type NewPayment } from '../store/new-payment.ts';
@@ -23,8 +23,7 @@ export type Creation = CreationRequest & {
 export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
 
 export type CreationContext = {
-  /** Runs one database transaction, in which no lock is waited for longer than LOCK_TIMEOUT_MS. */
-  transact: Transact;
+  transact: TransactAdmitted;
   messages: PaymentMessages;
   refresh: AccessRefresh;
   ttlSeconds: number;
@@ -62,7 +61,7 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
 }
 
 async function attempt(context: CreationContext, creation: Creation): Promise<CreationResult> {
-  const result = await context.transact(async (tx) => {
+  const result = await context.transact(creation.merchant_id, async (tx) => {
     const inserted = await insertPayment(tx, newPayment(context, creation));
     if (inserted.outcome !== 'created') return inserted;
     faultPoint('creation-written');

@@ -2,7 +2,7 @@ import { CancelPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import type { Transact } from '@quittance/postgres/transaction.ts';
+import type { TransactAdmitted } from '../admission.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { cancelPayment } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
@@ -16,12 +16,12 @@ export const cancelPaymentRoute = ({
   messages,
   publicBaseUrl,
 }: {
-  transact: Transact;
+  transact: TransactAdmitted;
   messages: PaymentMessages;
   publicBaseUrl: string;
 }): Route =>
   callRoute(CancelPayment, async ({ params }) => {
-    const cancelled = await transact(async (tx) => {
+    const cancelled = await transact(params.merchant_id, async (tx) => {
       const payment = await cancelPayment(tx, params.merchant_id, params.payment_id);
       if (payment?.cancelled_at) await messages.sendClosed(tx, payment, 'CANCELLED', payment.cancelled_at);
       return payment;

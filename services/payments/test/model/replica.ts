@@ -10,8 +10,9 @@ import { newMessageId } from '@quittance/messaging/broker/message-id.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { createAdmission } from '../../src/admission.ts';
 import { createPaymentMessages } from '../../src/payment-messages.ts';
 import { createAccessRefresh } from '../../src/limits/refresh-access.ts';
 import { noTips } from '../../src/views/chain-tips.ts';
@@ -28,7 +29,6 @@ import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
 import { releaseWallet } from '../../src/store/wallet.ts';
-import { LOCK_TIMEOUT_MS } from '../../src/deadlines.ts';
 import type { CreationCall } from './creating.ts';
 import { expireOnce } from './expire-once.ts';
 import type { Question } from './expiring.ts';
@@ -51,10 +51,11 @@ type Reply = { status: number; text: string; headers: Record<string, string> };
 export function startReplica(pool: Pool, { outbox, queries, owners, networks, settings }: Parts) {
   const messages = createPaymentMessages({ outbox, metrics: testMetrics });
   const refresh = createAccessRefresh({ owners, db: pool });
+  const transact = createAdmission(pool);
   const { publicBaseUrl } = settings;
   const creation = {
     pool,
-    transact: <T>(run: (tx: Transaction) => Promise<T>) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
+    transact,
     messages,
     refresh,
     ...settings,
@@ -66,7 +67,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
       metrics: testMetrics,
     }),
     cancel: cancelPaymentRoute({
-      transact: (run) => transaction(pool, run, { lockTimeoutMs: LOCK_TIMEOUT_MS }),
+      transact,
       messages,
       publicBaseUrl,
     }),
