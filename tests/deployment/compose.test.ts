@@ -47,8 +47,11 @@ describe.each(variants)('%s', (_, compose) => {
     }
   });
 
-  test.each(services)('%s runs by a pinned version', (_, { image }) => {
-    expect(image).toMatch(/^[a-z0-9./-]+:v?\d+\.\d+(\.\d+)?(-[a-z0-9.-]+)?$/);
+  test.each(services)('%s runs by a pinned version, and an image that is not ours by its digest', (_, service) => {
+    const [, digest] = /^[a-z0-9./-]+:v?\d+\.\d+(?:\.\d+)?(?:-[a-z0-9.-]+)?(@sha256:[0-9a-f]{64})?$/.exec(
+      service.image!,
+    ) ?? ['no version'];
+    expect(digest !== undefined).toBe(!isOurs(service));
   });
 
   test.each(services)('%s has no more rights than it needs, and cannot write to its root', (_, service) => {

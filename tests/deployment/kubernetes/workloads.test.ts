@@ -17,6 +17,7 @@ import {
   type Selector,
   type WorkloadSpec,
 } from './support/objects.ts';
+import { base, composeText } from '../support/compose.ts';
 import { overlayNames, render } from './support/render.ts';
 
 describe.each(overlayNames)('the pods of %s', (overlay) => {
@@ -77,6 +78,9 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
       [...containers, ...initContainers].map(({ image }) => image),
     );
     expect(images.filter((image) => !/:[\w.-]+$/.test(image) || image.endsWith(':latest'))).toEqual([]);
+    // What is not ours is the same as in docker-compose.yml, to the digest: one nginx, one PostgreSQL, one RabbitMQ.
+    const composed = [...composeText(base).matchAll(/image: (\S+@sha256:[0-9a-f]{64})$/gm)].map(([, image]) => image);
+    expect(images.filter((image) => !image.includes('quittance/') && !composed.includes(image))).toEqual([]);
   });
 
   test('say how much memory and CPU they need, and how much memory they may take', () => {
