@@ -108,6 +108,28 @@ describe('behind a trusted proxy', () => {
     expect(await schemeFor('https, http')).toBe('http');
   });
 
+  test('a client that came by https is told to keep to it, whatever the answer, and any other is not', async () => {
+    const asked: [path: string, method: string][] = [
+      ['/api/v1/payments', 'GET'],
+      ['/elsewhere', 'GET'],
+      ['/api/v1/payments', 'TRACE'],
+      ...Array.from({ length: 40 }, (): [string, string] => ['/api/v1/payments', 'GET']),
+    ];
+    for (const [scheme, policy] of [
+      ['https', 'max-age=31536000'],
+      ['http', undefined],
+    ] as const) {
+      const headers = { 'X-Forwarded-For': newClient(), 'X-Forwarded-Proto': scheme };
+      const answers = await Promise.all(
+        asked.map(([path, method]) => ask(edge, path, { from: proxy, method, headers })),
+      );
+      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 404, 405, 429]));
+      expect(new Set(answers.map((answer) => answer.headers['strict-transport-security']))).toEqual(new Set([policy]));
+    }
+    const answer = await ask(edge, '/api/v1/payments', { headers: { 'X-Forwarded-Proto': 'https' } });
+    expect(answer.headers['strict-transport-security']).toBeUndefined();
+  });
+
   test('a client with many IPv6 addresses is one client by their first 64 bits, and its neighbour another one', async () => {
     const addresses = numbers.map((n) => `2001:db8:1:2:${n}00:a${n}:ffff:${n}`);
     const { admitted, seconds } = await rotations(edge, proxy, addresses);
