@@ -43,6 +43,8 @@ export type PaymentsUnderTest = {
   heard: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
   db: Pool;
   databaseUrl: string;
+  /** Messages of a queue that no consumer has yet, a few seconds ago. */
+  queueSize(queue: string): Promise<number>;
   stubs: StubServices;
   /** Between the service and its backends. */
   faults: { database: FaultProxy; broker: FaultProxy };
@@ -102,6 +104,10 @@ export async function startPayments({
   return {
     db,
     databaseUrl: database.url,
+    queueSize: async (queue) => {
+      const state = await broker.manage('GET', `/api/queues/${broker.vhost}/${queue}`);
+      return (state as { messages_ready?: number }).messages_ready ?? 0;
+    },
     stubs,
     faults,
     logs: () => processes.flatMap(({ entries }) => entries),

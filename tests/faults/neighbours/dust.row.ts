@@ -35,7 +35,7 @@ export const row: Row = {
     const isOver = () => performance.now() > quietUntil;
     const [quiet] = await Promise.all([createUntil(payments, merchants, isOver), payHonestly(payments, honest!)]);
 
-    const target = await newPayment(payments, {}, dusty!);
+    const target = await newPayment(payments, {}, dusty);
     const count = runs ?? TRANSFERS;
     await payments.sayAll(TransferObserved, dustOn(target, count));
     let drained = false;

@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { createPaymentMessages, type PaymentMessages } from '../src/payment-messages.ts';
+import { observeTransfers, reviewTransfer } from '../src/settlement/settlement.ts';
+
+/** Nobody listens there: what was sent stays in the outbox, where it can be read. */
+const NO_BROKER = 'amqp://nobody:nobody@127.0.0.1:1/';
+const MINUTE_MS = 60_000;
+const DECIMALS = 6;
+
+let database: TestDatabase;
+let db: Pool;
+let broker: ReturnType<typeof connectBroker>;
+let outbox: Outbox;
+let messages: PaymentMessages;
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  const common = { logger: testLogger, metrics: testMetrics };
+  db = createPool({ ...common, url: database.url, schema, max: 4, applicationName: 'test' });
+  broker = connectBroker({ ...common, url: NO_BROKER, name: 'payments' });
+  outbox = createOutbox({ ...common, pool: db, broker });
+  messages = createPaymentMessages({ outbox, metrics: testMetrics });
+});
+afterAll(async () => {
+  await outbox.close();
+  await broker.close();
+  await db.end();
+  await database.drop();
+});
+
+/** The same numbers for the same seed, from 0 up to, and without, 1. */
+function randomFrom(seed: number) {
+  let state = seed;
+  const next = (): number => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+  const below = (limit: number): number => Math.floor(next() * limit);
+  return { below, pick: <T>(list: readonly T[]): T => list[below(list.length)]! };
+}
+
+type Random = ReturnType<typeof randomFrom>;
+type PlannedPayment = { wallet: number; units: number; createdAt: number; status: 'PENDING' | 'EXPIRED' | 'CANCELLED' };
+type PlannedMessage = {
+  transfer: number;
+  version: number;
+  wallet: number;
+  units: string;
+  phase: TransferObserved['phase'];
+  blockTime: number;
+};
+type Plan = { payments: PlannedPayment[]; messages: PlannedMessage[] };
+
+/** Slots with a closed payment and a newer one, and transfers that pay, are late, come twice, fit nothing, or are reorganised. */
+function planOf(random: Random): Plan {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const payments = [0, 1, 2].flatMap((wallet) =>
+    [1, 2, 3].flatMap((units): PlannedPayment[] => [
+      { wallet, units, createdAt: now - 120 * MINUTE_MS, status: random.pick(['EXPIRED', 'CANCELLED']) },
+      ...(random.below(4) > 0
+        ? [{ wallet, units, createdAt: now - 10 * MINUTE_MS, status: 'PENDING' } satisfies PlannedPayment]
+        : []),
+    ]),
+  );
+  const sent: PlannedMessage[] = [];
+  for (let transfer = 0; transfer < 30; transfer += 1) {
+    sent.push({
+      transfer,
+      version: 1,
+      wallet: random.below(3),
+      units: String(random.pick([1_000_000, 2_000_000, 3_000_000, 1, 1_500_000])),
+      phase: random.pick(['seen', 'confirmed']),
+      blockTime: now - random.pick([130, 119, 95, 60, 10, 9, 5, 1]) * MINUTE_MS,
+    });
+  }
+  for (let change = 0; change < 20; change += 1) {
+    const known = random.pick(sent);
+    const latest = sent.filter(({ transfer }) => transfer === known.transfer).at(-1)!;
+    const version = latest.version + 1;
+    const phase = random.pick(['confirmed', 'confirmed', 'retracted', 'seen'] as const);
+    sent.push({ ...latest, version, phase, wallet: random.below(6) === 0 ? random.below(3) : latest.wallet });
+  }
+  return { payments, messages: sent };
+}
+
+type Outcome = {
+  payments: { payment: number; status: string }[];
+  transfers: { transfer: bigint; pays: number | null; phase: string; reason: string | null }[];
+  sent: { name: string; payment: number; count: bigint }[];
+  incidents: { payment: number }[];
+};
+
+let copies = 0;
+
+/** Writes the plan's payments once more, for a merchant and wallets of their own. */
+async function copyOf({ payments }: Plan) {
+  const copy = (copies += 1);
+  const id = (kind: string, number: number): string => `${kind}${copy}x${number}`;
+  const hex = (text: string): string => Buffer.from(text).toString('hex');
+  const merchantId = `mer_${hex(id('m', 0)).padEnd(32, '0')}`;
+  const walletOf = (wallet: number): string => `0x${hex(id('w', wallet)).padEnd(40, '0')}`;
+  const idOf = (position: number): string => `pay_${hex(id('p', position)).padEnd(32, '0')}`;
+  for (const [position, { wallet, units, createdAt, status }] of payments.entries()) {
+    await db.query(
+      `insert into payment (payment_id, merchant_id, public_token, token_sha256, status, network, recipient, amount, amount_units,
+                            description, created_at, expires_at, cancelled_at, expiry_check_at)
+       values ($1, $2, $1, sha256(convert_to($1, 'UTF8')), $3, 'local', $4, $5, $6, 'Two', $7, $8, $9, $8)`,
+      [
+        ...[idOf(position), merchantId, status, walletOf(wallet), String(units), units * 10 ** DECIMALS],
+        ...[new Date(createdAt), new Date(createdAt + 30 * MINUTE_MS)],
+        status === 'CANCELLED' ? new Date(createdAt + 20 * MINUTE_MS) : null,
+      ],
+    );
+  }
+  const toMessage = ({ transfer, version, wallet, units, phase, blockTime }: PlannedMessage): TransferObserved => ({
+    merchant_id: merchantId,
+    network: 'local',
+    transaction_id: hex(id('t', transfer)).padEnd(64, '0'),
+    transaction_event_index: 0,
+    block_number: 1 + transfer,
+    block_hash: `0x${'0'.repeat(64)}`,
+    block_timestamp: new Date(blockTime).toISOString(),
+    from: walletOf(9),
+    to: walletOf(wallet),
+    amount_units: units,
+    decimals: DECIMALS,
+    phase,
+    version,
+    confirmations: 1,
+    confirmations_required: 2,
+  });
+  return {
+    toMessage,
+    observe: (chunk: readonly PlannedMessage[]) =>
+      transaction(db, (tx) => observeTransfers({ tx, messages, logger: testLogger }, chunk.map(toMessage))),
+    review: (message: PlannedMessage) =>
+      transaction(db, (tx) => reviewTransfer({ tx, messages, logger: testLogger }, toMessage(message))),
+    /** What the transfers came to, in words that do not depend on the copy. */
+    async outcome(): Promise<Outcome> {
+      const numberOf = `array_position($2::text[], payment_id) - 1`;
+      const ids = payments.map((_, position) => idOf(position));
+      const read = async <T extends object>(sql: string): Promise<T[]> =>
+        (await db.query<T>(sql, [merchantId, ids])).rows;
+      return {
+        payments: await read(`select ${numberOf} as payment, status from payment where merchant_id = $1 order by 1`),
+        transfers: await read(
+          `select block_number - 1 as transfer, version, phase, match_status, ${numberOf} as pays,
+                  ${numberOf.replace('payment_id', 'related_payment_id')} as related, reason
+             from transfer where merchant_id = $1 and $2::text[] is not null order by 1`,
+        ),
+        sent: await read(
+          `select name, array_position($2::text[], body::json ->> 'payment_id') - 1 as payment, count(*)
+             from outbox where merchant_id = $1 group by 1, 2 order by 1, 2`,
+        ),
+        incidents: await read(`select ${numberOf} as payment from incident where merchant_id = $1 order by 1`),
+      };
+    },
+  };
+}
+
+/** Cuts messages into batches. `mustCut` may ask for a cut before a message, given what is in the batch so far. */
+function chunksOf(
+  random: Random,
+  sent: readonly PlannedMessage[],
+  mustCut: (batch: readonly PlannedMessage[], next: PlannedMessage) => boolean,
+): PlannedMessage[][] {
+  const chunks: PlannedMessage[][] = [[]];
+  for (const message of sent) {
+    if (random.below(8) === 0 || mustCut(chunks.at(-1)!, message)) chunks.push([]);
+    chunks.at(-1)!.push(message);
+  }
+  return chunks.filter(({ length }) => length > 0);
+}
+
+const seeds = (): number[] =>
+  Array.from({ length: amountOf({ short: 10, long: 500 }) }, (_, run) => seedOf(20_261_122) + run);
+
+test('transfers settled together come to what they come to one after the other', async () => {
+  let together = 0;
+  for (const seed of seeds()) {
+    const random = randomFrom(seed);
+    const plan = planOf(random);
+    // Two versions in one batch count once, and a transfer that is reorganised is settled after the others of its batch.
+    const isAlone = ({ version, phase }: PlannedMessage): boolean => version > 1 && phase !== 'confirmed';
+    const moves = (message: PlannedMessage): boolean =>
+      plan.messages.some((other) => other.transfer === message.transfer && other.wallet !== message.wallet);
+    const chunks = chunksOf(
+      random,
+      plan.messages,
+      (batch, next) =>
+        [...batch, next].some((one) => isAlone(one) || (one.version > 1 && moves(one))) ||
+        batch.some(({ transfer }) => transfer === next.transfer),
+    );
+    const [batches, singles] = [await copyOf(plan), await copyOf(plan)];
+    for (const chunk of chunks) await batches.observe(chunk);
+    for (const message of plan.messages) await singles.observe([message]);
+    const outcome = await batches.outcome();
+    expect({ seed, ...outcome }).toEqual({ seed, ...(await singles.outcome()) });
+    together += chunks.filter(({ length }) => length > 3).length;
+    expect(outcome.transfers).toHaveLength(30);
+  }
+  expect(together).toBeGreaterThan(seeds().length);
+});
+
+test('however transfers are put together, each payment has one transfer, and looking again changes nothing', async () => {
+  for (const seed of seeds()) {
+    const random = randomFrom(seed);
+    const plan = planOf(random);
+    const copy = await copyOf(plan);
+    for (const chunk of chunksOf(random, plan.messages, () => false)) await copy.observe(chunk);
+    const outcome = await copy.outcome();
+    const { payments, transfers, sent } = outcome;
+    for (const { payment, status } of payments) {
+      const paying = transfers.filter(({ pays }) => pays === payment).map(({ phase }) => phase);
+      const told = sent
+        .filter((one) => one.payment === payment && one.name === 'PaymentPaid')
+        .map(({ count }) => count);
+      expect({ seed, payment, status, told }).toEqual({ seed, payment, status, told: status === 'PAID' ? [1n] : [] });
+      expect({ seed, payment, status, paying: paying.length }).toEqual({
+        ...{ seed, payment, status },
+        paying: ['PAID', 'CHECKING'].includes(status) ? 1 : 0,
+      });
+      if (status === 'CHECKING') expect(paying).toEqual(['seen']);
+    }
+    const newest = new Map(plan.messages.map((message) => [message.transfer, message]));
+    for (const message of newest.values()) await copy.review(message);
+    // But a reason may be another one by now: that of a payment which has been paid since.
+    const withoutReasons = ({ transfers: all, ...rest }: Outcome) => ({
+      ...{ ...rest, transfers: all.map(({ reason: _, ...transfer }) => transfer) },
+    });
+    expect(withoutReasons(await copy.outcome())).toEqual(withoutReasons(outcome));
+  }
+});
