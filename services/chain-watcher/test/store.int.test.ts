@@ -16,7 +16,13 @@ import {
   readTips,
   takeOver,
 } from '../src/store/cursor.ts';
-import { confirmTransfers, insertTransfers, readTransfersIn, retractTransfersAbove } from '../src/store/transfers.ts';
+import {
+  confirmTransfers,
+  insertTransfers,
+  readTransfersIn,
+  retractTransfersAbove,
+  type TransferRow,
+} from '../src/store/transfers.ts';
 import {
   advanceBackFills,
   endWatches,
@@ -145,15 +151,37 @@ describe('transfers', () => {
     expect(await insert(transferIn(7, { to: addressOf(5) }))).toEqual([]);
   });
 
+  test('are found page by page, each once, and only those of the amount where one is given', async () => {
+    const all = Array.from({ length: 25 }, (_, index) =>
+      transferIn(7 + (index % 5), {
+        transactionId: String(index).padStart(64, '0'),
+        amountUnits: index === 13 ? 2n : 1n,
+      }),
+    );
+    await insert(...all);
+    const windows = [{ recipient: wallet, amountUnits: 1n, from: at(0).toISOString(), to: at(100).toISOString() }];
+    const found: TransferRow[] = [];
+    for (let last: TransferRow | undefined, pages = 0; pages < 5; pages += 1) {
+      const page = await readTransfersIn(pool, network, windows, {
+        limit: 10,
+        ...(last && { after: { ...last, block_number: Number(last.block_number) } }),
+      });
+      found.push(...page);
+      last = page.at(-1) ?? last;
+    }
+    expect(found).toHaveLength(24);
+    expect(found).toEqual(await readTransfersIn(pool, network, windows, { limit: 100 }));
+  });
+
   test('are found once in overlapping windows, whose end is excluded', async () => {
     await insert(transferIn(7));
     const window = (from: number, to: number) => ({
       ...{ recipient: wallet, amountUnits: null, from: at(from).toISOString(), to: at(to).toISOString() },
     });
-    expect(await readTransfersIn(pool, network, [window(0, 8), window(7, 100)], 10)).toHaveLength(1);
-    expect(await readTransfersIn(pool, network, [window(0, 7), window(8, 100)], 10)).toEqual([]);
+    expect(await readTransfersIn(pool, network, [window(0, 8), window(7, 100)], { limit: 10 })).toHaveLength(1);
+    expect(await readTransfersIn(pool, network, [window(0, 7), window(8, 100)], { limit: 10 })).toEqual([]);
     await retract(6);
-    expect(await readTransfersIn(pool, network, [window(0, 8)], 10)).toEqual([]);
+    expect(await readTransfersIn(pool, network, [window(0, 8)], { limit: 10 })).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
-import { FindTransfersInWindows } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { FindTransfersInWindows, type TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
@@ -24,24 +24,38 @@ export const createOwners = ({ quota, webhooks }: { quota: ServiceClient; webhoo
     (await webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } })) !== null,
 });
 
+/** Few enough to be read, and settled, within a second or two. */
+const TRANSFERS_A_PAGE = 500;
+
+const toPosition = ({ block_number, transaction_id, transaction_event_index }: TransferObserved): TransferPosition => ({
+  block_number,
+  transaction_id,
+  transaction_event_index,
+});
+
 export type Chain = ReturnType<typeof createChain>;
 
 export const createChain = (watcher: ServiceClient) => ({
   /**
    * @param windows at most 100; none asks how far the whole network is scanned.
-   * @returns `scannedThrough`: every block up to this time is final and scanned without a gap; null before the first.
+   * @param after where the page before ended; left out for the first one.
+   * @returns `scannedThrough`: every block up to this time is final and scanned without a gap; null before the first. `next` where
+   *   there may be a next page.
    */
   async transfersIn(
     network: string,
     windows: readonly ChainWindow[],
-  ): Promise<{ scannedThrough: Date | null; transfers: TransferObserved[] }> {
+    after?: TransferPosition,
+  ): Promise<{ scannedThrough: Date | null; transfers: TransferObserved[]; next?: TransferPosition | undefined }> {
     const { scanned_through: through, transfers } = await watcher.call(FindTransfersInWindows, {
       body: {
         network,
+        page: { limit: TRANSFERS_A_PAGE, ...(after && { after }) },
         windows: windows.map(({ from, to, ...slot }) => ({ ...slot, from: rfc3339(from), to: rfc3339(to) })),
       },
     });
-    return { scannedThrough: through === null ? null : new Date(through), transfers };
+    const next = transfers.length === TRANSFERS_A_PAGE ? transfers.map(toPosition).at(-1) : undefined;
+    return { scannedThrough: through === null ? null : new Date(through), transfers, next };
   },
 });
 

@@ -14,6 +14,7 @@ afterEach(() => {
   payments.stubs.chain.scannedThrough = null;
   payments.stubs.chain.transfers = [];
   payments.stubs.chain.unknownWallets.clear();
+  payments.stubs.chain.failingWallets.clear();
   payments.stubs.down.clear();
 });
 
@@ -193,6 +194,39 @@ describe('an overdue payment', () => {
     payments.stubs.chain.unknownWallets.clear();
     await askedAgain(stuck);
     await expires(stuck);
+  });
+
+  test('about which every question fails pauses alone, longer each time, and the others expire', async () => {
+    const all = await Promise.all(Array.from({ length: 21 }, () => newPayment(payments)));
+    const stuck = all[7]!;
+    payments.stubs.chain.failingWallets.add(stuck.payment.merchant_wallet);
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
+    await Promise.all(all.map((one) => one.age(40)));
+    await Promise.all(all.filter((one) => one !== stuck).map(expires));
+    await eventually(async () => {
+      const { rows } = await payments.db.query(
+        `select expiry_failures >= 2 as failed_twice, expiry_check_at > now() + interval '1 second' as pauses
+           from payment where payment_id = $1`,
+        [stuck.payment.payment_id],
+      );
+      expect(rows).toEqual([{ failed_twice: true, pauses: true }]);
+    });
+    expect(await statusOf(stuck)).toBe('PENDING');
+    payments.stubs.chain.failingWallets.clear();
+    await askedAgain(stuck);
+    await expires(stuck);
+  });
+
+  test('is settled by transfers on several pages of the answer', async () => {
+    const [paid, other] = [await overduePayment(10), await overduePayment(10)];
+    const early = { block_timestamp: wholeSecond(minutesAgo(20), 0) };
+    payments.stubs.chain.transfers = [
+      ...Array.from({ length: 600 }, () => transferFor(other.merchantId, other.payment, { ...early, phase: 'seen' })),
+      transferFor(paid.merchantId, paid.payment, { ...early, phase: 'confirmed' }),
+    ];
+    payments.stubs.chain.scannedThrough = minutesAgo(0);
+    await eventually(async () => expect(await statusOf(paid)).toBe('PAID'));
+    expect(await statusOf(other)).toBe('CHECKING');
   });
 
   test('is one of more than a hundred that all expire, each with one PaymentClosed, with two replicas at work', async () => {

@@ -14,7 +14,13 @@ export type StubServices = {
   /** Merchants with an endpoint at webhook-dispatcher. */
   endpoints: Set<string>;
   /** What chain-watcher has scanned; null is "nothing yet", which it also answers when asked about a wallet it does not know. */
-  chain: { scannedThrough: Date | null; transfers: TransferObserved[]; unknownWallets: Set<string> };
+  chain: {
+    scannedThrough: Date | null;
+    transfers: TransferObserved[];
+    unknownWallets: Set<string>;
+    /** Questions that name one of these wallets are answered 500. */
+    failingWallets: Set<string>;
+  };
   /** How far chain-watcher says it has scanned, by network, how often it was asked that, and what it does before it answers. */
   tips: { heights: Map<string, number>; asked: number; before: () => Promise<unknown> };
   /**
@@ -35,7 +41,7 @@ export async function startStubServices(): Promise<StubServices> {
   const knowledge: Omit<StubServices, 'url' | 'close'> = {
     policies: new Map(),
     endpoints: new Set(),
-    chain: { scannedThrough: null, transfers: [], unknownWallets: new Set() },
+    chain: { scannedThrough: null, transfers: [], unknownWallets: new Set(), failingWallets: new Set() },
     tips: { heights: new Map(), asked: 0, before: async () => {} },
     findings: new Map(),
     verified: [],
@@ -78,7 +84,10 @@ async function answer(
   else if (isVerification) {
     send(200, await findingOf(knowledge, JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string }));
   } else if (isChain) {
-    send(200, chainAnswer(knowledge.chain, JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion));
+    const question = JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion;
+    const isFailing = question.windows.some(({ recipient }) => knowledge.chain.failingWallets.has(recipient));
+    if (isFailing) send(500, { detail: 'out of order' });
+    else send(200, chainAnswer(knowledge.chain, question));
   } else if (name === 'quota') {
     const policy = knowledge.policies.get(merchantId);
     if (policy === undefined) send(404, { detail: 'unknown' });
@@ -100,9 +109,20 @@ async function findingOf(
   return typeof finding === 'function' ? (finding as () => Promise<object>)() : finding;
 }
 
-type WindowsQuestion = { network: string; windows: { recipient: string; amount?: string; from: string; to: string }[] };
+type WindowsQuestion = {
+  network: string;
+  page?: { limit: number; after?: { transaction_id: string } };
+  windows: { recipient: string; amount?: string; from: string; to: string }[];
+};
 
-const chainAnswer = (chain: StubServices['chain'], question: WindowsQuestion) => ({
+const chainAnswer = (chain: StubServices['chain'], question: WindowsQuestion) => {
+  const { transfers, ...answer } = wholeAnswer(chain, question);
+  const { limit = Infinity, after } = question.page ?? {};
+  const start = transfers.findIndex(({ transaction_id: id }) => id === after?.transaction_id) + 1;
+  return { ...answer, transfers: transfers.slice(start, start + limit) };
+};
+
+const wholeAnswer = (chain: StubServices['chain'], question: WindowsQuestion) => ({
   scanned_through: question.windows.some(({ recipient }) => chain.unknownWallets.has(recipient))
     ? null
     : (chain.scannedThrough?.toISOString() ?? null),

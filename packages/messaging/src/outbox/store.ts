@@ -1,3 +1,4 @@
+import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 
@@ -95,11 +96,7 @@ export async function boundsOfAll(
   bounds: readonly { name: string; since: string | null }[],
 ): Promise<Bound[]> {
   return transaction(pool, async (tx) => {
-    await tx.query(`set local statement_timeout = ${WHOLE_TABLE_MS}`);
-    // pg's own limit, above that of the server, is an option of a query that its types do not know.
-    const limits: object = { query_timeout: WHOLE_TABLE_MS };
-    const { rows } = await tx.query<Bound>({
-      ...limits,
+    const { rows } = await longStatement<Bound>(tx, WHOLE_TABLE_MS, {
       text: `select name, min(not_before)::text as since
                from outbox left join unnest($1::text[], $2::timestamptz[]) as bound(name, since) using (name)
               where not_before < coalesce(bound.since, 'infinity') group by name`,

@@ -29,7 +29,8 @@ export const transfersInWindowsRoute = ({ pool, networks }: { pool: Pool; networ
     // What a cursor covers was committed with it or before it, so it is read before the transfers; and again after them, because a
     // reorg may have taken transfers and cursor back meanwhile.
     const spans = await readWatchSpans(pool, network.id, [...new Set(windows.map(({ recipient }) => recipient))]);
-    const rows = await readTransfersIn(pool, network.id, windows, MAX_TRANSFERS + 1);
+    const page = body.page ?? { limit: MAX_TRANSFERS + 1 };
+    const rows = await readTransfersIn(pool, network.id, windows, page);
     if (rows.length > MAX_TRANSFERS)
       throw invalid({ field: 'windows', reason: 'hold too many transfers for one answer' });
     const confirmingTip = cursor.tip?.number ?? 0;

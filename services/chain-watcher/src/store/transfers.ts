@@ -1,3 +1,4 @@
+import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
@@ -143,20 +144,34 @@ export async function retractTransfersAbove(
  */
 export type Window = { recipient: string; amountUnits: bigint | null; from: string; to: string };
 
-/** The transfers inside these windows, those retracted left out; at most `limit`. */
+/** The transfers inside these windows, those retracted left out; at most `limit`, those after `after`. */
 export async function readTransfersIn(
   db: Queryable,
   network: string,
   windows: readonly Window[],
-  limit: number,
+  { limit, after }: { limit: number; after?: TransferPosition },
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select distinct ${COLUMNS}
      from jsonb_to_recordset($2) as wanted(address text, exactly numeric, opens timestamptz, closes timestamptz)
-     join transfer on network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
-       and block_timestamp >= opens and block_timestamp < closes and (exactly is null or amount_units = exactly)
+     -- Two branches, so that each has an index.
+     join lateral (
+       select * from transfer where network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
+         and block_timestamp >= opens and block_timestamp < closes and amount_units = exactly
+       union all
+       select * from transfer where network = $1 and recipient = decode(address, 'hex') and phase <> 'retracted'
+         and block_timestamp >= opens and block_timestamp < closes and exactly is null
+     ) as transfer on true
+     where $4::bigint is null or (block_number, transaction_id, transaction_event_index) > ($4, $5, $6::integer)
      order by block_number, transaction_id, transaction_event_index limit $3`,
-    [network, JSON.stringify(windows.map(toWanted)), limit],
+    [
+      network,
+      JSON.stringify(windows.map(toWanted)),
+      limit,
+      after?.block_number,
+      after?.transaction_id,
+      after?.transaction_event_index,
+    ],
   );
   return rows;
 }

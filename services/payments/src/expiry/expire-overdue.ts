@@ -1,3 +1,4 @@
+import type { TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact } from '@quittance/postgres/transaction.ts';
@@ -7,13 +8,15 @@ import type { Chain } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { LAG_ALLOWANCE_MS } from '../settlement/payment-window.ts';
 import { reviewTransfer } from '../settlement/settlement.ts';
-import { claimOverdue, expirePayments, postponeExpiry } from '../store/expiry.ts';
+import { claimOverdue, expirePayments, pauseFailedExpiry, postponeExpiry } from '../store/expiry.ts';
 import type { PaymentRow } from '../store/payment.ts';
 
 /** As many payment windows as chain-watcher accepts in one question. */
 const BATCH = 100;
 /** Longer than asking and settling a batch takes, so that no two replicas ask about the same payments. */
 const LEASE_MS = 30_000;
+/** After this time a round begins nothing new, so that it ends within the lease. */
+const ROUND_MS = 20_000;
 const MIN_PAUSE_MS = 1000;
 const MAX_PAUSE_MS = 60_000;
 /** For a wallet that chain-watcher has not scanned at all, such as one whose PaymentCreated has not arrived. */
@@ -27,8 +30,8 @@ export type ExpiryContext = {
   logger: Logger;
 };
 
-/** One network's turn. */
-type Round = ExpiryContext & { network: string; signal: AbortSignal };
+/** One network's turn. `since`: no unfinished payment expires before it. */
+type Round = ExpiryContext & { network: string; since: Date; signal: AbortSignal };
 
 /**
  * Expires payments of one network, but only those for which the chain proves that no money came: every block up to their expiry is
@@ -37,20 +40,72 @@ type Round = ExpiryContext & { network: string; signal: AbortSignal };
  * @returns whether a full batch was claimed and finished, so that more may be waiting.
  */
 export async function expireOverdue(round: Round): Promise<boolean> {
-  const { db, chain, network } = round;
+  const { db, chain, network, since } = round;
   // What expires after the network's scanned_through need not be checked, however many payments that is.
   const { scannedThrough } = await chain.transfersIn(network, []);
   if (scannedThrough === null) return false;
-  const overdue = await claimOverdue(db, network, { expiredBy: scannedThrough, limit: BATCH, leaseMs: LEASE_MS });
+  const overdue = await claimOverdue(db, network, {
+    since,
+    expiredBy: scannedThrough,
+    limit: BATCH,
+    leaseMs: LEASE_MS,
+  });
   if (overdue.length === 0) return false;
   faultPoint('expiry-claimed');
+  const deadline = performance.now() + ROUND_MS;
+  // One that failed by itself is not asked about together with others again.
+  const groups = [
+    overdue.filter(({ expiry_failures: failures }) => failures === 0),
+    ...overdue.filter(({ expiry_failures: failures }) => failures > 0).map((payment) => [payment]),
+  ];
   try {
-    const postponed = await settleGroup(round, overdue);
+    let postponed = 0;
+    for (const group of groups) {
+      if (group.length > 0) postponed += await settleApart({ ...round, deadline }, group);
+    }
     return overdue.length === BATCH && postponed === 0;
   } catch (error) {
     await postponeExpiry(db, idsOf(overdue), MIN_PAUSE_MS);
     throw error;
   }
+}
+
+type Turn = Round & { deadline: number };
+
+/**
+ * Settles a group; one that fails is halved, down to the payment at fault, which pauses alone.
+ * @returns how many were postponed.
+ * @throws when nothing can be asked at all, and the group is not at fault.
+ */
+async function settleApart(turn: Turn, group: PaymentRow[]): Promise<number> {
+  const { db, chain, network, signal, logger, deadline } = turn;
+  if (performance.now() > deadline) return postpone(turn, group, MIN_PAUSE_MS);
+  try {
+    return await settleGroup(turn, group);
+  } catch (error) {
+    signal.throwIfAborted();
+    await Promise.all([chain.transfersIn(network, []), db.query('select 1')]);
+    const [payment] = group;
+    if (group.length > 1) return settleHalves(turn, group);
+    if (payment === undefined) return 0;
+    logger.warn(
+      { error, network, payment_id: payment.payment_id },
+      'a payment could not be expired; trying it again alone',
+    );
+    await pauseFailedExpiry(db, payment.payment_id);
+    return 1;
+  }
+}
+
+async function settleHalves(turn: Turn, group: PaymentRow[]): Promise<number> {
+  const half = Math.ceil(group.length / 2);
+  const postponed = await settleApart(turn, group.slice(0, half));
+  return postponed + (await settleApart(turn, group.slice(half)));
+}
+
+async function postpone({ db }: Round, payments: PaymentRow[], pauseMs: number): Promise<number> {
+  await postponeExpiry(db, idsOf(payments), pauseMs);
+  return payments.length;
 }
 
 /**
@@ -59,29 +114,48 @@ export async function expireOverdue(round: Round): Promise<boolean> {
  * halved, down to single payments.
  * @returns how many were postponed.
  */
-async function settleGroup(round: Round, group: PaymentRow[]): Promise<number> {
-  const { db, chain, network, signal } = round;
-  signal.throwIfAborted();
-  const { scannedThrough, transfers } = await chain.transfersIn(network, group.map(toChainWindow));
-  const contradicted = await review(round, transfers);
-
-  const through = scannedThrough?.getTime() ?? -Infinity;
+async function settleGroup(turn: Turn, group: PaymentRow[]): Promise<number> {
+  const { through, contradicted } = await reviewAnswer(turn, group);
   const isCovered = (payment: PaymentRow) => payment.expires_at.getTime() <= through;
   // A CHECKING payment is settled by the answer, or a message about its transfer is still to come.
   const isCertain = (payment: PaymentRow) =>
     payment.status === 'PENDING' && isCovered(payment) && !contradicted.has(payment.recipient);
   const certain = group.filter(isCertain);
   const uncertain = group.filter((payment) => !isCertain(payment));
-  if (certain.length > 0) await expire(round, certain);
+  if (certain.length > 0) await expire(turn, certain);
   if (uncertain.length === 0) return 0;
 
   if (!uncertain.every(isCovered) && uncertain.length > 1) {
-    const half = Math.ceil(uncertain.length / 2);
-    const postponed = await settleGroup(round, uncertain.slice(0, half));
-    return postponed + (await settleGroup(round, uncertain.slice(half)));
+    return settleHalves(turn, uncertain);
   }
-  await postponeExpiry(db, idsOf(uncertain), pauseFor(uncertain, through));
-  return uncertain.length;
+  return postpone(turn, uncertain, pauseFor(uncertain, through));
+}
+
+/**
+ * Settles the transfers of an answer, page by page.
+ * @returns up to when the answer is complete, in milliseconds, as its least certain page says; and the wallets for which the ledger
+ *   has newer versions than the answer.
+ * @throws when the pages do not end in time.
+ */
+async function reviewAnswer(
+  turn: Turn,
+  group: PaymentRow[],
+): Promise<{ through: number; contradicted: ReadonlySet<string> }> {
+  const { chain, network, signal, deadline } = turn;
+  const windows = group.map(toChainWindow);
+  const contradicted = new Set<string>();
+  let through = Infinity;
+  let after: TransferPosition | undefined;
+  do {
+    signal.throwIfAborted();
+    if (after !== undefined && performance.now() > deadline)
+      throw new Error('the answer has too many pages to settle in time');
+    const page = await chain.transfersIn(network, windows, after);
+    for (const wallet of await review(turn, page.transfers)) contradicted.add(wallet);
+    through = Math.min(through, page.scannedThrough?.getTime() ?? -Infinity);
+    after = page.next;
+  } while (after !== undefined);
+  return { through, contradicted };
 }
 
 /** @returns the wallets for which the ledger has newer versions than the answer. */

@@ -6,36 +6,47 @@ import { measureExpiryLag } from '../store/expiry.ts';
 
 const INTERVAL_MS = 1000;
 
-/** Expires overdue payments, network by network. */
-export function startExpireLoop(context: ExpiryContext & { networks: readonly Network[]; metrics: Metrics }): Loop {
-  const { db, networks, logger, metrics } = context;
-  const lag = metrics.gauge(
+/** The whole index is read for a fiftieth of the time at most; in between, from where the oldest unfinished payment was. */
+const WHOLE_SHARE = 50;
+
+type Context = ExpiryContext & { networks: readonly Network[]; metrics: Metrics };
+
+/** Expires overdue payments, each network in a loop of its own, so that none waits for another. */
+export function startExpireLoop({ networks, ...context }: Context): Loop {
+  const loops = networks.map(({ id }) => startNetworkLoop(id, context));
+  return {
+    wake: () => loops.forEach((loop) => loop.wake()),
+    async close() {
+      await Promise.all(loops.map((loop) => loop.close()));
+    },
+  };
+}
+
+function startNetworkLoop(network: string, context: Omit<Context, 'networks'>): Loop {
+  const { transact, logger, metrics } = context;
+  const lagSeconds = metrics.gauge(
     'payment_expiry_lag_seconds',
     'How long the longest overdue payment waits past its expiry',
     ['network'],
   );
+  let known: Date | null = null;
+  let readWholeAt = 0;
   return startLoop({
-    name: 'expire',
+    name: `expire ${network}`,
     intervalMs: INTERVAL_MS,
     logger,
     metrics,
     run: async (signal) => {
-      const failures: unknown[] = [];
-      let more = false;
-      // One after the other, but a network that fails stops no other.
-      for (const { id: network } of networks) {
-        if (signal.aborted) break;
-        try {
-          const overdueSeconds = await measureExpiryLag(db, network);
-          lag.set({ network }, overdueSeconds);
-          if (overdueSeconds > 0) more = (await expireOverdue({ ...context, network, signal })) || more;
-        } catch (error) {
-          failures.push(error);
-        }
-      }
-      if (failures.length > 0)
-        throw new AggregateError(failures, `expiry failed on ${failures.length} of ${networks.length} networks`);
-      return { more };
+      const isWhole = performance.now() >= readWholeAt;
+      const {
+        lag,
+        since,
+        took_ms: tookMs,
+      } = await transact((tx) => measureExpiryLag(tx, network, isWhole ? null : known));
+      if (isWhole) readWholeAt = performance.now() + tookMs * WHOLE_SHARE;
+      known = since;
+      lagSeconds.set({ network }, lag);
+      return { more: lag > 0 && (await expireOverdue({ ...context, network, since, signal })) };
     },
   });
 }

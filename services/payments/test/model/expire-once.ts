@@ -31,18 +31,20 @@ export async function expireOnce({
   questions: Question[];
 }): Promise<boolean | 'to be repeated'> {
   const failures: unknown[] = [];
-  const { promise: ran, resolve: end }: PromiseWithResolvers<void> = Promise.withResolvers();
-  const loop = startExpireLoop({
-    db: pool,
-    transact: (run) => transaction(pool, run),
-    chain: listened(chain, questions),
-    messages,
-    networks,
-    logger: errorsTo((error) => failures.push(error)),
-    metrics: telling(end),
-  });
-  await ran;
-  await loop.close();
+  for (const network of networks) {
+    const { promise: ran, resolve: end }: PromiseWithResolvers<void> = Promise.withResolvers();
+    const loop = startExpireLoop({
+      db: pool,
+      transact: (run) => transaction(pool, run),
+      chain: listened(chain, questions),
+      messages,
+      networks: [network],
+      logger: errorsTo((error) => failures.push(error)),
+      metrics: telling(end),
+    });
+    await ran;
+    await loop.close();
+  }
   const causes = failures.flatMap((error) => (error instanceof AggregateError ? (error.errors as unknown[]) : [error]));
   for (const cause of causes) {
     if (cause instanceof HttpError && cause.status === 503) continue;

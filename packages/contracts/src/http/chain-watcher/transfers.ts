@@ -15,8 +15,16 @@ export type TransfersInWindows = {
   transfers: TransferObserved[];
 };
 
+/** A transfer's place in the order of answers: by block, then by transaction and event. */
+export type TransferPosition = Pick<TransferObserved, 'block_number' | 'transaction_id' | 'transaction_event_index'>;
+
+/** As many transfers as one page may have. */
+export const TRANSFERS_PAGE_MAX = 1_000;
+
 /**
  * The transfers in these windows, and how far the chain is scanned for them; without windows, how far the network itself is scanned.
+ * With `page`, at most `limit` of them, those after `after`; an answer with `limit` transfers may have a next page. What is
+ * `scanned_through` on every page holds for all of them together. Without `page`, 422 for more than 10,000.
  * The route checks addresses, amounts and times itself. What payments asks before it lets a payment expire.
  */
 export const FindTransfersInWindows = defineCall(
@@ -31,23 +39,42 @@ export const FindTransfersInWindows = defineCall(
     },
   }),
   {
-    body: object<{ network: string; windows: TransferWindow[] }>({
-      network: { type: 'string' },
-      windows: {
-        type: 'array',
-        maxItems: 100,
-        items: {
+    body: object<{ network: string; windows: TransferWindow[]; page?: { limit: number; after?: TransferPosition } }>(
+      {
+        network: { type: 'string' },
+        page: {
           type: 'object',
-          required: ['recipient', 'from', 'to'],
+          required: ['limit'],
           properties: {
-            recipient: { type: 'string' },
-            amount: { type: 'string' },
-            from: { type: 'string' },
-            to: { type: 'string' },
+            limit: { type: 'integer', minimum: 1, maximum: TRANSFERS_PAGE_MAX },
+            after: {
+              type: 'object',
+              required: ['block_number', 'transaction_id', 'transaction_event_index'],
+              properties: {
+                block_number: TransferObserved.schema.properties.block_number,
+                transaction_id: fields.transactionId,
+                transaction_event_index: TransferObserved.schema.properties.transaction_event_index,
+              },
+            },
+          },
+        },
+        windows: {
+          type: 'array',
+          maxItems: 100,
+          items: {
+            type: 'object',
+            required: ['recipient', 'from', 'to'],
+            properties: {
+              recipient: { type: 'string' },
+              amount: { type: 'string' },
+              from: { type: 'string' },
+              to: { type: 'string' },
+            },
           },
         },
       },
-    }),
+      { optional: ['page'] },
+    ),
     idempotent: true,
   },
 );
