@@ -1,8 +1,11 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { domainToASCII, domainToUnicode } from 'node:url';
 import { isPublicAddress } from './public-address.ts';
 
 /** Where a merchant's events go, as far as the text of the URL can tell. What a name resolves to is decided when dialling. */
 type EndpointUrl = {
+  /** As it was given, except that an international host name has its ASCII form (Punycode). */
+  url: string;
   /** `https://` and the host, as an HTTP client wants it. */
   origin: string;
   /** Path and query, at least `/`. */
@@ -18,6 +21,7 @@ const MAX_HOST_LENGTH = 253;
 
 /** RFC 3986's characters without the fragment's `#`. A backslash, a space or a tab would mean different things to different parsers. */
 const urlCharacters = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]*$/;
+const ascii = /^[\0-\x7f]*$/;
 const scheme = /^https:\/\//i;
 const label = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** A last label with digits only, or `0x7f`, would make the name one of the odd spellings of an IPv4 address. */
@@ -31,7 +35,11 @@ const privateSuffixes = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
  * The text is taken apart by hand, strictly, and then Node's own parser must agree on what it means.
  * Source: the API contract, "PUT /api/v1/merchant/webhook".
  */
-export function parseEndpointUrl(text: string): EndpointUrlCheck {
+export function parseEndpointUrl(given: string): EndpointUrlCheck {
+  // Nothing is done with a text that could not be accepted anyway.
+  if (given.length > MAX_URL_LENGTH) return refuse(`must have at most ${MAX_URL_LENGTH} characters`);
+  const text = withAsciiHost(given);
+  if (text === null) return refuse('must have a valid host name');
   if (text.length > MAX_URL_LENGTH) return refuse(`must have at most ${MAX_URL_LENGTH} characters`);
   if (text.includes('#')) return refuse('must not have a fragment');
   if (!urlCharacters.test(text)) return refuse('must hold only the characters of a URL; others are percent-encoded');
@@ -44,7 +52,21 @@ export function parseEndpointUrl(text: string): EndpointUrlCheck {
   if (reason !== null) return refuse(reason);
   const url = URL.parse(text);
   if (url === null || url.host !== (bracketed ? `[${host}]` : host)) return refuse('must be a valid URL');
-  return { ok: true, endpoint: { origin: url.origin, path: url.pathname + url.search, host } };
+  return { ok: true, endpoint: { url: text, origin: url.origin, path: url.pathname + url.search, host } };
+}
+
+/**
+ * Everything else of the text is left as it is. Only the one ordinary spelling of an international name is converted: characters that
+ * UTS 46 would map to others or leave out, such as full-width letters and dots, could make a name or an address that the text hides.
+ * @returns null for a host name that is no international one either.
+ */
+function withAsciiHost(text: string): string | null {
+  const [start = '', authority = '', rest = ''] = /^([^:/?#]*:\/\/)([^/?#]*)(.*)$/s.exec(text)?.slice(1) ?? [];
+  const [host = '', ...port] = authority.split(':');
+  if (ascii.test(host)) return text;
+  const name = domainToASCII(host);
+  if (name === '' || domainToUnicode(name) !== host.toLowerCase().normalize('NFC')) return null;
+  return `${start}${[name, ...port].join(':')}${rest}`;
 }
 
 const refuse = (reason: string): EndpointUrlCheck => ({ ok: false, reason });

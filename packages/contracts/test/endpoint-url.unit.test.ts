@@ -50,7 +50,10 @@ describe('the URL policy', () => {
   test('says where to connect and what to ask for', () => {
     expect(parseEndpointUrl('HTTPS://Hooks.Merchant.IO:443/Pay?Tenant=7')).toEqual({
       ok: true,
-      endpoint: { origin: 'https://hooks.merchant.io', path: '/Pay?Tenant=7', host: 'hooks.merchant.io' },
+      endpoint: {
+        url: 'HTTPS://Hooks.Merchant.IO:443/Pay?Tenant=7',
+        ...{ origin: 'https://hooks.merchant.io', path: '/Pay?Tenant=7', host: 'hooks.merchant.io' },
+      },
     });
     expect(parseEndpointUrl('https://hooks.merchant.io?q')).toMatchObject({ endpoint: { path: '/?q' } });
     expect(parseEndpointUrl('https://[2001:4860:4860::8888]/')).toMatchObject({
@@ -58,9 +61,49 @@ describe('the URL policy', () => {
     });
   });
 
+  test.each([
+    ['https://bücher.example/pay?q=1', 'https://xn--bcher-kva.example/pay?q=1'],
+    ['https://BÜCHER.Example:443/', 'https://xn--bcher-kva.example:443/'],
+    ['https://bu\u0308cher.example', 'https://xn--bcher-kva.example'],
+    ['https://straße.example/', 'https://xn--strae-oqa.example/'],
+    ['https://例え.テスト/', 'https://xn--r8jz45g.xn--zckzah/'],
+    ['https://пример.рф/', 'https://xn--e1afmkfd.xn--p1ai/'],
+    ['https://xn--bcher-kva.example/', 'https://xn--bcher-kva.example/'],
+  ])('accepts the international host name of %s and keeps it as %s', (text, url) => {
+    const check = parseEndpointUrl(text);
+    expect(check).toMatchObject({ ok: true, endpoint: { url } });
+    expect(parseEndpointUrl(url)).toEqual(check);
+  });
+
+  test.each([
+    'https://１２７.０.０.１/',
+    'https://8。8。8。8/',
+    'https://８.８.８.８/',
+    'https://ｈooks.merchant.io/',
+    'https://hooks。merchant.io/',
+    'https://hooks.merchant.io\u3002/',
+    'https://hoo\u00adks.merchant.io/',
+    'https://hoo\u200dks.merchant.io/',
+    'https://ﬁsh.example/',
+    'https://bücher.localhost/',
+    'https://bücher/',
+    'https://bücher.example./',
+    'https://bü_cher.example/',
+    'https://bü%63her.example/',
+    'https://ü@bücher.example/',
+    'https://bücher.example:8443/',
+    'https://bücher.example/päth',
+    'https://bücher.example/#ü',
+    'https://\u202ebücher.example/',
+    `https://${'ü'.repeat(64)}.example/`,
+    `https://bücher.example/${'a'.repeat(2023)}`,
+  ])('refuses the other spelling %s', (text) => {
+    expect(parseEndpointUrl(text)).toEqual({ ok: false, reason: expect.stringMatching(/^must /) });
+  });
+
   test('whatever it accepts, Node reads as that host over HTTPS on the default port', () => {
     const pieces = fc.constantFrom(
-      ...'ab0.-_@:/?#[]%\\ \t'.split(''),
+      ...'ab0.-_@:/?#[]%\\ \tüß。８'.split(''),
       'https://',
       '127.0.0.1',
       'localhost',
@@ -72,7 +115,7 @@ describe('the URL policy', () => {
         const text = `https://${parts.join('')}`;
         const check = parseEndpointUrl(text);
         if (!check.ok) return;
-        const url = new URL(text);
+        const url = new URL(check.endpoint.url);
         expect([url.protocol, url.port, url.username, url.password, url.hash]).toEqual(['https:', '', '', '', '']);
         expect(url.hostname.replace(/^\[|\]$/g, '')).toBe(check.endpoint.host);
         if (isIP(check.endpoint.host) !== 0) expect(isPublicAddress(check.endpoint.host)).toBe(true);

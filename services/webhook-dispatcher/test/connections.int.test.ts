@@ -6,7 +6,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Agent } from 'undici';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createConnections, type Connections } from '../src/sending/connections.ts';
-import { createConnector, openTls } from '../src/sending/dial.ts';
+import { createConnector, openTls, type Dial } from '../src/sending/dial.ts';
+import { DialError } from '../src/sending/errors.ts';
 import { exchange } from '../src/sending/exchange.ts';
 import { createAuthority } from './certificates.ts';
 import { say, startRawReceiver, type RawReceiver } from './raw-receiver.ts';
@@ -68,6 +69,29 @@ test('idle connections to all hosts together are bounded, those idle longest go 
   expect(receiver.connections()).toBe(steps + 20);
   await connections.close();
   await eventually(() => expect(open.size).toBe(0));
+});
+
+test.each<[string, Dial]>([
+  ['refuses IPv6 at once', async ({ address }) => Promise.reject(new DialError('network_unreachable', address))],
+  [
+    'swallows IPv6',
+    ({ lost }) => new Promise((_, reject) => lost?.addEventListener('abort', () => reject(new Error('lost')))),
+  ],
+])('a host with eight IPv6 and two IPv4 addresses is reached from a machine that %s', async (_how, dialSix) => {
+  const dialled: string[] = [];
+  const six = Array.from({ length: 8 }, (_, n) => `2001:4860:4860::${n + 1}`);
+  const dual = createConnector({
+    resolve: async () => [...six, '8.8.8.8', '8.8.4.4'],
+    dial: (target) => {
+      dialled.push(target.address);
+      if (target.address.includes(':')) return dialSix(target);
+      return openTls({ ...target, address: '127.0.0.1', port: receiver.port });
+    },
+  });
+  const connections = createConnections({ connector: dual, perHost: 4 });
+  expect(await post(connections, 'dual')).toMatchObject({ answer: { status: 200 } });
+  expect(dialled).toEqual([six[0], '8.8.8.8']);
+  await connections.close();
 });
 
 test('a connection that has got old is not used again', async () => {

@@ -131,8 +131,6 @@ export const hostileUrls: readonly string[] = [
     'a.xn--',
     'xn--localhost-.io',
     'xn--\u00fc.io',
-    'b\u00fccher.example',
-    'fa\u00df.de',
     'a\u200b.io',
     'a\u202eoi.b',
     'ａ.io',

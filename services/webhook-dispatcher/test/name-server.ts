@@ -12,8 +12,11 @@ type Records = {
   truncated?: boolean;
   /** Never answers this one question. */
   silentFor?: 'a' | 'aaaa';
-  /** Answers this one a while after the other. */
+  /** Answers this one a while after the other, 100 ms unless `lateMs` says otherwise. */
   lateFor?: 'a' | 'aaaa';
+  lateMs?: number;
+  /** Answers only questions that were put again. */
+  losesFirst?: boolean;
 };
 
 /** What a name server says of a name: addresses, one of DNS's errors, or nothing at all. */
@@ -35,11 +38,18 @@ export type NameServer = {
 /** A name server on the loopback interface. @param zones all the names it knows; changes take effect with the next question. */
 export async function startNameServer(zones: Record<string, Zone>): Promise<NameServer> {
   const asked = new Map<string, number>();
+  const askedBefore = new Set<string>();
   const answer = (query: Buffer, over: 'udp' | 'tcp'): Buffer | null => {
     const { name, type, end } = readQuestion(query);
     asked.set(name, (asked.get(name) ?? 0) + 1);
     const zone = zones[name] ?? 'NXDOMAIN';
     if (zone === 'silence') return null;
+    if (typeof zone === 'object' && zone.losesFirst === true) {
+      const question = `${name} ${type}`;
+      const isFirst = !askedBefore.has(question);
+      askedBefore.add(question);
+      if (isFirst) return null;
+    }
     const records = typeof zone === 'string' ? {} : zone;
     if (records.silentFor !== undefined && types[records.silentFor] === type) return null;
     const isCut = records.truncated === true && over === 'udp';
@@ -63,7 +73,7 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
     const reply = (): void => {
       if (response !== null) udp.send(response, from.port, from.address);
     };
-    if (isLate) setTimeout(reply, LATE_MS);
+    if (isLate) setTimeout(reply, zone.lateMs ?? LATE_MS);
     else reply();
   });
   udp.bind(port, '127.0.0.1');

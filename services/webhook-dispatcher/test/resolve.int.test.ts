@@ -1,3 +1,5 @@
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { NameNotFound } from '../src/sending/errors.ts';
 import { publicAddresses, systemResolve, type Resolve } from '../src/sending/resolve.ts';
@@ -10,6 +12,9 @@ beforeAll(async () => {
     'both.io': { a: ['8.8.8.8', '8.8.4.4'], aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
     'four.io': { a: ['8.8.8.8'] },
     'six.io': { aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
+    'late-four.io': { a: ['8.8.8.8'], aaaa: ['2001:4860:4860:0:0:0:0:8888'], lateFor: 'a', lateMs: 1_500 },
+    'slow-four.io': { a: ['8.8.8.8'], lateFor: 'a', lateMs: 2_200 },
+    'lossy.io': { a: ['8.8.8.8'], losesFirst: true },
     'mixed.io': { a: ['8.8.8.8', '127.0.0.1'] },
     'private-six.io': { a: ['8.8.8.8'], aaaa: ['fd00:0:0:0:0:0:0:1'] },
     'mapped.io': { aaaa: ['0:0:0:0:0:ffff:808:808'] },
@@ -29,8 +34,21 @@ test.each([
   ['four.io', ['8.8.8.8']],
   ['six.io', ['2001:4860:4860::8888']],
   ['alias-outside.io', ['8.8.8.8']],
+  ['late-four.io', ['8.8.8.8', '2001:4860:4860::8888']],
+  ['slow-four.io', ['8.8.8.8']],
+  ['lossy.io', ['8.8.8.8']],
 ])('%s resolves to all its addresses', async (name, addresses) => {
-  expect((await publicAddresses(name, resolve)).toSorted()).toEqual(addresses.toSorted());
+  // How long it may take in production is another question than whether it is waited for.
+  expect((await publicAddresses(name, resolve, 20_000)).toSorted()).toEqual(addresses.toSorted());
+});
+
+test('a server that is dead costs a moment: the next one is asked as well', async () => {
+  const dead = createSocket('udp4');
+  dead.bind(0, '127.0.0.1');
+  await once(dead, 'listening');
+  const both = systemResolve({ servers: [`127.0.0.1:${dead.address().port}`, server.address] });
+  expect(await publicAddresses('four.io', both, 20_000)).toEqual(['8.8.8.8']);
+  dead.close();
 });
 
 test.each(['mixed.io', 'private-six.io', 'mapped.io', 'alias.io'])('%s is blocked', async (name) => {

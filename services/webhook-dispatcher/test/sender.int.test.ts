@@ -242,10 +242,10 @@ describe('TLS', () => {
     silent.close();
   });
 
-  test('all addresses of a name together get five seconds, and the attempt tries the next one in time', async () => {
+  test('the first six addresses of a name together get five seconds', async () => {
     const given: number[] = [];
     const connector = createConnector({
-      resolve: async () => ['8.8.8.8', '8.8.4.4', '1.1.1.1', '1.0.0.1', '9.9.9.9'],
+      resolve: async () => Array.from({ length: 20 }, (_, n) => `8.8.8.${n}`),
       dial: ({ timeoutMs }) => {
         given.push(timeoutMs);
         return Promise.reject(new DialError('connect_refused', 'nobody there'));
@@ -254,8 +254,7 @@ describe('TLS', () => {
     const other = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1 });
     expect((await attempt({ by: other })).result.errorCategory).toBe('connect_refused');
     await other.close();
-    expect(given).toHaveLength(4);
-    expect(given[0]).toBeLessThanOrEqual(1_250);
+    expect(given).toHaveLength(6);
     expect(Math.max(...given)).toBeLessThanOrEqual(5_000);
   });
 

@@ -120,6 +120,10 @@ export function webhookUrlsSection(contract: Contract): void {
           expect([url, answer.status, answer.json<object>()]).toEqual([url, 200, { url, key_id: settings.key_id }]);
         }
         expect(await readSettings()).toMatchObject({ url: accepted.at(-1), key_id: settings.key_id });
+        await endWindows(contract.stack, merchant);
+        const ascii = { url: 'https://xn--bcher-kva.example/pay', key_id: settings.key_id };
+        expect((await put('https://Bücher.example/pay')).json<object>()).toEqual(ascii);
+        expect(await readSettings()).toMatchObject(ascii);
       },
       60_000,
     );

@@ -36,14 +36,15 @@ export const endpointRoutes = (dependencies: Dependencies): Route[] => [
 async function configure(
   { pool, outbox, vault, resolve }: Dependencies,
   merchantId: string,
-  url: string,
+  given: string,
 ): Promise<ResponseOf<typeof ConfigureWebhook>> {
-  const check = parseEndpointUrl(url);
+  const check = parseEndpointUrl(given);
   if (!check.ok) throw invalid({ field: 'url', reason: check.reason });
-  await checkHost(check.endpoint.host, resolve);
+  const { url, host } = check.endpoint;
+  await checkHost(host, resolve);
   const { signingKey, offeredKey } = newSigningKey(vault);
   const { keyId, isNew } = await transaction(pool, async (tx) => {
-    const saved = await saveEndpoint(tx, { merchantId, url, host: check.endpoint.host, offeredKey });
+    const saved = await saveEndpoint(tx, { merchantId, url, host, offeredKey });
     if (saved.isNew) {
       const configuredAt = rfc3339(saved.configuredAt);
       await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });

@@ -4,19 +4,31 @@ import { checkServerIdentity, connect, createSecureContext, type SecureContext, 
 import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { categoryOfConnectError, DialError } from './errors.ts';
+import { interleave, race } from './race.ts';
 import { publicAddresses, type Resolve } from './resolve.ts';
 
-/** Opens a TLS connection to an address that was checked; `host` is the name it is for. */
-export type Dial = (target: { address: string; host: string; timeoutMs: number }) => Promise<TLSSocket>;
+/** Opens a TLS connection to an address that was checked. */
+export type Dial = (target: DialTarget) => Promise<TLSSocket>;
+
+export type DialTarget = {
+  address: string;
+  /** The name it is for. */
+  host: string;
+  timeoutMs: number;
+  /** Called when TCP stands. */
+  connected?: (() => void) | undefined;
+  /** Aborted when the connection is not wanted any more. */
+  lost?: AbortSignal | undefined;
+};
 
 /** Connecting and the TLS handshake, over all addresses tried. */
 const CONNECT_TIMEOUT_MS = 5_000;
-/** A name may have dozens of addresses; the receiver gets a fair chance with these. */
-const MAX_ADDRESSES = 4;
+/** A name may have dozens of addresses; the receiver gets a fair chance with these, half of each family. */
+const MAX_ADDRESSES = 6;
 
 /**
- * How the HTTP client gets its connections: the name is resolved once, every answer must be public, and one of exactly those
- * addresses is dialled. So a name that changes between the check and the connection changes nothing.
+ * How the HTTP client gets its connections: the name is resolved once, every answer must be public, and exactly those addresses are
+ * raced. So a name that changes between the check and the connection changes nothing.
  */
 export function createConnector(options: {
   resolve: Resolve;
@@ -36,25 +48,20 @@ async function dialHost(
   host: string,
   { resolve, dial, connectTimeoutMs }: { resolve: Resolve; dial: Dial; connectTimeoutMs: number },
 ): Promise<TLSSocket> {
-  const addresses = (await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
+  const addresses = interleave(await publicAddresses(host, resolve)).slice(0, MAX_ADDRESSES);
   const deadlineMs = performance.now() + connectTimeoutMs;
-  let failure: unknown;
-  for (const [index, address] of addresses.entries()) {
-    const timeoutMs = (deadlineMs - performance.now()) / (addresses.length - index);
-    try {
-      return await dial({ address, host, timeoutMs: Math.max(1, timeoutMs) });
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
+  return race(addresses, {
+    attempt: (address, how) => dial({ address, host, timeoutMs: Math.max(1, deadlineMs - performance.now()), ...how }),
+    discard: (socket) => void socket.destroy(),
+  });
 }
 
 /** Dials the HTTPS port of a public address. @param port another one, for tests. */
 export const dialPublic =
   (port = 443): Dial =>
-  async ({ address, host, timeoutMs }) => {
-    const socket = await openTls({ address, port, host, timeoutMs });
+  async (target) => {
+    const { host } = target;
+    const socket = await openTls({ ...target, port });
     const { remoteAddress } = socket;
     if (remoteAddress !== undefined && isPublicAddress(remoteAddress)) return socket;
     socket.destroy();
@@ -66,13 +73,8 @@ export const dialPublic =
  * (NODE_EXTRA_CA_CERTS adds to them); no setting of the environment turns the verification off.
  * @throws DialError
  */
-export async function openTls(target: {
-  address: string;
-  port: number;
-  host: string;
-  timeoutMs: number;
-}): Promise<TLSSocket> {
-  const { address, port, host, timeoutMs } = target;
+export async function openTls(target: DialTarget & { port: number }): Promise<TLSSocket> {
+  const { address, port, host, timeoutMs, lost } = target;
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
   let connected = false;
   const socket = connect({
@@ -89,7 +91,13 @@ export async function openTls(target: {
     socket.destroy(new DialError('connect_timeout', `${host} took longer than ${Math.round(timeoutMs)} ms to connect`));
   }, timeoutMs);
   socket.setNoDelay(true);
-  socket.once('connect', () => (connected = true));
+  socket.once('connect', () => {
+    connected = true;
+    target.connected?.();
+  });
+  const giveWay = (): void =>
+    void socket.destroy(new DialError('interrupted', `another address of ${host} was quicker`));
+  lost?.addEventListener('abort', giveWay);
   socket.once('secureConnect', () => resolve(socket));
   // Stays for the life of the connection: an error between the handshake and undici's own listener would end the process.
   socket.on('error', (error: NodeJS.ErrnoException) => {
@@ -100,6 +108,7 @@ export async function openTls(target: {
     return await promise;
   } finally {
     clearTimeout(timer);
+    lost?.removeEventListener('abort', giveWay);
   }
 }
 

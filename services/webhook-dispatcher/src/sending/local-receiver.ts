@@ -18,6 +18,6 @@ export function localReceiver({ address, port }: LocalReceiver): { resolve: Reso
       if (name.endsWith('.invalid')) throw new NameNotFound(name);
       return [STAND_IN_ADDRESS];
     },
-    dial: ({ host, timeoutMs }) => openTls({ address, port, host, timeoutMs }),
+    dial: (target) => openTls({ ...target, address, port }),
   };
 }

@@ -5,10 +5,10 @@ import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { DialError, NameNotFound } from './errors.ts';
 
 /**
- * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one.
+ * Looks a host name up: all its IPv4 and IPv6 addresses, none when the name exists without one. In `timeoutMs` it returns what it knows.
  * @throws NameNotFound when the name does not exist; anything else when the resolver did not answer.
  */
-export type Resolve = (name: string) => Promise<string[]>;
+export type Resolve = (name: string, timeoutMs: number) => Promise<string[]>;
 
 /** For an attempt: no caller waits for it. */
 const DNS_TIMEOUT_MS = 3_000;
@@ -34,7 +34,7 @@ export async function publicAddresses(
 
 async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number): Promise<string[]> {
   try {
-    return await withTimeout(timeoutMs, resolve(host));
+    return await withTimeout(timeoutMs, resolve(host, timeoutMs));
   } catch (error) {
     if (error instanceof DialError) throw error;
     throw new DialError('dns_error', `${host} could not be resolved`, { cause: error });
@@ -44,8 +44,12 @@ async function resolveInTime(host: string, resolve: Resolve, timeoutMs: number):
 /** The answer to one of the two queries for a name. */
 type Answer = { addresses: string[]; problem: unknown };
 
-/** Some name servers never answer that a name has no address of the other family. */
-const SECOND_ANSWER_MS = 500;
+/** Some name servers never answer that a name has no IPv6 address. */
+const IPV6_AFTER_IPV4_MS = 500;
+/** The other way round is a slow answer, and without IPv4 many machines cannot reach the receiver: it gets this part of the time. */
+const IPV4_AFTER_IPV6_SHARE = 2 / 3;
+/** A question is lost, or its server is dead: it is put to the next server as well, while the first may still answer. */
+const ASK_AGAIN_MS = 1_000;
 
 /**
  * Asks the machine's name servers directly. Unlike getaddrinfo it knows no hosts file and no search domains, so a name means the
@@ -53,10 +57,15 @@ const SECOND_ANSWER_MS = 500;
  * @param options.servers `address:port` of other name servers, if there are any.
  */
 export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Resolve {
-  const resolver = new Resolver({ timeout: 1_000, tries: 2 });
-  if (servers.length > 0) resolver.setServers(servers);
-  return async (name) => {
-    const answers = await inTime([resolver.resolve4(name), resolver.resolve6(name)].map(answerOf));
+  // A second try of the resolver's own would no longer listen for an answer to its first.
+  const [first, second] = [0, 1].map(() => new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 })) as [Resolver, Resolver];
+  if (servers.length > 0) first.setServers(servers);
+  const [server, ...others] = first.getServers();
+  second.setServers([...others, ...(server === undefined ? [] : [server])]);
+  const ask = (family: 'resolve4' | 'resolve6', name: string) =>
+    firstConclusive(answerOf(first[family](name)), () => answerOf(second[family](name)));
+  return async (name, timeoutMs) => {
+    const answers = await inTime(ask('resolve4', name), ask('resolve6', name), timeoutMs * IPV4_AFTER_IPV6_SHARE);
     const addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
     const unanswered = answers.find(({ problem }) => problem !== null && !isNoSuchName(problem));
@@ -71,16 +80,28 @@ const answerOf = (question: Promise<string[]>): Promise<Answer> =>
     (problem: unknown) => ({ addresses: [], problem }),
   );
 
+/** The first of two answers that says anything about the name; the second question is put only when the first stays open. */
+async function firstConclusive(first: Promise<Answer>, askAgain: () => Promise<Answer>): Promise<Answer> {
+  const early = await withTimeout(ASK_AGAIN_MS, first).catch(() => null);
+  if (early !== null) return early;
+  const answers = [first, askAgain()].map(async (answer) => {
+    const { problem } = await answer;
+    if (problem !== null && !isNoSuchName(problem)) throw problem;
+    return answer;
+  });
+  return Promise.any(answers).catch(() => first);
+}
+
 /**
  * Both answers; once one of them has addresses the other may be missing. Only addresses that were checked are dialled, so an answer
  * that is withheld hides nothing.
  */
-async function inTime(questions: Promise<Answer>[]): Promise<Answer[]> {
+async function inTime(four: Promise<Answer>, six: Promise<Answer>, fourAfterSixMs: number): Promise<Answer[]> {
   const known: Answer[] = [];
-  const all = Promise.all(questions.map(async (question) => void known.push(await question)));
-  const found = questions.map(async (question) => ((await question).addresses.length > 0 ? undefined : await all));
-  await Promise.race(found);
-  await withTimeout(SECOND_ANSWER_MS, all).catch(() => undefined);
+  const all = Promise.all([four, six].map(async (question) => void known.push(await question)));
+  const found = (question: Promise<Answer>, otherMs: number) =>
+    question.then(({ addresses }) => (addresses.length > 0 ? withTimeout(otherMs, all).catch(() => undefined) : all));
+  await Promise.race([all, found(four, IPV6_AFTER_IPV4_MS), found(six, fourAfterSixMs)]);
   return known;
 }
 
