@@ -19,7 +19,7 @@ import { startPartitionsLoop } from './loops/partitions.ts';
 import { startResealLoop } from './loops/reseal.ts';
 import { schema } from './migrations.ts';
 import { createBackPressure } from './delivery/back-pressure.ts';
-import { limits } from './delivery/in-flight-limits.ts';
+import { limits } from './delivery/places.ts';
 import { createQueries } from './queries.ts';
 import { systemResolve } from './sending/resolve.ts';
 import { endpointRoutes } from './routes/endpoint.ts';

@@ -11,7 +11,8 @@ import { createAttempts } from '../src/delivery/attempts.ts';
 import { DialError } from '../src/sending/errors.ts';
 import { createConnector } from '../src/sending/dial.ts';
 import { createHostCircuits } from '../src/delivery/host-circuits.ts';
-import { createInFlightLimits, limits } from '../src/delivery/in-flight-limits.ts';
+import { createInFlightLimits } from '../src/delivery/in-flight-limits.ts';
+import { limits } from '../src/delivery/places.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
 

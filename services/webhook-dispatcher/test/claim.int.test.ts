@@ -159,7 +159,7 @@ describe('the pace of a lane', () => {
       [['slow'], 'slow'],
       [['quick'], 'quick'],
     ] as const) {
-      for (const _ of how) await addEvent(merchantId);
+      await Promise.all(how.map(() => addEvent(merchantId)));
       const claimed = await claim();
       await settle(claimed.map((c, n) => outcome(c, { pace: how[n]! })));
       expect(await paceOf(merchantId)).toBe(expected);

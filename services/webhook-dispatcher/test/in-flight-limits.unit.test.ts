@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { createHostCircuits } from '../src/delivery/host-circuits.ts';
-import { createInFlightLimits, limits, type Limits, type Place } from '../src/delivery/in-flight-limits.ts';
+import { createInFlightLimits, type Place } from '../src/delivery/in-flight-limits.ts';
+import { limits, type Limits } from '../src/delivery/places.ts';
 import type { Pace } from '../src/state.ts';
 
 const target = (merchant_id: string, pace: Pace = 'quick', host = `${merchant_id}.io`) => ({ merchant_id, host, pace });

@@ -42,8 +42,7 @@ describe('a race of addresses', () => {
   });
 
   test('closes a connection that stands when another has won', async () => {
-    let stand = (_: string): void => undefined;
-    const late = new Promise<string>((resolve) => (stand = resolve));
+    const { promise: late, resolve: stand } = Promise.withResolvers<string>();
     const { won, log } = await raceOf({ late, b: 'wins' });
     stand('late');
     await new Promise((resolve) => setImmediate(resolve));

@@ -11,7 +11,7 @@ import { createConnector } from '../src/sending/dial.ts';
 import { localReceiver } from '../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../src/loops/deliver.ts';
 import { createBackPressure, type BackPressure } from '../src/delivery/back-pressure.ts';
-import { limits } from '../src/delivery/in-flight-limits.ts';
+import { limits } from '../src/delivery/places.ts';
 import { createSender, type Sender } from '../src/sending/sender.ts';
 import { byMerchant } from '../src/store/audit.ts';
 import { insertEvents } from '../src/store/event.ts';

@@ -3,9 +3,9 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { createHostCircuits } from '../../../services/webhook-dispatcher/src/delivery/host-circuits.ts';
 import {
   createInFlightLimits,
-  limits,
   type Place,
 } from '../../../services/webhook-dispatcher/src/delivery/in-flight-limits.ts';
+import { limits } from '../../../services/webhook-dispatcher/src/delivery/places.ts';
 import { laneCircuitPolicy } from '../../../services/webhook-dispatcher/src/delivery/lane-circuit.ts';
 import { outcomeOf } from '../../../services/webhook-dispatcher/src/delivery/outcome.ts';
 import { claimDeliveries, type Claimed } from '../../../services/webhook-dispatcher/src/store/claim.ts';

@@ -1,47 +1,11 @@
 import type { ClaimBounds } from '../store/claim.ts';
 import { paces, type Pace } from '../state.ts';
 import type { HostCircuits } from './host-circuits.ts';
+import { createHostLimits, type HostLimits } from './host-limits.ts';
+import { createPlaces, type Limits, type Places } from './places.ts';
 
 /** Which queue and which receiver an attempt belongs to, and how soon the lane's attempts ended lately. */
 type AttemptTarget = { merchant_id: string; host: string; pace: Pace };
-
-/** How many attempts may be in flight at once in this process. */
-export type Limits = {
-  /** Of one merchant. */
-  lane: number;
-  /** Towards one host. */
-  host: number;
-  /** In all. Lanes that are neither slow nor new can use all of it. */
-  process: number;
-  /** Of all lanes of which no attempt has ended yet; each has one. */
-  new: number;
-  /** Of all slow lanes, with the attempts of others that take long. */
-  slow: number;
-  /** Of slow and new lanes together. */
-  unproven: number;
-  /** An attempt that takes longer counts as a slow one, so that new receivers that hang make room for the next. */
-  slowAttemptMs: number;
-  /** One that takes longer makes its lane slow. A machine that is busy for a moment must not do that to everybody. */
-  slowLaneMs: number;
-};
-
-/**
- * Receivers that hang hold their places for fifteen seconds. They fill the share of the slow ones, a popular host fills its own, and
- * neither the process. At full load about half of the attempts in flight have ended and wait for their outcomes to be stored.
- */
-export const limits: Limits = {
-  lane: 8,
-  host: 64,
-  process: 1_536,
-  new: 128,
-  slow: 384,
-  unproven: 1_024,
-  slowAttemptMs: 1_000,
-  slowLaneMs: 5_000,
-};
-
-/** Another process may reach a host that this one cannot, so the host's lanes are put off for no longer than this at a time. */
-const LONGEST_PUT_OFF_SECONDS = 5;
 
 /** A lane with attempts in flight. */
 type Lane = {
@@ -69,97 +33,48 @@ export type InFlightLimits = ReturnType<typeof createInFlightLimits>;
 /**
  * The bulkheads of this process: a slow receiver fills its own lane, all slow receivers together fill their share, and the others always
  * find a place.
- * @param hostCircuits lower the limit of hosts that cannot be connected to.
  * @param nowMs a monotonic clock.
  */
-export function createInFlightLimits(
-  most: Limits,
-  hostCircuits: HostCircuits,
-  nowMs: () => number = () => performance.now(),
-) {
+export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, nowMs = () => performance.now()) {
+  const places = createPlaces(most);
+  const hosts = createHostLimits(most.host, hostCircuits);
   const lanes = new Map<string, Lane>();
-  const byHost = new Map<string, number>();
-  const byPace: Record<Pace, number> = { quick: 0, new: 0, slow: 0 };
   /** Lanes that have become slow since they were last asked for. */
-  let turnedSlow: string[] = [];
-
-  const total = (): number => paces.reduce((sum, pace) => sum + byPace[pace], 0);
-  const hostLimit = (host: string): number => Math.min(most.host, hostCircuits.limit(host));
-  const hostRoom = (host: string): number => hostLimit(host) - (byHost.get(host) ?? 0);
-
-  /** Places that a pace has left. */
-  function room(pace: Pace): number {
-    const left = most.process - total();
-    if (pace === 'quick') return left;
-    return Math.min(left, most[pace] - byPace[pace], most.unproven - byPace.new - byPace.slow);
-  }
-
-  /** What one lane may have: less, the fewer places are left, so that lanes which all turn slow at once do not fill the process. */
-  function laneLimit(pace: Pace): number {
-    if (pace === 'new') return 1;
-    const free = pace === 'slow' ? 1 - byPace.slow / most.slow : freeForQuick();
-    return Math.max(1, Math.min(most.lane, Math.floor(most.lane * free)));
-  }
-
-  const freeForQuick = (): number =>
-    Math.min((most.process - total()) / (most.process - most.unproven), 1 - (2 * byPace.quick) / most.process);
-
-  /** Runs a change. @returns whether a pace that had no place left has one now. */
-  function opensRoom(change: () => void): boolean {
-    const full = paces.filter((pace) => room(pace) <= 0);
-    change();
-    return full.some((pace) => room(pace) > 0);
-  }
-
-  function count(attempt: Running, pace: Pace): void {
-    byPace[attempt.countsAs] -= 1;
-    byPace[pace] += 1;
-    attempt.countsAs = pace;
-  }
-
-  const isSlow = ({ running: [oldest] }: Lane): boolean =>
-    oldest !== undefined && nowMs() - oldest.startedMs > most.slowLaneMs;
+  const turnedSlow: string[] = [];
+  const isOlder = (attempt: Running | undefined, ms: number): boolean =>
+    attempt !== undefined && nowMs() - attempt.startedMs > ms;
 
   /** An attempt is slow, and makes its lane slow, before it has ended. */
   function findSlow(): void {
-    const slowBefore = nowMs() - most.slowAttemptMs;
     for (const [merchantId, lane] of lanes) {
-      for (const attempt of lane.running) if (attempt.startedMs < slowBefore) count(attempt, 'slow');
-      if (lane.pace === 'slow' || !isSlow(lane)) continue;
+      for (const attempt of lane.running) if (isOlder(attempt, most.slowAttemptMs)) count(places, attempt, 'slow');
+      if (lane.pace === 'slow' || !isOlder(lane.running[0], most.slowLaneMs)) continue;
       lane.pace = 'slow';
       turnedSlow.push(merchantId);
     }
   }
 
-  /** Hosts that may get fewer attempts than `perHost` below. */
-  function limitedHosts(): ClaimBounds['hosts'] {
-    const crowded = [...byHost].filter(([, count]) => count > most.lane).map(([host]) => host);
-    const limitOf = (host: string) => ({
-      room: Math.max(0, hostRoom(host)),
-      pause_seconds: Math.min(LONGEST_PUT_OFF_SECONDS, hostCircuits.pauseMs(host) / 1000),
-    });
-    return Object.fromEntries(
-      [...new Set([...crowded, ...hostCircuits.limited()])].map((host) => [host, limitOf(host)]),
-    );
+  function ended(lane: Lane, attempt: Running): Pace {
+    lane.running.splice(lane.running.indexOf(attempt), 1);
+    lane.pace = [attempt, lane.running[0]].some((one) => isOlder(one, most.slowLaneMs)) ? 'slow' : 'quick';
+    if (count(places, attempt, lane.pace)) lane.isFull = true;
+    return lane.pace;
+  }
+
+  function release(lane: Lane, attempt: Running, { merchantId, host }: { merchantId: string; host: string }): boolean {
+    const wasFull = lane.isFull || hosts.room(host) <= 0;
+    lane.isFull = false;
+    lane.places -= 1;
+    if (lane.places === 0) lanes.delete(merchantId);
+    hosts.remove(host);
+    return places.move(attempt.countsAs, null) || wasFull;
   }
 
   return {
     /** What may be claimed now. */
     claimBounds(): Omit<ClaimBounds, 'leaseSeconds'> {
       findSlow();
-      const bounds = paces.map((pace) => ({ pace, room: Math.max(0, room(pace)), perLane: laneLimit(pace) }));
-      const open = bounds.filter((bound) => bound.room > 0);
-      const isOpen = (pace: Pace): boolean => open.some((bound) => bound.pace === pace);
-      return {
-        room: most.process - total(),
-        paces: open,
-        inFlight: Object.fromEntries(
-          [...lanes].filter(([, { pace }]) => isOpen(pace)).map(([merchantId, { places }]) => [merchantId, places]),
-        ),
-        // A host with no more than one lane's attempts needs no entry of its own.
-        perHost: Math.max(1, most.host - most.lane),
-        hosts: limitedHosts(),
-      };
+      return boundsOf(most, { places, hosts, lanes });
     },
     /** Lanes that have become slow since the last call, by an attempt that has not ended. */
     takeTurnedSlow(): string[] {
@@ -170,41 +85,41 @@ export function createInFlightLimits(
     acquire({ merchant_id: merchantId, host, pace }: AttemptTarget): Place | null {
       const lane = lanes.get(merchantId) ?? { pace, places: 0, running: [], isFull: false };
       if (lane.pace === 'new') lane.pace = pace;
-      if (room(lane.pace) <= 0 || lane.places >= most.lane || hostRoom(host) <= 0) return null;
+      if (places.room(lane.pace) <= 0 || lane.places >= most.lane || hosts.room(host) <= 0) return null;
       const attempt: Running = { startedMs: nowMs(), countsAs: lane.pace };
       lanes.set(merchantId, lane);
       lane.places += 1;
       lane.running.push(attempt);
-      byPace[attempt.countsAs] += 1;
-      addOne(byHost, host, 1);
-      lane.isFull ||= lane.places >= laneLimit(lane.pace);
-      return {
-        ended() {
-          lane.running.splice(lane.running.indexOf(attempt), 1);
-          lane.pace = nowMs() - attempt.startedMs > most.slowLaneMs || isSlow(lane) ? 'slow' : 'quick';
-          const opened = opensRoom(() => count(attempt, lane.pace));
-          lane.isFull ||= opened;
-          return lane.pace;
-        },
-        release() {
-          const wasFull = lane.isFull || hostRoom(host) <= 0;
-          lane.isFull = false;
-          lane.places -= 1;
-          const opened = opensRoom(() => (byPace[attempt.countsAs] -= 1));
-          addOne(byHost, host, -1);
-          if (lane.places === 0) lanes.delete(merchantId);
-          return wasFull || opened;
-        },
-      };
+      places.move(null, attempt.countsAs);
+      hosts.add(host);
+      lane.isFull ||= lane.places >= places.laneLimit(lane.pace);
+      return { ended: () => ended(lane, attempt), release: () => release(lane, attempt, { merchantId, host }) };
     },
     /** Attempts in flight, by the pace that they count as. */
-    counts: (): Readonly<Record<Pace, number>> => byPace,
+    counts: (): Readonly<Record<Pace, number>> => places.taken,
   };
 }
 
-/** Removes an entry at zero, so that the map holds only what is in flight. */
-function addOne(counts: Map<string, number>, key: string, change: 1 | -1): void {
-  const count = (counts.get(key) ?? 0) + change;
-  if (count > 0) counts.set(key, count);
-  else counts.delete(key);
+/** @returns whether a pace without room has some now. */
+function count(places: Places, attempt: Running, pace: Pace): boolean {
+  const opens = places.move(attempt.countsAs, pace);
+  attempt.countsAs = pace;
+  return opens;
+}
+
+function boundsOf(
+  most: Limits,
+  { places, hosts, lanes }: { places: Places; hosts: HostLimits; lanes: ReadonlyMap<string, Lane> },
+): Omit<ClaimBounds, 'leaseSeconds'> {
+  const bounds = paces.map((pace) => ({ pace, room: places.room(pace), perLane: places.laneLimit(pace) }));
+  const open = bounds.filter((bound) => bound.room > 0);
+  const claimed = [...lanes].filter(([, lane]) => open.some(({ pace }) => pace === lane.pace));
+  return {
+    room: places.left(),
+    paces: open,
+    inFlight: Object.fromEntries(claimed.map(([merchantId, lane]) => [merchantId, lane.places])),
+    // A host with no more than one lane's attempts needs no entry of its own.
+    perHost: Math.max(1, most.host - most.lane),
+    hosts: hosts.limited(most.lane),
+  };
 }

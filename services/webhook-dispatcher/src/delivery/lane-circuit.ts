@@ -1,5 +1,5 @@
 import type { CircuitPolicy } from '../store/settle.ts';
-import { limits } from './in-flight-limits.ts';
+import { limits } from './places.ts';
 
 /**
  * When a lane's circuit opens: a receiver's restart, or a single bad event, fails less often than this. Its states are columns of

@@ -84,12 +84,13 @@ const answerOf = (question: Promise<string[]>): Promise<Answer> =>
 async function firstConclusive(first: Promise<Answer>, askAgain: () => Promise<Answer>): Promise<Answer> {
   const early = await withTimeout(ASK_AGAIN_MS, first).catch(() => null);
   if (early !== null) return early;
-  const answers = [first, askAgain()].map(async (answer) => {
-    const { problem } = await answer;
-    if (problem !== null && !isNoSuchName(problem)) throw problem;
+  const conclusive = [first, askAgain()].map(async (question) => {
+    const answer = await question;
+    if (answer.problem !== null && !isNoSuchName(answer.problem))
+      throw new Error('nothing is known', { cause: answer.problem });
     return answer;
   });
-  return Promise.any(answers).catch(() => first);
+  return Promise.any(conclusive).catch(() => first);
 }
 
 /**

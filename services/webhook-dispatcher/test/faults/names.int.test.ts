@@ -6,7 +6,7 @@ import { createConnector } from '../../src/sending/dial.ts';
 import { localReceiver } from '../../src/sending/local-receiver.ts';
 import { startDeliverLoop } from '../../src/loops/deliver.ts';
 import { createBackPressure } from '../../src/delivery/back-pressure.ts';
-import { limits } from '../../src/delivery/in-flight-limits.ts';
+import { limits } from '../../src/delivery/places.ts';
 import { systemResolve } from '../../src/sending/resolve.ts';
 import { createSender } from '../../src/sending/sender.ts';
 import { createAuthority } from '../certificates.ts';
