@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import pg from 'pg';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
@@ -14,8 +15,9 @@ import {
   connectionsOfGateway,
   endConnectionsOfGateway,
 } from './support/gateway-database.ts';
+import { inDatabase } from './support/database.ts';
 import { apiAt, openMerchant, type Api, type Merchant } from './support/merchant.ts';
-import { tokenOf } from './support/paying.ts';
+import { createAndPay, deliveriesOf, tokenOf, untilRecord } from './support/paying.ts';
 import { rule } from './support/rule.ts';
 
 const rotationPath = '/api/v1/merchant/rotate-key';
@@ -234,6 +236,80 @@ describe('outages', () => {
         await expectEach({ cancel, putWebhook }, 200);
       } finally {
         await stack.backends.broker!.startApp();
+      }
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'errors.body.6'],
+    'what was answered 503 while a service stood still has not happened, and does not happen when it goes on',
+    async () => {
+      await openShop();
+      const paid = await createAndPay(stack.file, merchant, { amount: '1.03' });
+      const { event_id: event } = await untilRecord(
+        { merchant, payment: paid },
+        ({ status }) => status === 'delivered',
+      );
+      await inDatabase(
+        stack.file,
+        `update webhooks.delivery set status = 'failed', error_category = 'http_5xx', delivered_at = null where event_id = $1`,
+        [event],
+      );
+      const state = async () => ({
+        payments: (await reads.list())
+          .json<{ payments: Payment[] }>()
+          .payments.map(({ payment_id: id, status }) => [id, status]),
+        webhook: (await getWebhook()).json<object>(),
+        deliveries: await deliveriesOf(merchant, paid),
+      });
+      const before = await state();
+      const changes = {
+        ...{ create, cancel, rotateSigningKey },
+        putWebhook: () =>
+          merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/elsewhere` } }),
+        retry: () => merchant.call('POST', `/api/v1/merchant/webhook/events/${event}/retry`),
+      };
+      await whileStopped(processOf('payments'), () =>
+        whileStopped(processOf('webhook-dispatcher'), () => expectUnavailable('two services stand still', changes)),
+      );
+      await recovered({ ...reads, getWebhook });
+      expect(await state()).toEqual(before);
+      // Nothing is held back either: each of them can be done now.
+      await expectEach({ create }, 201);
+      await expectEach({ cancel: changes.cancel, putWebhook: changes.putWebhook }, 200);
+      await expectEach({ retry: changes.retry }, 202);
+    },
+    90_000,
+  );
+
+  rule(
+    ['errors.503', 'endpoint.rule8.rotation'],
+    'a gateway that stands still in the middle of changes answers, when it goes on, what has become of them',
+    async () => {
+      await openShop();
+      const gateway = processOf('api-gateway');
+      const direct = apiAt(gateway.url);
+      let apiKey = merchant.apiKey;
+      for (let round = 0; round < 4; round += 1) {
+        const headers = { 'X-API-Key': apiKey, 'Idempotency-Key': randomUUID() };
+        const body = { amount: `2.${round}`, merchant_wallet: merchant.wallet, description: 'Tea' };
+        const creation = direct('POST', '/api/v1/payments', { headers, body });
+        const rotation = direct('POST', rotationPath, { headers: { 'secret-key': merchant.rotationSecret } });
+        await pause(Math.random() * 25);
+        await whileStopped(gateway, () => pause(2_600));
+        const [created, rotated] = await Promise.all([creation, rotation]);
+        expect([200, 503]).toContain(rotated.status);
+        if (rotated.status === 200) apiKey = rotated.json<{ new_api_key: string }>().new_api_key;
+        // 401: the rotation was first.
+        expect([201, 401, 503]).toContain(created.status);
+        // The key that is known works, so no other one was set; the payment is there if and only if it was answered.
+        const list = await eventually(async () => {
+          const answer = await direct('GET', '/api/v1/payments', { headers: { 'X-API-Key': apiKey } });
+          expect(answer.status).toBe(200);
+          return answer.json<{ payments: Payment[] }>().payments;
+        }, recovery);
+        expect(list.some(({ amount }) => amount === body.amount)).toBe(created.status === 201);
       }
     },
     90_000,

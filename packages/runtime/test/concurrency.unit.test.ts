@@ -153,14 +153,17 @@ test('withTimeout returns the value, passes the error on, and throws when the wo
 test('withTimeout takes what arrived while the process stood still, however long that was', async () => {
   const { port1, port2 } = new MessageChannel();
   const arrival = once(port2, 'message');
-  const work = withTimeout(
-    1,
-    arrival.then(() => 'in time'),
-  );
-  port1.postMessage('done');
-  // Nothing runs here, and the timer is the first that could.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
-  expect(await work).toBe('in time');
+  const { promise: outcome, resolve, reject } = Promise.withResolvers<string>();
+  // After this phase of the event loop timers come first, and what has arrived is read after them.
+  setImmediate(() => {
+    withTimeout(
+      1,
+      arrival.then(() => 'in time'),
+    ).then(resolve, reject);
+    port1.postMessage('done');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 120);
+  });
+  expect(await outcome).toBe('in time');
   port1.close();
 });
 
