@@ -70,7 +70,7 @@ describe('as docker-compose.yml runs them', () => {
     expect(await run('database')).toContain('database quittance is ready');
     await run('database');
     await Promise.all(serviceNames.map((name) => run(`migrate-${name}`)));
-  }, 60_000);
+  }, 180_000);
 
   test('every service starts, is live, becomes ready, and its health check says so', async () => {
     for (const name of serviceNames) running.set(name, await startContainer(system.plan(name), shutIn));
@@ -80,17 +80,17 @@ describe('as docker-compose.yml runs them', () => {
         void container.ended.then(() => running.delete(name));
         for (const path of ['/livez', '/readyz', '/metrics']) {
           await eventually(async () => expect(await status(system.url(name) + path)).toBe(200), {
-            timeoutMs: 30_000,
+            timeoutMs: 120_000,
           }).catch((error: unknown) => {
             throw new Error(`${name} does not answer ${path}:\n${container.log()}`, { cause: error });
           });
         }
         // A busy machine may be too slow for one of them; an engine asks again, too.
-        await eventually(() => run(name, { command: healthCommand }), { timeoutMs: 30_000 });
-        await eventually(() => run(name, { command: [...healthCommand, '/readyz'] }), { timeoutMs: 30_000 });
+        await eventually(() => run(name, { command: healthCommand }), { timeoutMs: 120_000 });
+        await eventually(() => run(name, { command: [...healthCommand, '/readyz'] }), { timeoutMs: 120_000 });
       }),
     );
-  }, 90_000);
+  }, 300_000);
 
   testShutIn.each(serviceNames)(
     '%s is process 1, user 10001, without a capability, on a root that nobody can write',
@@ -138,7 +138,7 @@ describe('as docker-compose.yml runs them', () => {
       run('quota', { command: [...healthCommand, path], environment });
     await eventually(() => expect(ask('/nothing', system.plan('quota').environment)).rejects.toThrow('status 404'));
     await expect(ask('/livez', { PORT: '1' })).rejects.toThrow('http://127.0.0.1:1/livez');
-  }, 30_000);
+  }, 120_000);
 
   test('the command line works from the image, against the services that run', async () => {
     const words = ['--actor', 'olga', '--json'];
@@ -148,14 +148,14 @@ describe('as docker-compose.yml runs them', () => {
     const made = await run('ops', { command: [...ops, 'merchant', 'create', '--name', 'Shop', ...words] });
     const { merchant_id: merchant } = JSON.parse(made) as { merchant_id: string };
     expect(await run('ops', { command: [...ops, 'merchant', 'show', merchant, '--json'] })).toContain('Shop');
-  }, 30_000);
+  }, 120_000);
 
   test('the test USDT comes to lie where the networks file says', async () => {
     const networks = readFileSync(system.plan('payments').binds![0]!.source, 'utf8');
     const { usdt_contract: contract } = (JSON.parse(networks) as [{ usdt_contract: string }])[0];
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
-  }, 30_000);
+  }, 120_000);
 
   testShutIn('the configuration of the edge is written to the one folder that takes a volume', async () => {
     const source = join(layouts.directory, 'edge-configuration');
@@ -177,7 +177,7 @@ describe('as docker-compose.yml runs them', () => {
     });
     expect(endings).toHaveLength(serviceNames.length);
     for (const [name, code] of await Promise.all(endings)) expect([name, code]).toEqual([name, 0]);
-  }, 60_000);
+  }, 180_000);
 });
 
 async function status(url: string): Promise<number> {
