@@ -10,7 +10,7 @@ import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAdmission } from './admission.ts';
 import { createChain, createOwners, createTipReader } from './clients.ts';
 import { readConfig } from './config.ts';
-import { createPayment, type CreationContext } from './creation/creation.ts';
+import { createPayment } from './creation/creation.ts';
 import { TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
@@ -60,7 +60,8 @@ await startService({
 
     const transact: Transact = (run) => transaction(pool, run);
     const messages = createPaymentMessages({ outbox, metrics });
-    const refresh = createAccessRefresh({ owners, db: pool });
+    const transactAdmitted = createAdmission(pool);
+    const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
 
     const handlers = [transferObserved(messages), accessChanged(), webhookConfigured()];
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
@@ -69,15 +70,7 @@ await startService({
       lifecycle.closing(start.name, start(looping));
     }
 
-    const transactAdmitted = createAdmission(pool);
-    const creation: CreationContext = {
-      transact: transactAdmitted,
-      messages,
-      refresh,
-      ttlSeconds,
-      walletBinding,
-      publicBaseUrl,
-    };
+    const creation = { transact: transactAdmitted, messages, refresh, ttlSeconds, walletBinding, publicBaseUrl };
     const queries = createQueries({ pool, schema });
     const progress = {
       readTips: createChainTips({ reader: tipReader, logger }),

@@ -10,7 +10,7 @@ export type Row = {
   run(context: FaultContext): Promise<RowResult>;
 };
 
-export type RowResult = {
+type RowResult = {
   /** The same figures of this run, with the noise and without. */
   measured: string[];
   /** What did not hold, each in a sentence. */

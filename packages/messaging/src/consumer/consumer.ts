@@ -63,7 +63,10 @@ export function startConsumers(options: ConsumerOptions): Consumers {
 const CLEAN_INTERVAL_MS = 600_000;
 /** How many single messages a handler has at once. */
 const PREFETCH = 32;
-/** Of the pool's connections, for all handlers of the service together: the rest is for requests and loops. */
+/**
+ * Of the pool's connections, for all messages that are processed singly: the rest is for requests, loops, and the one batch that each
+ * batch handler has in its transaction.
+ */
 const POOL_SHARE = 0.5;
 /** Handlers are single transactions, which the database ends sooner than this. */
 const DRAIN_LIMIT_MS = 10_000;

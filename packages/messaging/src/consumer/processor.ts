@@ -20,7 +20,7 @@ import { type RetryPolicy, retryWhileUnavailable } from './retry.ts';
 
 type ProcessorOptions = {
   pool: Pool;
-  /** Limits the transactions of all handlers of the service. */
+  /** Limits the messages that all handlers of the service process singly. */
   share: Semaphore;
   queue: string;
   handler: Handler;
@@ -112,19 +112,17 @@ function attempt(
 }
 
 async function inTransaction<T>(
-  { pool, share, stopping, metrics }: Context,
+  { pool, stopping, metrics }: Context,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return share(async () => {
-    // Pauses and semaphores before it may have lasted until the process stops.
-    stopping.throwIfAborted();
-    const endAttempt = metrics.startAttempt();
-    try {
-      return await transaction(pool, work);
-    } finally {
-      endAttempt();
-    }
-  });
+  // Pauses and semaphores before it may have lasted until the process stops.
+  stopping.throwIfAborted();
+  const endAttempt = metrics.startAttempt();
+  try {
+    return await transaction(pool, work);
+  } finally {
+    endAttempt();
+  }
 }
 
 /** Processes one message by itself. It leaves the semaphore between its attempts. */
@@ -134,7 +132,7 @@ async function processOne(decoded: Decoded, context: Context): Promise<void> {
   await inContextOf([one], async () => {
     try {
       const { merchant_id: merchantId } = one.message.payload as { merchant_id: string };
-      const limit: Semaphore = (run) => context.ofMerchant(merchantId, () => context.singles(run));
+      const limit: Semaphore = (run) => context.ofMerchant(merchantId, () => context.singles(() => context.share(run)));
       await acknowledgeAll(await attempt([one], { limit, isRetryable }, context), context);
     } catch (error) {
       if (error instanceof Busy) postpone([one], context, (again) => processOne(again, context));

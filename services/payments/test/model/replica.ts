@@ -50,8 +50,8 @@ type Reply = { status: number; text: string; headers: Record<string, string> };
 
 export function startReplica(pool: Pool, { outbox, queries, owners, networks, settings }: Parts) {
   const messages = createPaymentMessages({ outbox, metrics: testMetrics });
-  const refresh = createAccessRefresh({ owners, db: pool });
   const transact = createAdmission(pool);
+  const refresh = createAccessRefresh({ owners, transact });
   const { publicBaseUrl } = settings;
   const creation = {
     pool,
