@@ -161,7 +161,7 @@ describe('lanes whose receivers hang', () => {
     const { startEach, pass, boundOf } = limitsOf(limits);
     let hanging = 0;
     for (let second = 0; second < 20; second += 1) {
-      hanging += startEach(128, 'new', `new${second}-`).length;
+      hanging += startEach(limits.new, 'new', `new${second}-`).length;
       pass(1_001);
       expect(boundOf('quick')).not.toBeNull();
     }

@@ -28,7 +28,7 @@ export const limits: Limits = {
   lane: 8,
   host: 64,
   process: 1_536,
-  new: 128,
+  new: 192,
   slow: 384,
   unproven: 1_024,
   slowAttemptMs: 1_000,
@@ -62,7 +62,7 @@ export function createPlaces(most: Limits) {
     laneLimit(pace: Pace): number {
       if (pace === 'new') return 1;
       const free = pace === 'slow' ? 1 - taken.slow / most.slow : freeForQuick();
-      return Math.max(1, Math.min(most.lane, Math.floor(most.lane * free)));
+      return Math.max(1, Math.min(most.lane, Math.ceil(most.lane * free)));
     },
     /** Counts a place as another pace's, as taken or as free again (null). @returns whether a pace without room has some now. */
     move(from: Pace | null, to: Pace | null): boolean {

@@ -63,10 +63,10 @@ const MIN_LANES = 16;
 /** When much is due most lanes give several, and each lane that is locked for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
 /**
- * Of the lanes of one claim, by their pace. New and slow receivers need a TLS handshake for nearly every attempt, and a hundred of those
- * at once would make the quick ones wait.
+ * Of one claim, for new lanes and for slow ones. They need a TLS handshake for nearly every attempt, and a hundred of those at once would
+ * make the quick ones wait.
  */
-const LANES_SHARE: Record<Pace, number> = { quick: 1, new: 1 / 4, slow: 1 / 8 };
+const MAX_UNPROVEN_DELIVERIES = 8;
 
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
@@ -78,14 +78,11 @@ type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>
 export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<Claim> {
   const room = Math.min(MAX_DELIVERIES, bounds.room);
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
-  const paces = bounds.paces.map(({ pace, perLane, room: ofPace }) => ({
-    ...{ pace, limit: Math.min(perLane, ofPace) },
-    // Where the pace and not the process is the limit, every lane may be given as much as it is allowed to.
-    lanes: Math.min(
-      Math.ceil(lanes * LANES_SHARE[pace]),
-      ofPace < bounds.room ? Math.ceil(ofPace / perLane) : Infinity,
-    ),
-  }));
+  const paces = bounds.paces.map(({ pace, perLane, room: ofPace }) => {
+    const limit = Math.min(perLane, ofPace);
+    const most = Math.min(MAX_UNPROVEN_DELIVERIES, ofPace);
+    return { pace, limit, lanes: pace === 'quick' ? lanes : Math.max(1, Math.floor(most / limit)) };
+  });
   const leaseId = randomUUID();
   // Late settlements of lapsed leases may lock rows in another order than a claim does.
   const { rows } = await retryAborted(() =>
