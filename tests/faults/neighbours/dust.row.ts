@@ -15,7 +15,7 @@ import type { Row } from './row.ts';
 const TRANSFERS = 1_500;
 const MERCHANTS = 5;
 const QUIET_MS = 5_000;
-/** What a machine that is busy with other things may add to a wait. */
+/** How much longer an honest transfer may wait than without the dust. */
 const HONEST_MS = 1_000;
 
 export const row: Row = {
@@ -33,7 +33,10 @@ export const row: Row = {
 
     const quietUntil = performance.now() + QUIET_MS;
     const isOver = () => performance.now() > quietUntil;
-    const [quiet] = await Promise.all([createUntil(payments, merchants, isOver), payHonestly(payments, honest!)]);
+    const [quiet, quietMs] = await Promise.all([
+      createUntil(payments, merchants, isOver),
+      payHonestly(payments, honest!),
+    ]);
 
     const target = await newPayment(payments, {}, dusty);
     const count = runs ?? TRANSFERS;
@@ -49,12 +52,12 @@ export const row: Row = {
     const broken: string[] = [];
     if (noisy.refused > 0) broken.push(`${noisy.refused} of ${beside.count} creations were 503`);
     if (probes.refused > 0) broken.push(`${probes.refused} of ${probes.asked} readiness probes were refused`);
-    if (honestMs > HONEST_MS) broken.push(`the honest transfer waited ${honestMs.toFixed(0)} ms`);
+    if (honestMs > quietMs + HONEST_MS) broken.push(`the honest transfer waited ${honestMs.toFixed(0)} ms`);
     return {
       broken,
       measured: [
         `${noisy.refused} of ${beside.count} creations and ${probes.refused} of ${probes.asked} readiness probes were 503; ` +
-          `the honest transfer waited ${(honestMs / 1000).toFixed(2)} s`,
+          `the honest transfer waited ${(honestMs / 1000).toFixed(2)} s, and ${(quietMs / 1000).toFixed(2)} s without the dust`,
         `creation p99 ${without.p99.toFixed(0)} ms without, ${beside.p99.toFixed(0)} ms beside the dust; ` +
           `${count} transfers were recorded in ${(drainedMs / 1000).toFixed(1)} s, ${((count / drainedMs) * 1000).toFixed(0)} a second`,
       ],
