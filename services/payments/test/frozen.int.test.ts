@@ -59,6 +59,17 @@ test.each(['creation-written', 'commit-allowed'])(
   },
 );
 
+test('a creation whose process is frozen right after its commit is the one that may be stored: its key gets the answer that was lost', async () => {
+  payments = await startPayments({ settings: { FAULT_POINT: 'freeze:request-committed' } });
+  const merchantId = await newMerchant(payments);
+  const order = { key: newKey(), wallet: newWallet() };
+  await expect(create(payments, merchantId, order, impatient())).rejects.toThrow();
+  payments.resume();
+  const again = await create(payments, merchantId, order);
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  expect(await stored(merchantId)).toHaveLength(1);
+});
+
 test('what reaches a frozen process, and whose caller has hung up when it goes on, changes nothing', async () => {
   payments = await startPayments();
   const { merchantId, payment } = await newPayment(payments);
