@@ -166,6 +166,10 @@ describe('docker-compose.external.yml', () => {
   });
 });
 
+test('PostgreSQL of compose logs no parameters, which hold what merchants sent', () => {
+  expect(whole.services['postgres']!.command).toContain('log_parameter_max_length=0');
+});
+
 test('the test chain of compose is the one of the local stack', () => {
   const file = join(repositoryRoot, environment['NETWORKS_FILE']!);
   const { rpc_url: rpcUrl, ...chain } = {

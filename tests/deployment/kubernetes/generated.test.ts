@@ -100,6 +100,10 @@ describe('production', () => {
     expect(sum).toBeLessThanOrEqual(Number(cluster().postgresql.parameters['max_connections']));
   });
 
+  test('has PostgreSQL log no parameters, which hold what merchants sent', () => {
+    expect(cluster().postgresql.parameters).toMatchObject({ log_parameter_max_length: '0' });
+  });
+
   test('scales dispatchers by a metric that they have and the adapter offers', () => {
     const adapter = parse(read('k8s/components/autoscaling/prometheus-adapter.yaml')) as {
       rules: { external: { seriesQuery: string; name: { as: string } }[] };

@@ -119,9 +119,8 @@ async function openRoad(onEnd: FaultContext['onEnd']): Promise<NoisyRoad> {
       await release(db, noisy);
     },
     async endNoise() {
-      await db.query(`update lane set next_due_at = null where merchant_id <> all($1)`, [merchantIds]);
+      await db.query(`update lane set held = true where merchant_id <> all($1)`, [merchantIds]);
       while ((await inFlight()) > 0) await delay(250);
-      await db.query(`update lane set next_due_at = null where merchant_id <> all($1)`, [merchantIds]);
       await db.query(`delete from delivery where merchant_id <> all($1)`, [merchantIds]);
     },
     inFlight,
