@@ -46,7 +46,8 @@ export async function enterInbox(
 
 /**
  * A copy of a message follows its original within a lease of the outbox (30 s) or RabbitMQ's acknowledgement timeout (30 min), and
- * waits in the same queue, so a copy a week younger than its original does not happen.
+ * waits in the same queue, so a copy a week younger than its original does not happen. But one that another queue of
+ * its name refuses is published again until that queue accepts it, which an alert (OutboxStuck) must have ended within days.
  * A dead letter that is redriven later than that needs no row: it never took effect.
  */
 export const inboxRetention = { table: 'inbox', column: 'received_at', days: 7, batchSize: 1_000 };

@@ -35,19 +35,19 @@ export type Relay = {
 };
 
 /**
- * Publishes the messages of the outbox in the background, and exports the size of its backlog. Each message name has a lane: a loop and
+ * Publishes the messages of the outbox in the background, and exports the size of its backlog. Each message name has a sender: a loop and
  * a connection to RabbitMQ of its own, so that a queue that refuses, or does not answer, holds up no other name.
  */
 export function startRelay(options: RelayOptions): Relay {
   const { pool, logger, metrics, pollMs } = options;
-  const lanes = new Map<string, Lane>();
-  for (const { message } of bindings) lanes.set(message.name, createLane(message.name, options));
-  const laneOf = (name: string): Lane => {
-    const lane = lanes.get(name) ?? createLane(name, options);
-    lanes.set(name, lane);
-    return lane;
+  const senders = new Map<string, Sender>();
+  for (const { message } of bindings) senders.set(message.name, createSender(message.name, options));
+  const senderOf = (name: string): Sender => {
+    const sender = senders.get(name) ?? createSender(name, options);
+    senders.set(name, sender);
+    return sender;
   };
-  const bounds = () => Array.from(lanes, ([name, lane]) => ({ name, since: lane.since() }));
+  const bounds = () => Array.from(senders, ([name, sender]) => ({ name, since: sender.since() }));
 
   const poll = startLoop({
     name: 'outbox-poll',
@@ -58,28 +58,28 @@ export function startRelay(options: RelayOptions): Relay {
       const before = bounds();
       for (const { name, since, isWaiting, isBehind } of await advanceBounds(pool, before)) {
         const known = before.find((bound) => bound.name === name);
-        laneOf(name).advance(known?.since ?? null, since);
-        if (isWaiting || isBehind) laneOf(name).wake('all');
+        senderOf(name).advance(known?.since ?? null, since);
+        if (isWaiting || isBehind) senderOf(name).wake('all');
       }
       return { more: false };
     },
   });
-  const whole = startWholeReading(options, bounds, ({ name, since }) => laneOf(name).goBack(since));
+  const whole = startWholeReading(options, bounds, ({ name, since }) => senderOf(name).goBack(since));
   const cleaning = { name: 'sent-messages-cleaning', intervalMs: CLEAN_INTERVAL_MS, ...sentMessageRetention };
-  const loops = [poll, whole, startBacklogGauges(options, lanes), startCleaning(options, cleaning)];
+  const loops = [poll, whole, startBacklogGauges(options, senders), startCleaning(options, cleaning)];
   return {
-    wake: (name) => laneOf(name).wake('recent'),
+    wake: (name) => senderOf(name).wake('recent'),
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
-      await Promise.all(Array.from(lanes.values(), (lane) => lane.close()));
+      await Promise.all(Array.from(senders.values(), (sender) => sender.close()));
     },
   };
 }
 
-type Lane = ReturnType<typeof createLane>;
+type Sender = ReturnType<typeof createSender>;
 
 /** Publishes the messages of one name, in batches. */
-function createLane(name: string, options: RelayOptions) {
+function createSender(name: string, options: RelayOptions) {
   const { pool, broker, logger, metrics, pollMs } = options;
   const relayId = randomUUID();
   /** See Bound; null until the outbox was looked at. */
@@ -174,7 +174,7 @@ async function publishRows(
   await pauseMessages(pool, relayId, unconfirmed);
 }
 
-/** At the start, and then now and then, for what the lanes' bounds pass over. A loop apart, because dead rows make it slow. */
+/** At the start, and then now and then, for what the senders' bounds pass over. A loop apart, because dead rows make it slow. */
 function startWholeReading(
   { pool, logger, metrics }: RelayOptions,
   bounds: () => { name: string; since: string | null }[],
@@ -198,7 +198,7 @@ function startWholeReading(
 }
 
 /** A loop apart, because the backlog matters most while the relay stands still without a broker. */
-function startBacklogGauges({ pool, logger, metrics }: RelayOptions, lanes: ReadonlyMap<string, Lane>): Loop {
+function startBacklogGauges({ pool, logger, metrics }: RelayOptions, senders: ReadonlyMap<string, Sender>): Loop {
   const waiting = metrics.gauge(
     'messaging_outbox_waiting',
     'Messages in the outbox, counted up to 100000 of a name',
@@ -211,7 +211,7 @@ function startBacklogGauges({ pool, logger, metrics }: RelayOptions, lanes: Read
     logger,
     metrics,
     run: async () => {
-      const bounds = Array.from(lanes, ([name, lane]) => ({ name, since: lane.since() ?? 'now' }));
+      const bounds = Array.from(senders, ([name, sender]) => ({ name, since: sender.since() ?? 'now' }));
       const backlog = await outboxBacklog(pool, bounds);
       waiting.set(backlog.waiting);
       oldest.set(backlog.oldestSeconds);
