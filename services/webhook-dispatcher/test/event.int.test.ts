@@ -131,10 +131,16 @@ describe('a batch of events', () => {
 async function triesOf(runs: readonly ((tx: Transaction) => Promise<unknown>)[]): Promise<number> {
   let tries = 0;
   const once = (run: (tx: Transaction) => Promise<unknown>) =>
-    transaction(pool, async (tx) => {
-      tries += 1;
-      await run(tx);
-    });
+    transaction(
+      pool,
+      async (tx) => {
+        tries += 1;
+        // Longer than a busy machine takes for one of them, for which the other waits.
+        await tx.query(`set local statement_timeout = '30s'`);
+        await run(tx);
+      },
+      { lockTimeoutMs: 30_000 },
+    );
   await Promise.all(runs.map(once));
   return tries;
 }
