@@ -62,7 +62,7 @@ test('the age of a message is observed when it arrives, and every result has a s
   expect(await ages()).toBe(0);
   const results = (await samplesOf(world.metrics)).filter(({ name }) => name === 'messaging_consumed_total');
   expect(results.map(({ labels, value }) => [labels['result'], value]).sort()).toEqual(
-    ['abandoned', 'dead', 'done', 'duplicate', 'failed'].map((result) => [result, 0]),
+    ['abandoned', 'dead', 'done', 'duplicate', 'failed', 'postponed', 'requeued'].map((result) => [result, 0]),
   );
   await sendMessage(world, world.outbox());
   await eventually(async () => expect(await ages()).toBe(1));
