@@ -17,6 +17,8 @@ type Records = {
   lateMs?: number;
   /** Answers only questions that were put again. */
   losesFirst?: boolean;
+  /** Answers only the first time that a question is put. */
+  losesRepeated?: boolean;
 };
 
 /** What a name server says of a name: addresses, one of DNS's errors, or nothing at all. */
@@ -44,12 +46,10 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
     asked.set(name, (asked.get(name) ?? 0) + 1);
     const zone = zones[name] ?? 'NXDOMAIN';
     if (zone === 'silence') return null;
-    if (typeof zone === 'object' && zone.losesFirst === true) {
-      const question = `${name} ${type}`;
-      const isFirst = !askedBefore.has(question);
-      askedBefore.add(question);
-      if (isFirst) return null;
-    }
+    const question = `${name} ${type}`;
+    const isRepeated = askedBefore.has(question);
+    askedBefore.add(question);
+    if (typeof zone === 'object' && (isRepeated ? zone.losesRepeated : zone.losesFirst) === true) return null;
     const records = typeof zone === 'string' ? {} : zone;
     if (records.silentFor !== undefined && types[records.silentFor] === type) return null;
     const isCut = records.truncated === true && over === 'udp';

@@ -15,6 +15,7 @@ beforeAll(async () => {
     'late-four.io': { a: ['8.8.8.8'], aaaa: ['2001:4860:4860:0:0:0:0:8888'], lateFor: 'a', lateMs: 1_500 },
     'slow-four.io': { a: ['8.8.8.8'], lateFor: 'a', lateMs: 2_200 },
     'lossy.io': { a: ['8.8.8.8'], losesFirst: true },
+    'slow-once.io': { a: ['8.8.8.8'], lateFor: 'a', lateMs: 1_500, losesRepeated: true },
     'mixed.io': { a: ['8.8.8.8', '127.0.0.1'] },
     'private-six.io': { a: ['8.8.8.8'], aaaa: ['fd00:0:0:0:0:0:0:1'] },
     'mapped.io': { aaaa: ['0:0:0:0:0:ffff:808:808'] },
@@ -40,6 +41,13 @@ test.each([
 ])('%s resolves to all its addresses', async (name, addresses) => {
   // How long it may take in production is another question than whether it is waited for.
   expect((await publicAddresses(name, resolve, 20_000)).toSorted()).toEqual(addresses.toSorted());
+});
+
+test('a server that was quick before is waited for when it is slow, also by the first question', async () => {
+  // A resolver that is used again learns from quick answers to wait a quarter of a second only.
+  const used = systemResolve({ servers: [server.address] });
+  for (let n = 0; n < 10; n += 1) await used('four.io', 20_000);
+  expect(await publicAddresses('slow-once.io', used, 20_000)).toEqual(['8.8.8.8']);
 });
 
 test('a server that is dead costs a moment: the next one is asked as well', async () => {

@@ -1,4 +1,4 @@
-import { Resolver } from 'node:dns/promises';
+import { getServers, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
@@ -57,41 +57,49 @@ const ASK_AGAIN_MS = 1_000;
  * @param options.servers `address:port` of other name servers, if there are any.
  */
 export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Resolve {
-  // A second try of the resolver's own would no longer listen for an answer to its first.
-  const [first, second] = [0, 1].map(() => new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 })) as [Resolver, Resolver];
-  if (servers.length > 0) first.setServers(servers);
-  const [server, ...others] = first.getServers();
-  second.setServers([...others, ...(server === undefined ? [] : [server])]);
-  const ask = (family: 'resolve4' | 'resolve6', name: string) =>
-    firstConclusive(answerOf(first[family](name)), () => answerOf(second[family](name)));
+  const [server, ...others] = servers.length > 0 ? servers : getServers();
+  const firstOrder = server === undefined ? [] : [server, ...others];
+  const secondOrder = server === undefined ? [] : [...others, server];
+  const ask = (family: Family, name: string) =>
+    firstConclusive(question(family, name, firstOrder), () => question(family, name, secondOrder));
   return async (name, timeoutMs) => {
     const answers = await inTime(ask('resolve4', name), ask('resolve6', name), timeoutMs * IPV4_AFTER_IPV6_SHARE);
     const addresses = answers.flatMap((answer) => answer.addresses);
     if (addresses.length > 0) return addresses;
-    const unanswered = answers.find(({ problem }) => problem !== null && !isNoSuchName(problem));
+    const unanswered = answers.find((answer) => !isConclusive(answer));
     if (unanswered !== undefined) throw new Error(`${name}: no resolver answered`, { cause: unanswered.problem });
     throw new NameNotFound(name);
   };
 }
 
-const answerOf = (question: Promise<string[]>): Promise<Answer> =>
-  question.then(
+type Family = 'resolve4' | 'resolve6';
+
+/**
+ * Puts one question to one resolver of its own. A resolver that is used again learns from quick answers to wait a quarter of a second
+ * only, and its own second try no longer listens for an answer to the first.
+ */
+function question(family: Family, name: string, servers: readonly string[]): Promise<Answer> {
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
+  if (servers.length > 0) resolver.setServers(servers);
+  return resolver[family](name).then(
     (addresses) => ({ addresses, problem: null }),
     (problem: unknown) => ({ addresses: [], problem }),
   );
+}
 
-/** The first of two answers that says anything about the name; the second question is put only when the first stays open. */
+/** The first of two answers that says anything about the name; the second question is put unless the first is soon answered so. */
 async function firstConclusive(first: Promise<Answer>, askAgain: () => Promise<Answer>): Promise<Answer> {
   const early = await withTimeout(ASK_AGAIN_MS, first).catch(() => null);
-  if (early !== null) return early;
+  if (early !== null && isConclusive(early)) return early;
   const conclusive = [first, askAgain()].map(async (question) => {
     const answer = await question;
-    if (answer.problem !== null && !isNoSuchName(answer.problem))
-      throw new Error('nothing is known', { cause: answer.problem });
+    if (!isConclusive(answer)) throw new Error('nothing is known', { cause: answer.problem });
     return answer;
   });
   return Promise.any(conclusive).catch(() => first);
 }
+
+const isConclusive = ({ problem }: Answer): boolean => problem === null || isNoSuchName(problem);
 
 /**
  * Both answers; once one of them has addresses the other may be missing. Only addresses that were checked are dialled, so an answer
