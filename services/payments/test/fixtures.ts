@@ -74,7 +74,7 @@ export function create(
 }
 
 /** A busy machine may be too slow for the deadlines of the service. Who is told 503 asks again, as the contract says. */
-const retryWhile503 = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
+export const retryWhile503 = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
   eventually(async () => {
     const answer = await ask();
     if (answer.status === 503) throw new Error(answer.text);

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newPayment, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
+import { newMerchant, newPayment, retryWhile503, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 let payments: PaymentsUnderTest;
@@ -34,6 +35,16 @@ const said = (one: TestPayment) => ({
   paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
   closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
+
+/** How often each message about the payment has been sent: every transaction that has committed counts, whoever has heard of it. */
+async function sendings(one: TestPayment): Promise<Record<string, number>> {
+  const { rows } = await payments.db.query<{ name: string; count: number }>(
+    `select name, count(*)::int from (select name, body from outbox union all select name, body from sent_message) as message
+      where body::json ->> 'payment_id' = $1 group by name`,
+    [one.payment.payment_id],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
+}
 
 const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
 
@@ -76,15 +87,17 @@ describe('a transfer of the exact amount', () => {
     await payments.say(TransferObserved, { ...seen, ...confirmed });
     await reaches(one, { status: 'PAID' });
     // Each in a message of its own, so that the ledger's version and not the inbox has to hold them off.
-    for (const late of [seen, { ...seen, ...confirmed }, { ...seen, ...confirmed }]) {
-      await payments.say(TransferObserved, late);
-    }
+    const late = [seen, { ...seen, ...confirmed }, { ...seen, ...confirmed }];
+    const ids = late.map(() => randomUUID());
+    for (const [index, message] of late.entries()) await payments.say(TransferObserved, message, ids[index]);
     await payments.say(TransferObserved, { ...seen, ...confirmed, version: 3, confirmations: 9 });
     await reaches(one, { status: 'PAID', transaction: { confirmations: 9 } });
-    const other = await newPayment(payments);
-    await other.observe(confirmed);
-    await eventually(() => expect(said(other).paid).toHaveLength(1));
-    expect(said(one).paid).toHaveLength(1);
+    await eventually(async () => {
+      const { rows } = await payments.db.query('select from inbox where message_id = any($1::uuid[])', [ids]);
+      expect(rows).toHaveLength(late.length);
+    });
+    expect(await sendings(one)).toEqual({ PaymentCreated: 1, PaymentPaid: 1, PaymentClosed: 1 });
+    await eventually(() => expect(said(one).paid).toHaveLength(1));
   });
 
   test('pays once when many come at once, and the others are duplicates', async () => {
@@ -94,6 +107,7 @@ describe('a transfer of the exact amount', () => {
     const details = await reaches(one, { status: 'PAID' });
     expect(details.unmatched_transfers).toHaveLength(7);
     expect(new Set(details.unmatched_transfers.map(({ reason }) => reason))).toEqual(new Set(['duplicate']));
+    expect(await sendings(one)).toMatchObject({ PaymentPaid: 1 });
     await eventually(() => expect(said(one).paid).toHaveLength(1));
   });
 
@@ -252,8 +266,10 @@ describe('cancelling', () => {
   test('is the same 409 for an unknown payment, a foreign one and one that is being paid', async () => {
     const one = await newPayment(payments);
     const other = await newMerchant(payments);
-    const foreign = await payments.call('POST', `/merchants/${other}/payments/${one.payment.payment_id}/cancel`);
-    const unknown = await payments.call('POST', `/merchants/${other}/payments/pay_${'0'.repeat(32)}/cancel`);
+    const cancelOfOther = (id: string) =>
+      retryWhile503(() => payments.call('POST', `/merchants/${other}/payments/${id}/cancel`));
+    const foreign = await cancelOfOther(one.payment.payment_id);
+    const unknown = await cancelOfOther(`pay_${'0'.repeat(32)}`);
     await one.observe();
     await reaches(one, { status: 'CHECKING' });
     const checking = await one.cancel();
@@ -281,8 +297,8 @@ describe('cancelling', () => {
     await payments.say(TransferObserved, { ...seen, ...confirmed });
     const paid = await reaches(one, { status: 'PAID', transaction: { transaction_id: seen.transaction_id } });
     expect(paid.cancelled_at).not.toBeNull();
-    await eventually(() => expect(said(one).paid).toHaveLength(1));
-    expect(said(one).closed).toHaveLength(1);
+    expect(await sendings(one)).toEqual({ PaymentCreated: 1, PaymentPaid: 1, PaymentClosed: 1 });
+    await eventually(() => expect(said(one)).toEqual({ paid: [expect.anything()], closed: [expect.anything()] }));
   });
 
   test('of a payment that races a transfer has one winner', async () => {
@@ -327,8 +343,6 @@ describe('the slot after a payment', () => {
     const second = await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
     await second.observe({ ...confirmed, block_timestamp: wholeSecond(second.payment.created_at, 0) });
     await reaches(second, { status: 'PAID' });
-    expect(
-      (await create(payments, first.merchantId, { amount: '3', wallet: first.payment.merchant_wallet })).status,
-    ).toBe(201);
+    await newPayment(payments, { amount: '3', wallet: first.payment.merchant_wallet }, first.merchantId);
   });
 });
