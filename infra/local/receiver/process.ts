@@ -35,7 +35,11 @@ export async function startReceiver({ directory, logFile, ports, authority }: Re
   await requireFreePort(ports.tls, 'the webhook receiver');
   await requireFreePort(ports.control, "the webhook receiver's control");
   const child = await startChild({
-    ...{ name: 'webhook receiver', command: process.execPath, args: [entryFile], logFile, graceMs: 3000 },
+    name: 'webhook receiver',
+    command: process.execPath,
+    args: [entryFile],
+    logFile,
+    graceMs: 3000,
     env: {
       ...process.env,
       NODE_OPTIONS: '',

@@ -38,20 +38,46 @@ export function dashboard(title: string, rows: readonly RowSpec[], variables: re
 
 /** From each dashboard to all others. */
 const link = {
-  ...{ type: 'dashboards' as const, title: 'Quittance', tags: ['quittance'], asDropdown: true, icon: '', tooltip: '' },
-  ...{ url: null as unknown as string, includeVars: true, keepTime: true, targetBlank: false },
+  type: 'dashboards' as const,
+  title: 'Quittance',
+  tags: ['quittance'],
+  asDropdown: true,
+  icon: '',
+  tooltip: '',
+  url: null as unknown as string,
+  includeVars: true,
+  keepTime: true,
+  targetBlank: false,
 };
 
 const chooseDatasource = {
-  ...{ name: 'datasource', label: 'Prometheus', type: 'datasource' as const, query: 'prometheus' },
-  ...{ hide: 0, multi: false, includeAll: false, refresh: 1, regex: '', options: [] },
+  name: 'datasource',
+  label: 'Prometheus',
+  type: 'datasource' as const,
+  query: 'prometheus',
+  hide: 0,
+  multi: false,
+  includeAll: false,
+  refresh: 1,
+  regex: '',
+  options: [],
 };
 
 function choose({ name, label, of }: Variable) {
   return {
-    ...{ name, label, type: 'query' as const, datasource },
+    name,
+    label,
+    type: 'query' as const,
+    datasource,
     query: { query: `label_values(${of}, ${name})`, refId: 'variable' },
-    ...{ hide: 0, multi: true, includeAll: true, allValue: '.*', refresh: 2, sort: 1, regex: '', options: [] },
+    hide: 0,
+    multi: true,
+    includeAll: true,
+    allValue: '.*',
+    refresh: 2,
+    sort: 1,
+    regex: '',
+    options: [],
     current: { selected: true, text: ['All'], value: ['$__all'] },
   };
 }
@@ -90,10 +116,21 @@ function panel(id: number, { title, unit, queries, stat = false, description = '
       };
   const custom = { lineWidth: 1, fillOpacity: 10, showPoints: 'never' };
   return {
-    ...{ id, type: stat ? 'stat' : 'timeseries', title, description, datasource, gridPos, options },
+    id,
+    type: stat ? 'stat' : 'timeseries',
+    title,
+    description,
+    datasource,
+    gridPos,
+    options,
     fieldConfig: { defaults: { unit, min: 0, ...(stat ? {} : { custom }) }, overrides: [] },
     targets: queries.map(([expr, legendFormat], index) => ({
-      ...{ refId: String.fromCharCode(65 + index), datasource, expr, legendFormat, range: true, instant: false },
+      refId: String.fromCharCode(65 + index),
+      datasource,
+      expr,
+      legendFormat,
+      range: true,
+      instant: false,
     })),
   };
 }

@@ -30,11 +30,19 @@ export async function readAudit(api: Api, merchantId: string, before: string | u
   const lists = [
     entriesOf('api-gateway', answers.gateway),
     (answers.quota?.changes ?? []).map(({ changed_at: at, action, actor, reason, before: found, after }) => ({
-      ...{ at, service: 'quota' as const, action, actor, reason, before: found, after },
+      at,
+      service: 'quota' as const,
+      action,
+      actor,
+      reason,
+      before: found,
+      after,
     })),
     (answers.webhooks?.entries ?? []).map(({ event_id, ...entry }) => ({
-      ...{ ...entry, service: 'webhook-dispatcher' as const },
-      ...{ before: null, after: event_id === null ? null : { event_id } },
+      ...entry,
+      service: 'webhook-dispatcher' as const,
+      before: null,
+      after: event_id === null ? null : { event_id },
     })),
     entriesOf('payments', answers.payments),
   ];

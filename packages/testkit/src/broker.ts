@@ -42,7 +42,12 @@ function callManagement(managementUrl: string, method: string, path: string, bod
   const { username, password, hostname, port } = new URL(managementUrl);
   return new Promise((resolve, reject) => {
     const options = {
-      ...{ hostname, port, path, method, agent: false, timeout: 30_000 },
+      hostname,
+      port,
+      path,
+      method,
+      agent: false,
+      timeout: 30_000,
       auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
       headers: { 'content-type': 'application/json' },
     };

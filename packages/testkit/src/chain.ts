@@ -50,8 +50,14 @@ export async function testChain({
   const directory = await mkdtemp(join(tmpdir(), `${runDirectoryPrefix}${process.pid}-chain-`));
   const port = await freePort();
   const chain = await startChain({
-    ...{ directory, port, blockTimeSeconds, slotsInAnEpoch, keepsStates },
-    ...{ logFile: join(directory, 'anvil.log'), persistent: false, temporaryDirectory: directory },
+    directory,
+    port,
+    blockTimeSeconds,
+    slotsInAnEpoch,
+    keepsStates,
+    logFile: join(directory, 'anvil.log'),
+    persistent: false,
+    temporaryDirectory: directory,
   });
   const token = await ensureToken(chain.rpcUrl, { decimals });
   const call = <T>(method: string, params: unknown[] = []) => rpc<T>(chain.rpcUrl, method, params);

@@ -88,7 +88,12 @@ function readSpans(body: string): CollectedSpan[] {
     const service = String(toRecord(resource.attributes)['service.name']);
     return scopeSpans.flatMap(({ spans }) =>
       spans.map(({ name, traceId, spanId, parentSpanId, links, attributes }) => ({
-        ...{ service, name, traceId, spanId, parentSpanId: parentSpanId ?? '', links: links ?? [] },
+        service,
+        name,
+        traceId,
+        spanId,
+        parentSpanId: parentSpanId ?? '',
+        links: links ?? [],
         attributes: toRecord(attributes),
       })),
     );

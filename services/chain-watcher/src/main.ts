@@ -65,7 +65,11 @@ await startService({
     lifecycle.onStop('count incidents', () => counting.close());
 
     await serve({
-      ...{ name, config, logger, metrics, lifecycle },
+      name,
+      config,
+      logger,
+      metrics,
+      lifecycle,
       routes: [
         transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),

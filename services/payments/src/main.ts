@@ -95,11 +95,6 @@ await startService({
       auditRoute(operators),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
-    await serve({
-      ...{ name, config, logger, metrics, lifecycle },
-      routes,
-      ready,
-      isUnavailable,
-    });
+    await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

@@ -36,11 +36,6 @@ await startService({
       ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.
-    await serve({
-      ...{ name, config, logger, metrics, lifecycle },
-      routes,
-      ready,
-      isUnavailable,
-    });
+    await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });
   },
 });

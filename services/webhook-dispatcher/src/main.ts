@@ -68,7 +68,11 @@ await startService({
     const queries = createQueries(pool, schema);
     await warmUp(logger, [() => queries.deliveriesOf('none', 'none')]);
     await serve({
-      ...{ name, config, logger, metrics, lifecycle },
+      name,
+      config,
+      logger,
+      metrics,
+      lifecycle,
       routes: [
         ...endpointRoutes({ pool, outbox, vault, resolve }),
         ...eventRoutes({ pool, queries, wake }),

@@ -25,8 +25,14 @@ const recordFields = {
 const operatorFields = { ...recordFields, merchant_id: true, cycle: true, interruptions: true } as const;
 
 const attemptFields = {
-  ...{ cycle: true, n: true, started_at: true, duration_ms: true, http_status: true, error_category: true },
-  ...{ key_id: true, remote_ip: true },
+  cycle: true,
+  n: true,
+  started_at: true,
+  duration_ms: true,
+  http_status: true,
+  error_category: true,
+  key_id: true,
+  remote_ip: true,
 } as const;
 
 const auditFields = { at: true, action: true, actor: true, reason: true, event_id: true } as const;

@@ -10,14 +10,13 @@ export function expectStatuses(answers: HttpAnswer[], status: number): void {
 }
 
 /**
- * So many answers of the one status that means admitted; all others are refusals of the counter. On a busy machine some of the admitted
+ * `count` answers of the one status that means admitted; all others are refusals of the counter. On a busy machine some of the admitted
  * are answered 503 for being late: they are counted all the same.
  */
-export function expectAdmitted(answers: HttpAnswer[], admitted: Record<number, number>): void {
-  const [[status, count]] = Object.entries(admitted) as [[string, number]];
+export function expectAdmitted(answers: HttpAnswer[], status: number, count: number): void {
   const [refused, others] = [answers.filter(isRefusal), answers.filter((answer) => !isRefusal(answer))];
   expect([others.length, refused.length]).toEqual([count, answers.length - count]);
-  const late = others.filter((answer) => answer.status !== Number(status));
+  const late = others.filter((answer) => answer.status !== status);
   expect(late.length).toBeLessThan(count);
   expectStatuses(late, 503);
   for (const answer of refused) expectRefused(answer, 60);

@@ -46,7 +46,7 @@ export function connectBroker(options: { url: string; name: string; logger: Logg
 
   const publishing = createConnection('publish');
   const consuming = createConnection('consume');
-  const publisher = createPublisher({ connection: publishing, onReady: () => undefined, logger, metrics });
+  const publisher = createPublisher({ connection: publishing, logger, metrics });
 
   return {
     /** True while messages can be published and consumed. */

@@ -29,7 +29,7 @@ export type Publisher = ReturnType<typeof createPublisher>;
 /** @param options.onReady is called whenever publishing has become possible. */
 export function createPublisher(options: {
   connection: ReconnectingConnection;
-  onReady: () => void;
+  onReady?: () => void;
   logger: Logger;
   metrics: Metrics;
 }) {
@@ -54,7 +54,7 @@ export function createPublisher(options: {
       const returnedHere = returned;
       opened.on('return', (message: Message) => void returnedHere.add(String(message.properties.messageId)));
     },
-    onOpen: options.onReady,
+    ...(options.onReady && { onOpen: options.onReady }),
   });
 
   /** A returned message means that a queue was deleted. It comes back without a restart. */

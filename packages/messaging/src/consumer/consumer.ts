@@ -89,7 +89,11 @@ function startConsumer(options: ConsumerOptions & { share: Semaphore }, handler:
     stopping: stopping.signal,
     logger,
     acknowledge: createAcknowledger({
-      ...{ broker, queue, handler: handler.name, logger, metrics },
+      broker,
+      queue,
+      handler: handler.name,
+      logger,
+      metrics,
       stopping: stopping.signal,
     }),
     metrics,

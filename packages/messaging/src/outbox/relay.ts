@@ -104,7 +104,10 @@ function createSender(name: string, options: RelayOptions) {
     wanted = 'nothing';
     const from = since;
     const rows = await claimMessages(pool, {
-      ...{ name, relayId, leaseSeconds: LEASE_SECONDS, limit: BATCH_SIZE },
+      name,
+      relayId,
+      leaseSeconds: LEASE_SECONDS,
+      limit: BATCH_SIZE,
       since: from,
       writtenWithin: isWhole ? null : RECENT_SECONDS,
     });

@@ -78,8 +78,11 @@ export function deadLetterCommands(program: Command, { config }: Ops): void {
       .requiredOption('--reason <text>', 'why, for the audit'),
     config,
     {
-      ...{ run: discardDeadLetters, field: 'discarded', title: 'discarded' },
-      ...{ question: 'Discard for good … of', asksForOne: true },
+      run: discardDeadLetters,
+      field: 'discarded',
+      title: 'discarded',
+      question: 'Discard for good … of',
+      asksForOne: true,
     },
   );
   reads(deadLetter.command('audit'))

@@ -30,9 +30,18 @@ export function networksOf(options: NetworksFileOptions) {
   const { chain, confirmations = 2, finality = 'confirmations' } = options;
   return [
     {
-      ...{ id: 'local', family: 'evm', chain_id: chain.chainId, rpc_urls: options.rpcUrls ?? [chain.rpcUrl] },
-      ...{ usdt_contract: chain.token, decimals: chain.decimals, confirmations, finality },
-      ...{ poll_interval_ms: 25, explorer_transaction_url: null, default_evm: true, ...options.entry },
+      id: 'local',
+      family: 'evm',
+      chain_id: chain.chainId,
+      rpc_urls: options.rpcUrls ?? [chain.rpcUrl],
+      usdt_contract: chain.token,
+      decimals: chain.decimals,
+      confirmations,
+      finality,
+      poll_interval_ms: 25,
+      explorer_transaction_url: null,
+      default_evm: true,
+      ...options.entry,
     },
   ];
 }

@@ -46,8 +46,14 @@ function position(cursor: Cursor | null) {
   const tip = cursor?.tip ?? null;
   if (cursor === null || tip === null) {
     return {
-      ...{ head: null, finalized: null, final: null, cursor: null, cursor_timestamp: null },
-      ...{ lag_blocks: null, lag_seconds: null, scanned_through: null },
+      head: null,
+      finalized: null,
+      final: null,
+      cursor: null,
+      cursor_timestamp: null,
+      lag_blocks: null,
+      lag_seconds: null,
+      scanned_through: null,
     };
   }
   return {

@@ -114,7 +114,11 @@ export async function assignTransfers(
   assigned: readonly { transfer: TransferId; assignment: Assignment }[],
 ): Promise<void> {
   const rows = assigned.map(({ transfer: { network, transaction_id, transaction_event_index }, assignment }) => ({
-    ...{ network, transaction_id, transaction_event_index, related_payment_id: null, reason: null },
+    network,
+    transaction_id,
+    transaction_event_index,
+    related_payment_id: null,
+    reason: null,
     ...assignment,
   }));
   await tx.query({

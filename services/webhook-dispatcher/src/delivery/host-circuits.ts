@@ -50,7 +50,12 @@ export function createHostCircuits(options: { recoveredAt: number; nowMs?: () =>
   function failed(host: string): void {
     const now = nowMs();
     const circuit = circuits.get(host) ?? {
-      ...{ failures: 0, failingSinceMs: now, lastAttemptMs: now, pauseMs: 0, openUntilMs: 0, limit: Infinity },
+      failures: 0,
+      failingSinceMs: now,
+      lastAttemptMs: now,
+      pauseMs: 0,
+      openUntilMs: 0,
+      limit: Infinity,
     };
     circuits.set(host, circuit);
     circuit.failures += 1;

@@ -17,7 +17,12 @@ export function outcomeOf(
 ): Outcome {
   const n = attempts + 1;
   return {
-    ...{ event_id, merchant_id, lease_id, cycle, n, key_id },
+    event_id,
+    merchant_id,
+    lease_id,
+    cycle,
+    n,
+    key_id,
     started_at: how.startedAt,
     duration_ms: result.durationMs,
     http_status: result.httpStatus,

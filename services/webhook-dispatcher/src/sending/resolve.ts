@@ -57,11 +57,10 @@ const ASK_AGAIN_MS = 1_000;
  * @param options.servers `address:port` of other name servers, if there are any.
  */
 export function systemResolve({ servers = [] }: { servers?: string[] } = {}): Resolve {
-  const [server, ...others] = servers.length > 0 ? servers : getServers();
-  const firstOrder = server === undefined ? [] : [server, ...others];
-  const secondOrder = server === undefined ? [] : [...others, server];
+  const inOrder = servers.length > 0 ? servers : getServers();
+  const secondFirst = [...inOrder.slice(1), ...inOrder.slice(0, 1)];
   const ask = (family: Family, name: string) =>
-    firstConclusive(question(family, name, firstOrder), () => question(family, name, secondOrder));
+    firstConclusive(question(family, name, inOrder), () => question(family, name, secondFirst));
   return async (name, timeoutMs) => {
     const answers = await inTime(ask('resolve4', name), ask('resolve6', name), timeoutMs * IPV4_AFTER_IPV6_SHARE);
     const addresses = answers.flatMap((answer) => answer.addresses);
