@@ -6,7 +6,6 @@ import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import type { Handler } from '@quittance/messaging/consumer/handler.ts';
 import { messagingMigrations } from '@quittance/messaging/schema/service-schema.ts';
 import { createOutbox } from '@quittance/messaging/outbox/outbox.ts';
-import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from './database.ts';
@@ -19,9 +18,6 @@ export type Neighbours = {
   sayAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
   stop(): Promise<void>;
 };
-
-/** So many messages are said at a time. */
-const SPEAKERS = 4;
 
 /**
  * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
@@ -40,9 +36,9 @@ export async function startNeighbours({
   const database = await testDatabase({ schema, migrations: [messagingMigrations] });
   const pools = { ...common, url: database.url, schema, applicationName: schema };
   const pool = createPool({ ...pools, max: 4 });
-  // A pool refuses whoever has waited for two seconds. However much a test says at once, none of it waits for a connection.
-  const speaking = createPool({ ...pools, max: SPEAKERS });
-  const turns = createSemaphore(SPEAKERS);
+  const speaking = createPool({ ...pools, max: 4 });
+  // A service refuses who has waited for a connection; a test waits, however much it says at once.
+  speaking.options.connectionTimeoutMillis = 0;
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
   const outbox = createOutbox({ ...common, pool, broker });
   const consumers = Object.entries(hears).map(([service, handlers]) =>
@@ -50,7 +46,7 @@ export async function startNeighbours({
   );
   return {
     say: (message, payload, messageId = randomUUID()) =>
-      turns(() => transaction(speaking, (tx) => outbox.send(tx, message, payload, { messageId }))),
+      transaction(speaking, (tx) => outbox.send(tx, message, payload, { messageId })),
     sayAll: (message, payloads) =>
       transaction(speaking, (tx) =>
         outbox.sendAll(

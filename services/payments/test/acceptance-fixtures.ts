@@ -2,8 +2,8 @@ import { expect } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import type { Answer, PaymentsUnderTest } from './service.ts';
-import { newPayment, type TestPayment } from './fixtures.ts';
+import type { Answer, CallInit, PaymentsUnderTest } from './service.ts';
+import { countSent, newPayment, type TestPayment } from './fixtures.ts';
 
 export type Acceptance = { status_before: string; accepted_at: string; actor: string } & { detail: string };
 
@@ -32,14 +32,13 @@ export function accept(
   one: TestPayment,
   transfer: TransferObserved,
   by: object = author,
+  init: CallInit = {},
 ): Promise<Answer<Acceptance>> {
   const { findings } = payments.stubs;
   if (!findings.has(transfer.transaction_id)) findings.set(transfer.transaction_id, findingOf(transfer));
-  return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, {
-    transaction_id: transfer.transaction_id,
-    transaction_event_index: transfer.transaction_event_index,
-    ...by,
-  });
+  const { transaction_id, transaction_event_index } = transfer;
+  const body = { transaction_id, transaction_event_index, ...by };
+  return payments.call<Acceptance>('POST', `/payments/${one.payment.payment_id}/accept-transfer`, body, init);
 }
 
 type LedgerRow = { phase: string; payment_id: string | null; related_payment_id: string | null; reason: string | null };
@@ -77,17 +76,11 @@ export const messagesAbout = (payments: PaymentsUnderTest, one: TestPayment) => 
   closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
 
-/** How often a payment's being paid was announced, counted when everything that was to be said has been heard. */
+/** How often a payment's being paid was announced; each time has been heard. */
 export async function countPaidMessages(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
-  await eventually(async () => {
-    const { rows } = await payments.db.query('select from outbox');
-    expect(rows).toEqual([]);
-  });
-  // What left the outbox before comes out of the queue before this one's.
-  const last = await newPayment(payments);
-  await last.observe(confirmed);
-  await eventually(() => expect(messagesAbout(payments, last).paid).toHaveLength(1));
-  return messagesAbout(payments, one).paid.length;
+  const { PaymentPaid: sent = 0 } = await countSent(payments, one);
+  await eventually(() => expect(messagesAbout(payments, one).paid).toHaveLength(sent));
+  return sent;
 }
 
 export const acceptances = async (

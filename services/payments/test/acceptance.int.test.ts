@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import {
   accept,
   type Acceptance,
@@ -81,20 +82,22 @@ describe('accepting a transfer', () => {
       ],
     });
     expect(await countPaidMessages(payments, one)).toBe(1);
-    expect(messagesAbout(payments, one)).toEqual({
-      paid: [
-        {
-          payment_id: one.payment.payment_id,
-          merchant_id: one.merchantId,
-          expected_amount: '10.50',
-          transaction_id: transfer.transaction_id,
-          transaction_event_index: 3,
-          description: 'Zwei Karten',
-          paid_at: paid.paid_at,
-        },
-      ],
-      closed: [expect.objectContaining({ status: 'PAID', closed_at: paid.paid_at })],
-    });
+    await eventually(() =>
+      expect(messagesAbout(payments, one)).toEqual({
+        paid: [
+          {
+            payment_id: one.payment.payment_id,
+            merchant_id: one.merchantId,
+            expected_amount: '10.50',
+            transaction_id: transfer.transaction_id,
+            transaction_event_index: 3,
+            description: 'Zwei Karten',
+            paid_at: paid.paid_at,
+          },
+        ],
+        closed: [expect.objectContaining({ status: 'PAID', closed_at: paid.paid_at })],
+      }),
+    );
     expect(payments.stubs.verified).toContainEqual({
       network: 'local',
       transaction_id: transfer.transaction_id,
@@ -127,7 +130,7 @@ describe('accepting a transfer', () => {
       unmatched_reason: 'late',
     });
     expect(await countPaidMessages(payments, one)).toBe(1);
-    expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'EXPIRED' }]);
+    await eventually(() => expect(messagesAbout(payments, one).closed).toMatchObject([{ status: 'EXPIRED' }]));
   });
 
   test('that came after the cancellation pays a CANCELLED payment, and a newer payment keeps its slot', async () => {

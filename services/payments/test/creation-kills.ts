@@ -112,7 +112,7 @@ async function createUntilDecided(
   counts: { unavailable: number; answered: number },
 ): Promise<Answer> {
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt += 1) {
-    const { status, text } = await create(payments, merchantId, { key, wallet });
+    const { status, text } = await create(payments, merchantId, { key, wallet }, { once: true });
     if (status !== 503) {
       counts.answered += 1;
       return { status, text };

@@ -7,9 +7,7 @@ import { TransferObserved } from '@quittance/contracts/messages/transfer-observe
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPaymentDetails } from '@quittance/contracts/http/payments/payments.ts';
-import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { eventually } from '@quittance/testkit/eventually.ts';
 import { applyPolicy, markWebhookConfigured } from '../src/store/gate.ts';
 import { type Answer, type CallInit, network, type PaymentsUnderTest } from './service.ts';
 
@@ -33,21 +31,16 @@ export const policyOf = (merchantId: string, change: Partial<AccessPolicy> = {})
   ...change,
 });
 
-/** Fewer than the pool has connections: who waits for one for two seconds is refused. */
-const turns = createSemaphore(4);
-
 /** A merchant that may create: its policy and endpoint are known to payments and to their owners alike. */
 export async function newMerchant(payments: PaymentsUnderTest, change: Partial<AccessPolicy> = {}): Promise<string> {
   const merchantId = newId('mer');
   const policy = policyOf(merchantId, change);
   payments.stubs.policies.set(merchantId, policy);
   payments.stubs.endpoints.add(merchantId);
-  await turns(() =>
-    transaction(payments.db, async (tx) => {
-      await applyPolicy(tx, policy);
-      await markWebhookConfigured(tx, merchantId);
-    }),
-  );
+  await transaction(payments.db, async (tx) => {
+    await applyPolicy(tx, policy);
+    await markWebhookConfigured(tx, merchantId);
+  });
   return merchantId;
 }
 
@@ -73,19 +66,11 @@ export function create(
   return payments.call('POST', `/merchants/${merchantId}/payments`, body, init);
 }
 
-/** A busy machine may be too slow for the deadlines of the service. Who is told 503 asks again, as the contract says. */
-export const retryWhile503 = <T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> =>
-  eventually(async () => {
-    const answer = await ask();
-    if (answer.status === 503) throw new Error(answer.text);
-    return answer;
-  });
-
 /** A new payment of a new merchant, and the calls that a test makes about it. */
 export async function newPayment(payments: PaymentsUnderTest, order: Partial<Order> = {}, merchant?: string) {
   const merchantId = merchant ?? (await newMerchant(payments));
   const wanted = { key: newKey(), wallet: newWallet(), ...order };
-  const answer = await retryWhile503(() => create(payments, merchantId, wanted));
+  const answer = await create(payments, merchantId, wanted);
   if (answer.status !== 201) throw new Error(`creation answered ${answer.status}: ${answer.text}`);
   const payment: Payment = answer.json;
   const path = `/merchants/${merchantId}/payments/${payment.payment_id}`;
@@ -93,7 +78,7 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
     merchantId,
     payment,
     details: () => readDetails(payments, merchantId, payment.payment_id),
-    cancel: () => retryWhile503(() => payments.call<Payment>('POST', `${path}/cancel`)),
+    cancel: () => payments.call<Payment>('POST', `${path}/cancel`),
     /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
       const message = transferFor(merchantId, payment, transfer);
@@ -116,10 +101,18 @@ async function readDetails(
   paymentId: string,
 ): Promise<PaymentDetails> {
   const json: BodyOf<typeof ReadPaymentDetails> = { payments: [{ merchant_id: merchantId, payment_id: paymentId }] };
-  const answer = await retryWhile503(() =>
-    payments.call<ResponseOf<typeof ReadPaymentDetails>>('POST', '/payment-details', json),
-  );
+  const answer = await payments.call<ResponseOf<typeof ReadPaymentDetails>>('POST', '/payment-details', json);
   return answer.json.found[0]!.payment;
+}
+
+/** How often each message about a payment has been sent: what was committed counts, heard or not. */
+export async function countSent({ db }: PaymentsUnderTest, { payment }: TestPayment): Promise<Record<string, number>> {
+  const { rows } = await db.query<{ name: string; count: number }>(
+    `select name, count(*)::int from (select name, body from outbox union all select name, body from sent_message) as message
+      where body::json ->> 'payment_id' = $1 group by name`,
+    [payment.payment_id],
+  );
+  return Object.fromEntries(rows.map(({ name, count }) => [name, count]));
 }
 
 export type TestPayment = Awaited<ReturnType<typeof newPayment>>;

@@ -144,7 +144,7 @@ async function explain({ text, values }: (typeof sent)[number]) {
 const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 
 /** Few enough for one statement to end within the pool's time limit on a busy machine. */
-const BATCH = 20_000;
+const BATCH = 4_000;
 
 /** Writes the payments as they would be after years of creating them, and the transfers that paid them. */
 async function fill(): Promise<void> {

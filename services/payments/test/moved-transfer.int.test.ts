@@ -35,21 +35,20 @@ async function cancelledBefore(merchant: string, wallet: string, amount: string)
 
 /**
  * Has the transfer accepted for `other` while settling is held up between finding it and giving it to `freed`.
- * @param settle makes the service settle, which then waits for the older payment of the slot.
+ * @param moved makes the service settle, which then waits for the older payment of the slot.
  */
-async function race(
-  {
-    olderId,
-    freed,
-    other,
-    transfer,
-  }: { olderId: string; freed: TestPayment; other: TestPayment; transfer: TransferObserved },
-  settle: () => Promise<unknown>,
-): Promise<void> {
+async function race({
+  olderId,
+  freed,
+  other,
+  transfer,
+  moved,
+}: Record<'freed' | 'other', TestPayment> &
+  Record<'transfer' | 'moved', TransferObserved> & { olderId: string }): Promise<void> {
   const holder = await payments.db.connect();
-  await holder.query('begin');
+  await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
   await holder.query('select from payment where payment_id = $1 for update', [olderId]);
-  await settle();
+  await payments.say(TransferObserved, moved);
   await eventually(async () => expect(await waiting()).toBe(1));
   let isAnswered = false;
   const accepting = accept(payments, other, transfer).finally(() => (isAnswered = true));
@@ -57,7 +56,7 @@ async function race(
   await holder.query('rollback');
   holder.release();
   const { status } = await accepting;
-  await eventually(async () => expect(await waiting()).toBe(0));
+  await untilRecorded(payments, moved);
   const [winner, loser] = status === 200 ? [other, freed] : [freed, other];
   expect([await countPaidMessages(payments, winner), await countPaidMessages(payments, loser)]).toEqual([1, 0]);
   const paidBy = { transaction_id: transfer.transaction_id };
@@ -78,6 +77,6 @@ describe('a transfer that an operator accepts pays one payment', () => {
     const transfer = await freed.observe({ ...confirmed, block_timestamp: blockTime });
     expect(await untilRecorded(payments, transfer)).toMatchObject({ payment_id: null, reason: 'duplicate' });
     const moved = { ...moving, version: 2, to: newWallet() };
-    await race({ olderId, freed, other, transfer }, () => payments.say(TransferObserved, moved));
+    await race({ olderId, freed, other, transfer, moved });
   });
 });
