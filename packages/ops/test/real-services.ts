@@ -122,19 +122,20 @@ export async function startRealServices() {
     call<T>(urls[service], method, `/internal/v1${path}`, body && { actor: 'olga', reason: 'test', ...body });
 
   let nextReplica = 0;
-  /** Asks a replica of payments, the next one in turn, as the gateway would once it has let the request in. */
+  /** Asks a replica of payments, the next one in turn, as the gateway would once it has let the request in, again while it answers 503. */
   async function create(merchantId: string): Promise<Creation> {
     const { url } = replicas[nextReplica++ % replicas.length]!;
-    const answer = await call<{ detail?: { code?: string } }>(
-      url,
-      'POST',
-      `/internal/v1/merchants/${merchantId}/payments`,
-      {
-        ...{ idempotency_key: randomUUID(), amount: '1', network, description: 'Two tickets' },
-        merchant_wallet: `0x${randomBytes(20).toString('hex')}`,
-      },
-    );
-    return { status: answer.status, code: answer.body.detail?.code ?? null };
+    const creation = {
+      ...{ idempotency_key: randomUUID(), amount: '1', network, description: 'Two tickets' },
+      merchant_wallet: `0x${randomBytes(20).toString('hex')}`,
+    };
+    return eventually(async () => {
+      const path = `/internal/v1/merchants/${merchantId}/payments`;
+      const { status, body } = await call<{ detail?: { code?: string } }>(url, 'POST', path, creation);
+      // Quota, which is asked before a refusal, did not answer in time. With the same key it is the same creation.
+      if (status === 503) throw new Error('a creation was answered 503');
+      return { status, code: body.detail?.code ?? null };
+    });
   }
 
   const gateVersion = async (merchantId: string): Promise<number> => {

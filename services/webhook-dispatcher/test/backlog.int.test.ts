@@ -29,9 +29,9 @@ const openCircuit = (merchantId: string) =>
   changeLane(
     merchantId,
     `failures = 50, failing_since = now() - interval '11 s', error_category = 'connect_refused', times_opened = 3,
-     circuit_state = 'open', open_until = now() + interval '4 s', next_due_at = now() + interval '4 s'`,
+     circuit_state = 'open', open_until = now() + interval '1 hour', next_due_at = now() + interval '1 hour'`,
   );
-const pauseHost = (merchantId: string) => changeLane(merchantId, `next_due_at = now() + interval '30 s'`);
+const pauseHost = (merchantId: string) => changeLane(merchantId, `next_due_at = now() + interval '1 hour'`);
 
 const backlog = () => readBacklog(world.pool, { longest: 20 });
 const nothing = { due: 0, oldestSeconds: 0, overdueLanes: 0, heldLanes: 0, openLanes: 0, longest: [] };
@@ -93,7 +93,8 @@ describe('the backlog', () => {
     const { longest, due } = await readBacklog(world.pool, { longest: 2 });
     expect(due).toBe(4);
     expect(longest.map(({ merchantId }) => merchantId)).toEqual([merchants[1], merchants[3]]);
-    expect(Math.round(longest[0]!.oldestSeconds)).toBe(40);
+    expect(longest[0]!.oldestSeconds).toBeGreaterThanOrEqual(40);
+    expect(longest[0]!.oldestSeconds).toBeLessThan(70);
   });
 
   test('is counted up to its bounds only', async () => {

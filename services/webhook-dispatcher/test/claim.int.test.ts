@@ -5,7 +5,7 @@ import { paces, type Pace } from '../src/state.ts';
 import { releaseDeliveries, type Claimed } from '../src/store/claim.ts';
 import { markLanesSlow } from '../src/store/lane.ts';
 import { settleAttempts, type Outcome } from '../src/store/settle.ts';
-import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
+import { failure, outcome, left, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 let pool: Pool;
@@ -36,7 +36,7 @@ describe('a claim', () => {
       url: 'https://hooks.io/',
     });
     expect(await claim()).toEqual([]);
-    expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: 45 });
+    expect(await stateOf(eventId)).toMatchObject({ status: 'pending', leased: true, due_in: left(45) });
   });
 
   test('leases no more of a lane than may be in flight, and visits all lanes in turn', async () => {
@@ -196,7 +196,7 @@ describe('a settlement', () => {
       interruptions: 0,
       error_category: 'http_5xx',
       leased: false,
-      due_in: 30,
+      due_in: left(30),
     });
     await lapse();
     await pool.query('update delivery set next_attempt_at = now()');

@@ -90,7 +90,8 @@ test.each<[string, Dial]>([
   });
   const connections = createConnections({ connector: dual, perHost: 4 });
   expect(await post(connections, 'dual')).toMatchObject({ answer: { status: 200 } });
-  expect(dialled).toEqual([six[0], '8.8.8.8']);
+  // Where connecting takes a busy machine a while, others are tried beside it.
+  expect(dialled.slice(0, 2)).toEqual([six[0], '8.8.8.8']);
   await connections.close();
 });
 

@@ -238,6 +238,13 @@ test('a signing key that cannot be opened uses no attempt, and delays no other m
   await eventually(() => expect(world.dispatcher().log()).toContain('a signing key cannot be opened'));
   await ends(await world.pay(other), { status: 'delivered' });
   const released = await ends(payment, { status: 'pending', attempts: 0, error_category: null });
+  // It is released, and its lane put off, after the line in the log.
+  await eventually(async () => {
+    const { rows } = await world.pool.query(`select circuit_state from lane where merchant_id = $1`, [
+      merchant.merchantId,
+    ]);
+    expect(rows).toEqual([{ circuit_state: 'open' }]);
+  });
   expect(world.receiver.connections(merchant.host)).toBe(0);
 
   const rotated = await world.call('POST', `/merchants/${merchant.merchantId}/webhook/rotate-key`);
@@ -380,7 +387,7 @@ test('no signing key appears in the log or, in clear, in the database', async ()
   const merchant = await world.merchant();
   world.receiver.answer(merchant.host, status(500), status(200));
   await ends(await world.pay(merchant), { status: 'delivered' });
-  expect(world.dispatcher().log()).toContain(merchant.merchantId);
+  await eventually(() => expect(world.dispatcher().log()).toContain(merchant.merchantId));
   expect(world.dispatcher().log()).not.toContain(merchant.signingKey);
   const { rows } = await world.pool.query<{ secret_encrypted: Buffer }>(
     `select secret_encrypted from signing_key where key_id = $1`,

@@ -79,10 +79,10 @@ test.each([1, 2])(
   'with %i process(es), receivers that hang for ever, known and new ones, never keep the others waiting',
   async (processes) => {
     await world.empty();
-    const hanging = [
-      ...(await Promise.all(Array.from({ length: 60 }, (_, n) => world.addMerchant(`new${n}.hanging.io`, 'new')))),
-      ...(await Promise.all(Array.from({ length: 20 }, (_, n) => world.addMerchant(`old${n}.hanging.io`, 'slow')))),
-    ];
+    // One after the other, so that none has to wait for a connection of the pool.
+    const hanging: string[] = [];
+    for (let n = 0; n < 60; n += 1) hanging.push(await world.addMerchant(`new${n}.hanging.io`, 'new'));
+    for (let n = 0; n < 20; n += 1) hanging.push(await world.addMerchant(`old${n}.hanging.io`, 'slow'));
     for (const merchantId of hanging) for (let n = 0; n < 3; n += 1) await world.addEvent(merchantId);
     const dispatchers = Array.from({ length: processes }, startDispatcher);
     const dispatcher = (n: number) => dispatchers[n % processes]!;

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { byMerchant } from '../src/store/audit.ts';
@@ -9,7 +10,7 @@ import { giveUpDeliveries } from '../src/store/give-up.ts';
 import { holdLane, openLaneCircuits } from '../src/store/lane.ts';
 import { startCycle } from '../src/store/retry.ts';
 import { settleAttempts } from '../src/store/settle.ts';
-import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
+import { failure, outcome, left, startStoreWorld, type StoreWorld } from './store-world.ts';
 
 let world: StoreWorld;
 beforeAll(async () => {
@@ -54,6 +55,17 @@ const endPause = (merchantId: string) =>
     [merchantId],
   );
 
+/** A lane whose circuit is open, from a moment in this test on, for so many seconds. */
+const openFor = (seconds: number) => ({ circuit_state: 'open', open_for: left(seconds), due_in: left(seconds) });
+
+/** Makes the pause of an open circuit last: however long the rest of a test takes, it is not over by itself. */
+const keepOpen = (merchantId: string) =>
+  world.pool.query(
+    `update lane set open_until = open_until + interval '1 hour', next_due_at = next_due_at + interval '1 hour'
+      where merchant_id = $1 and circuit_state = 'open'`,
+    [merchantId],
+  );
+
 /** A merchant with events, whose lane's circuit is open for the first time. */
 async function openLane({ events = 30 } = {}) {
   const merchantId = await world.addMerchant();
@@ -61,19 +73,15 @@ async function openLane({ events = 30 } = {}) {
   for (let n = 0; n < events; n += 1) eventIds.push(await world.addEvent(merchantId));
   await fail(await world.claim({ perLane: 3 }));
   await fail(await world.claim({ perLane: 1 }));
-  expect(await laneOf(merchantId)).toMatchObject({ failures: 4, circuit_state: 'open', times_opened: 1, open_for: 1 });
+  expect(await laneOf(merchantId)).toMatchObject({ failures: 4, times_opened: 1, ...openFor(1) });
   return { merchantId, eventIds };
 }
 
 describe('the circuit of a lane whose receiver keeps failing', () => {
   test("opens, and the lane's other events are charged no attempts", async () => {
     const { merchantId } = await openLane();
-    expect(await laneOf(merchantId)).toMatchObject({
-      circuit_state: 'open',
-      recovery_limit: null,
-      error_category: 'http_5xx',
-      due_in: 1,
-    });
+    expect(await laneOf(merchantId)).toMatchObject({ ...openFor(1), recovery_limit: null, error_category: 'http_5xx' });
+    await keepOpen(merchantId);
     expect(await world.claim()).toEqual([]);
     const { rows } = await world.pool.query(`select sum(attempts)::int as attempts from delivery`);
     expect(rows).toEqual([{ attempts: 4 }]);
@@ -82,7 +90,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
   test('stays closed for failures that all came within a few seconds', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
-    const patient = { ...policy, openAfterSeconds: 10 };
+    const patient = { ...policy, openAfterSeconds: 3_600 };
     const failed = async () => {
       const outcomes = (await world.claim()).map((c) => outcome(c, { ...failure, retry_delay_seconds: 0 }));
       await settleAttempts(world.pool, outcomes, patient);
@@ -90,20 +98,20 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     await failed();
     await failed();
     expect(await laneOf(merchantId)).toMatchObject({ failures: 16, circuit_state: 'closed', open_for: null });
-    await world.pool.query(`update lane set failing_since = now() - interval '11 seconds'`);
+    await world.pool.query(`update lane set failing_since = now() - interval '3601 seconds'`);
     await failed();
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 24, open_for: 1 });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 24, ...openFor(1) });
   });
 
   test('opens at once when ten times as many attempts fail', async () => {
     const merchantId = await world.addMerchant();
     for (let n = 0; n < 40; n += 1) await world.addEvent(merchantId);
     const quick = (await world.claim({ perLane: 40 })).map((c) => outcome(c, { ...failure, retry_delay_seconds: 60 }));
-    const patient = { ...policy, openAfterSeconds: 10 };
+    const patient = { ...policy, openAfterSeconds: 3_600 };
     await settleAttempts(world.pool, quick.slice(0, 39), patient);
     expect(await laneOf(merchantId)).toMatchObject({ failures: 39, circuit_state: 'closed', open_for: null });
     await settleAttempts(world.pool, quick.slice(39), patient);
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 40, open_for: 1 });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 40, ...openFor(1) });
   });
 
   test('stays closed while an attempt succeeds now and then', async () => {
@@ -126,12 +134,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
       // Another process, which does not know of the probe.
       expect(await world.claim()).toEqual([]);
       await fail(probe);
-      expect(await laneOf(merchantId)).toMatchObject({
-        circuit_state: 'open',
-        open_for: rest,
-        due_in: rest,
-        recovery_limit: null,
-      });
+      expect(await laneOf(merchantId)).toMatchObject({ ...openFor(rest), recovery_limit: null });
     }
   });
 
@@ -158,12 +161,7 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     await endPause(merchantId);
     await succeed(await world.claim());
     await fail(await world.claim());
-    expect(await laneOf(merchantId)).toMatchObject({
-      circuit_state: 'open',
-      open_for: 2,
-      times_opened: 2,
-      recovery_limit: null,
-    });
+    expect(await laneOf(merchantId)).toMatchObject({ ...openFor(2), times_opened: 2, recovery_limit: null });
   });
 
   test('is not opened for longer by attempts that were in flight when it opened', async () => {
@@ -173,23 +171,30 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
     await fail(claimed.slice(0, 4));
     await fail(claimed.slice(4, 6));
     await fail(claimed.slice(6), { retry_delay_seconds: null });
-    expect(await laneOf(merchantId)).toMatchObject({ failures: 8, times_opened: 1, open_for: 1, due_in: 1 });
+    expect(await laneOf(merchantId)).toMatchObject({ failures: 8, times_opened: 1, ...openFor(1) });
+    await keepOpen(merchantId);
     expect(await world.claim()).toEqual([]);
   });
 
   test('stays open when new events come', async () => {
     const { merchantId } = await openLane();
     await fail(await endPause(merchantId).then(() => world.claim()));
+    expect(await laneOf(merchantId)).toMatchObject(openFor(2));
+    await keepOpen(merchantId);
     await world.addEvent(merchantId);
     expect(await world.claim()).toEqual([]);
-    expect(await laneOf(merchantId)).toMatchObject({ open_for: 2, due_in: 2 });
+    expect(await laneOf(merchantId)).toMatchObject(openFor(3_602));
   });
 
   test('is probed again when the lease of a probe lapses because its process died', async () => {
     const { merchantId } = await openLane();
     await endPause(merchantId);
     const [lost] = await world.claim();
-    expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'half_open', open_for: 45, due_in: 45 });
+    expect(await laneOf(merchantId)).toMatchObject({
+      circuit_state: 'half_open',
+      open_for: left(45),
+      due_in: left(45),
+    });
     await endPause(merchantId);
     await world.pool.query(`update delivery set next_attempt_at = now() where event_id = $1`, [lost!.event_id]);
     const again = await world.claim();
@@ -206,14 +211,15 @@ describe('the circuit of a lane whose receiver keeps failing', () => {
       `update lane set circuit_state = 'open', open_until = now() + interval '30 seconds', next_due_at = now() + interval '30 seconds'`,
     );
     await releaseDeliveries(world.pool, straggler, 5);
-    expect(await laneOf(merchantId)).toMatchObject({ due_in: 30 });
+    expect(await laneOf(merchantId)).toMatchObject({ due_in: left(30) });
     await endPause(merchantId);
     await releaseDeliveries(world.pool, await world.claim(), 5);
-    expect(await laneOf(merchantId)).toMatchObject({ due_in: 5 });
+    expect(await laneOf(merchantId)).toMatchObject({ due_in: left(5) });
   });
 
   test('does not keep other lanes waiting', async () => {
-    await openLane();
+    const { merchantId } = await openLane();
+    await keepOpen(merchantId);
     const eventId = await world.addEvent(await world.addMerchant('other.io'));
     expect((await world.claim()).map((c) => c.event_id)).toEqual([eventId]);
   });
@@ -260,12 +266,7 @@ describe('an open circuit is probed at once', () => {
     for (let n = 0; n < 9; n += 1) await world.addEvent(merchantId);
     await openLaneCircuits(world.pool, new Set([merchantId]), 60);
     expect(await world.claim()).toEqual([]);
-    expect(await laneOf(merchantId)).toMatchObject({
-      circuit_state: 'open',
-      open_for: 60,
-      due_in: 60,
-      error_category: 'interrupted',
-    });
+    expect(await laneOf(merchantId)).toMatchObject({ ...openFor(60), error_category: 'interrupted' });
     await setUrl(merchantId, 'https://new.io/');
     expect(await world.claim()).toHaveLength(1);
   });
@@ -282,9 +283,11 @@ describe('an open circuit is probed at once', () => {
 
   test('but not when the same URL is set again, and no URL makes a failing receiver look like a healthy one', async () => {
     const { merchantId } = await openLane();
-    const before = await laneOf(merchantId);
+    await keepOpen(merchantId);
+    const wholeLane = () => world.pool.query<object>('select * from lane').then(({ rows }) => rows);
+    const before = await wholeLane();
     await setUrl(merchantId, 'https://hooks.io/');
-    expect(await laneOf(merchantId)).toEqual(before);
+    expect(await wholeLane()).toEqual(before);
     expect(await world.claim()).toEqual([]);
     for (const url of ['https://hooks.io/2', 'https://hooks.io/']) {
       await setUrl(merchantId, url);
@@ -310,13 +313,19 @@ describe('a host that gets fewer attempts', () => {
     const merchants = [await world.addMerchant('dead.io'), await world.addMerchant('dead.io')];
     const eventIds = await Promise.all(merchants.map((merchantId) => world.addEvent(merchantId)));
     const resting = { hosts: { 'dead.io': { room: 1, pause_seconds: 4 } } };
-    expect(await world.claim(resting)).toEqual([]);
-    for (const merchantId of merchants) expect(await laneOf(merchantId)).toMatchObject({ due_in: 0 });
+    await transaction(world.pool, async (tx) => {
+      // In one transaction, so that now() stands still: they are due, and have not been for long.
+      await tx.query(`update lane set next_due_at = now()`);
+      expect(await world.claim(resting, tx as unknown as Pool)).toEqual([]);
+      expect((await tx.query(`select from lane where next_due_at = now()`)).rowCount).toBe(2);
+    });
     await world.pool.query(`update lane set next_due_at = now() - interval '1.6 seconds'`);
     expect(await world.claim(resting)).toEqual([]);
     for (const merchantId of merchants)
-      expect(await laneOf(merchantId)).toMatchObject({ due_in: 4, circuit_state: 'closed', open_for: null });
-    for (const id of eventIds) expect(await world.stateOf(id)).toMatchObject({ attempts: 0, due_in: 0, leased: false });
+      expect(await laneOf(merchantId)).toMatchObject({ due_in: left(4), circuit_state: 'closed', open_for: null });
+    for (const id of eventIds)
+      expect(await world.stateOf(id)).toMatchObject({ attempts: 0, due_in: left(0), leased: false });
+    await world.pool.query(`update lane set next_due_at = next_due_at + interval '1 hour'`);
     expect(await world.claim()).toEqual([]);
     await endPause(merchants[0]!);
     expect(await world.claim()).toHaveLength(1);

@@ -62,9 +62,8 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
     header.writeUInt16BE(entries.length, 6);
     return Buffer.concat([header, query.subarray(12, end), ...entries]);
   };
-  const tcp = await listenTcp((query) => answer(query, 'tcp'));
-  const { port } = tcp.server.address() as AddressInfo;
-  const udp = createSocket('udp4');
+  const { tcp, udp } = await listenOnBoth((query) => answer(query, 'tcp'));
+  const { port } = udp.address();
   udp.on('message', (query, from) => {
     const response = answer(query, 'udp');
     const { name, type } = readQuestion(query);
@@ -76,8 +75,6 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
     if (isLate) setTimeout(reply, zone.lateMs ?? LATE_MS);
     else reply();
   });
-  udp.bind(port, '127.0.0.1');
-  await once(udp, 'listening');
   return {
     address: `127.0.0.1:${port}`,
     questions: (name) => asked.get(name) ?? 0,
@@ -86,6 +83,23 @@ export async function startNameServer(zones: Record<string, Zone>): Promise<Name
       tcp.close();
     },
   };
+}
+
+/** One port for both. One that is free for TCP may be in use for UDP, as every resolver on the machine uses some: then another one is. */
+async function listenOnBoth(answerTcp: (query: Buffer) => Buffer | null) {
+  for (;;) {
+    const tcp = await listenTcp(answerTcp);
+    const udp = createSocket('udp4');
+    try {
+      udp.bind((tcp.server.address() as AddressInfo).port, '127.0.0.1');
+      await once(udp, 'listening');
+      return { tcp, udp };
+    } catch (error) {
+      tcp.close();
+      udp.close();
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }
 
 /** Over TCP each question and answer is led by its length. */

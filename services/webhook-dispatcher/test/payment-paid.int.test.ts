@@ -92,7 +92,7 @@ test('a payment whose event cannot be stored delays no other of its batch, and g
     await eventually(async () =>
       expect((await eventsOf(payments)).map((row) => row.payment_id).toSorted()).toEqual(idsOf(others)),
     );
-    expect(dispatcher.log()).toContain('its messages are processed one by one');
+    await eventually(() => expect(dispatcher.log()).toContain('its messages are processed one by one'));
   } finally {
     await world.pool.query('drop trigger refused on event; drop function refuse_event()');
   }

@@ -35,6 +35,8 @@ export async function startReceiver(authority: Authority): Promise<Receiver> {
   const renewed = new Set<string>();
   const server = createServer(
     {
+      // Announced to the dispatcher: however long a busy machine takes for the next event, its connection still stands.
+      keepAliveTimeout: 120_000,
       SNICallback: (name, callback) => {
         const expired = name.startsWith('expired.') && !renewed.has(name);
         const selfSigned = name.startsWith('self-signed.');

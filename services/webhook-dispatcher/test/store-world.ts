@@ -34,6 +34,17 @@ export const outcome = (claimed: Claimed, over: Partial<Outcome> = {}): Outcome 
   ...over,
 });
 
+let beganMs = performance.now();
+/**
+ * Matches what is left of so many whole seconds that were given since the tables were last emptied: as much less as has passed since
+ * then, which on a busy machine is more than none.
+ */
+export const left = (seconds: number) => ({
+  asymmetricMatch: (found: unknown) =>
+    typeof found === 'number' && found <= seconds && found >= seconds - (performance.now() - beganMs) / 1000,
+  toString: () => `what is left of ${seconds} seconds`,
+});
+
 /** The dispatcher's tables, and what a dispatcher does with them, without one. */
 export async function startStoreWorld({ connections = 10 } = {}) {
   const database = await testDatabase({ schema, migrations });
@@ -54,7 +65,10 @@ export async function startStoreWorld({ connections = 10 } = {}) {
     vault,
     tryClaim,
     claim: async (...args: Parameters<typeof tryClaim>) => (await tryClaim(...args)).claimed,
-    empty: () => pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt'),
+    async empty(): Promise<void> {
+      await pool.query('truncate lane, delivery, event, endpoint, signing_key, attempt');
+      beganMs = performance.now();
+    },
 
     /** @param pace of its lane: by default as if its receiver had answered. */
     async addMerchant(host = 'hooks.io', pace: Pace = 'quick'): Promise<string> {

@@ -107,7 +107,7 @@ describe('a name is dialled only when all it leads to is public', () => {
     }
     // So would the real dialler be, without the rules before it.
     const before = trap.hits();
-    await expect(dialPublic(trap.port)({ address: ownAddress, host: 'a.io', timeoutMs: 2_000 })).rejects.toThrow();
+    await expect(dialPublic(trap.port)({ address: ownAddress, host: 'a.io', timeoutMs: 30_000 })).rejects.toThrow();
     expect(trap.hits()).toBe(before + 1);
   });
 
@@ -135,7 +135,10 @@ describe('a name is dialled only when all it leads to is public', () => {
     zones['no-six.io'] = { ...outside, silentFor: 'aaaa' };
     zones['no-four.io'] = { aaaa: ['0:0:0:0:0:0:0:1'], silentFor: 'a' };
     expect(await send('https://no-six.io/')).toMatchObject({ errorCategory: null });
-    expect(await send('https://no-four.io/')).toMatchObject({ errorCategory: 'blocked_address' });
+    // The missing kind is waited for until there is a second left, which a busy machine may need for the rest.
+    await eventually(async () =>
+      expect(await send('https://no-four.io/')).toMatchObject({ errorCategory: 'blocked_address' }),
+    );
   });
 });
 

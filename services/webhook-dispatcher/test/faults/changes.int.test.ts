@@ -38,8 +38,15 @@ test.each(changes)(
     await claimer.query('begin');
     expect(await store.claim({}, claimer as unknown as Pool)).toHaveLength(1);
 
+    /** However long this test takes to see that it waits. */
+    const changePatiently = async (...[tx, id]: Parameters<typeof change>) => {
+      await tx.query(`set local statement_timeout = '30s'`);
+      return change(tx, id);
+    };
     let isAnswered = false;
-    const changed = transaction(store.pool, (tx) => change(tx, merchantId)).finally(() => (isAnswered = true));
+    const changed = transaction(store.pool, (tx) => changePatiently(tx, merchantId), { lockTimeoutMs: 30_000 }).finally(
+      () => (isAnswered = true),
+    );
     try {
       await eventually(async () => {
         const { rowCount } = await store.pool.query(

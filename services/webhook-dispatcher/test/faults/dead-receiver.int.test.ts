@@ -66,4 +66,4 @@ test('a dead receiver with a backlog gets few attempts, delays no other receiver
   gate.letGo(status(200));
   await site.delivered([dead], BACKLOG, { timeoutMs: 60_000 });
   expect(await laneOf(dead)).toEqual({ failures: 0, circuit_state: 'closed', times_opened: 0 });
-}, 120_000);
+}, 180_000);

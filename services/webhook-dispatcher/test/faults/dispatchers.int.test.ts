@@ -34,9 +34,9 @@ const attemptsOf = async (merchants: readonly Merchant[]): Promise<number> => {
 
 test('late failures of a dispatcher that was frozen are ignored, and its late successes count', async () => {
   const [first, second] = [createGate(), createGate()];
-  const byAnother = await site.merchants(4, ({ nth }) => (nth === 1 ? first.hold : status(200)));
-  const givenUp = await site.merchants(2, ({ nth }) => (nth === 1 ? first.hold : status(500)));
-  const underWay = await site.merchants(2, ({ nth }) => (nth === 1 ? first.hold : second.hold));
+  const byAnother = await site.knownMerchants(4, ({ nth }) => (nth === 1 ? first.hold : status(200)));
+  const givenUp = await site.knownMerchants(2, ({ nth }) => (nth === 1 ? first.hold : status(500)));
+  const underWay = await site.knownMerchants(2, ({ nth }) => (nth === 1 ? first.hold : second.hold));
   const all = [...byAnother, ...givenUp, ...underWay];
   await site.pay(all, 48);
   await eventually(() => expect(first.held()).toBe(48));
@@ -68,7 +68,7 @@ test('late failures of a dispatcher that was frozen are ignored, and its late su
   second.letGo(status(200));
   await site.delivered(underWay, 12);
   expect(await site.count(underWay, 'attempts = 1')).toBe(12);
-}, 120_000);
+}, 180_000);
 
 test('every event that is claimed after the answer to a rotation or a PUT has the new key and the new URL', async () => {
   await startSecond();
@@ -93,7 +93,7 @@ test('every event that is claimed after the answer to a rotation or a PUT has th
     }
   }
   expect(looked).toBeGreaterThan(100);
-}, 60_000);
+}, 180_000);
 
 type Change = {
   merchant: Merchant;
@@ -123,18 +123,26 @@ test('dispatchers that are stopped one after the other under load lose no event 
     20,
     () => (response) => void setTimeout(() => response.writeHead(200).end(), 30),
   );
+  const hosts = new Set(merchants.map(({ host }) => host));
+  const visits = () => site.book.all.filter(({ host }) => hosts.has(host));
   for (let stop = 1; stop <= 3; stop += 1) {
     const paying = site.pay(merchants, 200);
-    await eventually(async () => expect(await site.count(merchants, 'lease_id is not null')).toBeGreaterThan(0));
+    await eventually(() => expect(visits().some(({ open }) => open)).toBe(true), { intervalMs: 5 });
     expect(await dispatchers.shift()!.stop()).toBe(0);
     dispatchers.push(await site.world.restart());
     await paying;
   }
   await site.delivered(merchants, 600);
-  expect(await site.count(merchants, 'attempts = 1 and interruptions = 0')).toBe(600);
-  const hosts = new Set(merchants.map(({ host }) => host));
-  expect(site.book.all.filter(({ host }) => hosts.has(host))).toHaveLength(600);
-}, 60_000);
+  expect(await site.count(merchants, 'interruptions = 0')).toBe(600);
+  expect(visits()).toHaveLength(600);
+  // On a busy machine some may not have connected in time, which sends nothing.
+  const { rows } = await site.world.pool.query(
+    `select error_category, count(*)::int from attempt join event using (event_id)
+      where merchant_id = any($1) and error_category is distinct from 'connect_timeout' group by 1`,
+    [merchants.map(({ merchantId }) => merchantId)],
+  );
+  expect(rows).toEqual([{ error_category: null, count: 600 }]);
+}, 180_000);
 
 const RETRIES = amountOf({ short: 200, long: 1_000 });
 
@@ -183,7 +191,7 @@ test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; w
 
   await startWith({}, () => site.delivered(merchants, 20));
   expect(await site.count(merchants, 'attempts = 1')).toBe(20);
-}, 60_000);
+}, 180_000);
 
 /** Has Node load something before the service that moves its clock, and nothing else's. */
 const FAST_CLOCK = {

@@ -51,11 +51,11 @@ test('a receiver that resets the connection after it has read an event gets it e
   const visits = Map.groupBy(visitsOf(merchants), ({ event }) => event.event_id);
   expect([...visits.values()].map((same) => same.length)).toEqual(Array(100).fill(2));
   expect([...visits.values()].every(([first, second]) => first!.body.equals(second!.body))).toBe(true);
-}, 60_000);
+}, 180_000);
 
 test('while a tenth of the receivers hang, all events of the others arrive', async () => {
   const gate = createGate();
-  const hanging = await site.merchants(2, () => gate.hold);
+  const hanging = await site.knownMerchants(2, () => gate.hold);
   const others = await site.merchants(18);
   await site.pay(hanging, 40);
   // Each has as much in flight as one merchant may have.
@@ -63,12 +63,13 @@ test('while a tenth of the receivers hang, all events of the others arrive', asy
   await site.pay(others, 360);
   await site.delivered(others, 360);
   expect(await site.count(hanging, `status = 'delivered'`)).toBe(0);
-  expect(await site.count(hanging, `lease_id is not null`)).toBe(16);
+  // Those that have hung for fifteen seconds by now make room for as many.
+  await eventually(async () => expect(await site.count(hanging, `lease_id is not null`)).toBe(16));
 
   for (const { host } of hanging) site.book.treat(host, () => status(200));
   gate.letGo(status(200));
   await site.delivered(hanging, 40);
-}, 60_000);
+}, 180_000);
 
 test('an event for a receiver whose certificate has ended waits, and arrives once the certificate is renewed', async () => {
   const [merchant] = (await site.merchants(1)) as [Merchant];
@@ -79,21 +80,21 @@ test('an event for a receiver whose certificate has ended waits, and arrives onc
   const [payment] = await site.pay([merchant], 1);
   const { event_id: eventId } = await eventually(async () => {
     const delivery = await site.world.delivery(payment!);
-    expect(delivery).toMatchObject({ error_category: 'tls_error' });
+    expect(delivery).toMatchObject({ status: 'failed', error_category: 'tls_error' });
     return delivery;
   });
   expect(site.book.of(host)).toEqual([]);
 
   site.world.receiver.renew(host);
-  // Its attempts may be used up by now.
-  await site.world.call('POST', `/merchants/${merchant.merchantId}/events/${eventId}/retry`);
+  const retry = `/merchants/${merchant.merchantId}/events/${eventId}/retry`;
+  expect((await site.world.call('POST', retry)).status).toBe(202);
   await site.delivered([merchant], 1);
   expect(site.book.of(host)).toHaveLength(1);
-}, 60_000);
+}, 180_000);
 
 test('a status line of 200 is a success, even when the body after it never ends', async () => {
   await site.delivered(endless, 4);
   expect(await site.count(endless, 'attempts = 1 and interruptions = 0')).toBe(4);
   expect(visitsOf(endless)).toHaveLength(4);
   await eventually(() => expect(visitsOf(endless).filter(({ open }) => open)).toEqual([]));
-}, 60_000);
+}, 180_000);

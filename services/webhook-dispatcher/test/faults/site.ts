@@ -12,6 +12,11 @@ export type Site = {
   book: VisitorsBook;
   /** New merchants with an endpoint each. @param manner how their receivers treat requests; without it all are accepted. */
   merchants(count: number, manner?: Manner): Promise<Merchant[]>;
+  /**
+   * The same, as if each had answered before: of a new one only one attempt is made until that has taken five seconds, and of fifteen
+   * seconds, after which a held request ends, that is much.
+   */
+  knownMerchants(count: number, manner?: Manner): Promise<Merchant[]>;
   /** Has so many payments of these merchants paid, in turn, and waits until the messages are in the outbox. */
   pay(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]>;
   /** Calls an internal route of that process. */
@@ -40,15 +45,23 @@ export async function openSite({ retryDelaysSeconds = '0,0,0,0,0,0,0,0' } = {}):
   const world = await startWorld({ retryDelaysSeconds });
   const book = openVisitorsBook(world.receiver);
   let paid = 0;
+  const addMerchants: Site['merchants'] = async (count, manner = () => status(200)) => {
+    const merchants = await forEach(count, () => world.merchant());
+    for (const { host, keyId, signingKey } of merchants) {
+      book.keys.set(keyId, signingKey);
+      book.treat(host, manner);
+    }
+    return merchants;
+  };
   return {
     world,
     book,
-    async merchants(count, manner = () => status(200)) {
-      const merchants = await forEach(count, () => world.merchant());
-      for (const { host, keyId, signingKey } of merchants) {
-        book.keys.set(keyId, signingKey);
-        book.treat(host, manner);
-      }
+    merchants: addMerchants,
+    async knownMerchants(count, manner) {
+      const merchants = await addMerchants(count, manner);
+      await world.pool.query(`update lane set pace = 'quick' where merchant_id = any($1)`, [
+        merchants.map(({ merchantId }) => merchantId),
+      ]);
       return merchants;
     },
     pay: (merchants, count) =>
@@ -74,7 +87,7 @@ export async function openSite({ retryDelaysSeconds = '0,0,0,0,0,0,0,0' } = {}):
       return body.key_id;
     },
     count: (merchants, condition) => countDeliveries(world, merchants, condition),
-    delivered: (merchants, count, { timeoutMs = 30_000 } = {}) =>
+    delivered: (merchants, count, { timeoutMs = 60_000 } = {}) =>
       eventually(
         async () => {
           const delivered = await countDeliveries(world, merchants, `status = 'delivered'`);
