@@ -117,7 +117,8 @@ describe('a request', () => {
     const owner = await startOwner((_request, response, count) => {
       if (count === 2) response.writeHead(200, { 'content-length': '100' }).write('half');
     });
-    const client = clientOf(owner.url, 100);
+    // Time enough for the request to arrive, however busy the machine is.
+    const client = clientOf(owner.url, 1_000);
     expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
     expect(await failure(client, { method: 'GET', path: '/' })).toBeInstanceOf(ServiceUnavailable);
     expect(owner.requests).toHaveLength(2);
@@ -220,17 +221,17 @@ describe('a call within a request', () => {
 
   test('says how long it waits: as long as any call, and no longer than the caller of the request', async () => {
     const owner = await startOwner((_request, response) => response.end('{}'));
-    const client = clientOf(owner.url, 5_000);
+    const client = clientOf(owner.url, 50_000);
     const ask = () => send(client, { method: 'GET', path: '/' });
     await ask();
-    await withCaller(createCaller(60_000, never), ask);
-    await withCaller(createCaller(2_000, never), ask);
+    await withCaller(createCaller(600_000, never), ask);
+    await withCaller(createCaller(20_000, never), ask);
     const waits = owner.requests.map(({ headers }) => Number(headers['x-timeout-ms']));
-    for (const [position, most] of [5_000, 5_000, 2_000].entries()) {
+    for (const [position, most] of [50_000, 50_000, 20_000].entries()) {
       expect(waits[position]).toBeLessThanOrEqual(most);
       expect(waits[position]).toBeGreaterThan(0);
     }
-    expect(waits[1]).toBeGreaterThan(2_000);
+    expect(waits[1]).toBeGreaterThan(20_000);
   });
 
   test('is given up when the caller of the request hangs up, and the service sees that', async () => {

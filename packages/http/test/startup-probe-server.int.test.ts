@@ -1,11 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { serveStartupProbes } from '../src/server/startup-probe-server.ts';
 import { rawClient, startServer } from './server-fixture.ts';
 
-/** A port that was free a moment ago. */
+/** A port that was free a moment ago, and is none of those that the system gives to whoever asks for any. */
 async function config() {
-  const server = await startServer();
+  const server = await eventually(() => startServer({ port: 10_100 + randomInt(9_000) }));
   await server.stop();
   return { host: '127.0.0.1', port: server.port };
 }

@@ -299,7 +299,9 @@ describe('a public token', () => {
   test('shows the status without a key, never cached, and is counted by itself', async () => {
     const token = known();
     const view = () => gateway.call('GET', `/api/v1/payments/${token}`);
-    const answers = await Promise.all(Array.from({ length: 125 }, view));
+    const answers = [];
+    // One after the other: of so many at once a busy machine answers some too late, which is a 503.
+    for (let views = 0; views < 125; views += 1) answers.push(await view());
     const [answer] = answers.filter(({ status }) => status === 200);
     expect(answer?.json()).toEqual(body);
     expect(answer?.headers['cache-control']).toBe('no-store');
