@@ -28,7 +28,7 @@ describe('a customer with a browser', () => {
   afterAll(async () => {
     await browser.close();
     await stack.close();
-  }, 60_000);
+  }, 180_000);
 
   const stateOf = (page: Page) => page.locator('main').getAttribute('data-state');
   const shows = (page: Page, state: string) =>

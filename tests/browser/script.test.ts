@@ -130,12 +130,12 @@ describe('polling', () => {
   test('tells of a lost connection, and no longer once it is back', async () => {
     const shown = await watchPage(opened.browser, opened.stage.show(checkout('waiting')));
     shown.answers = PENDING;
-    await shown.context.setOffline(true);
+    await shown.connect(false);
     await shown.pass(1_000);
     expect(await noteOf(shown)).toContain('No connection');
     await shown.pass(60_000);
     const before = (await shown.asked()).length;
-    await shown.context.setOffline(false);
+    await shown.connect(true);
     await eventually(async () => {
       await shown.settled();
       expect((await shown.asked()).length).toBe(before + 1);
@@ -147,13 +147,13 @@ describe('polling', () => {
   test('says that the connection is lost for as long as the browser says so, and never beside a verdict', async () => {
     const url = opened.stage.show(checkout('waiting', { minutesLeft: 0.5 }));
     const shown = await watchPage(opened.browser, url);
-    await shown.context.setOffline(true);
+    await shown.connect(false);
     for (let second = 0; second < 25; second += 1) {
       await shown.pass(1_000);
       expect(await noteOf(shown)).toContain('No connection');
     }
     shown.answers = 'network failure';
-    await shown.context.setOffline(false);
+    await shown.connect(true);
     opened.stage.change(url, checkout('expired'));
     await shown.live(8);
     expect([await stateOf(shown), await noteOf(shown)]).toEqual(['expired', '']);

@@ -44,7 +44,7 @@ describe('the public contract', () => {
     running = await contractStack();
   }, 180_000);
 
-  afterAll(() => running.close(), 60_000);
+  afterAll(() => running.close(), 180_000);
 
   const windows = rateWindows(contract);
   windows.open();

@@ -34,7 +34,7 @@ describe('outages', () => {
     anybody = apiAt(stack.file.edge_url);
   }, 180_000);
 
-  afterAll(() => stack.close(), 60_000);
+  afterAll(() => stack.close(), 180_000);
 
   /** Each test has its own, since its requests count. News of it may be late when the outage before has just ended. */
   async function openShop(): Promise<void> {
@@ -100,7 +100,6 @@ describe('outages', () => {
       const sameOrder = payments.filter(({ amount }) => amount === '1.02');
       expect(sameOrder.map(({ payment_id: id }) => id)).toEqual([made.payment_id]);
     },
-    90_000,
   );
 
   rule(
@@ -118,7 +117,6 @@ describe('outages', () => {
       }
       await recovered(reads);
     },
-    90_000,
   );
 
   rule(
@@ -137,31 +135,25 @@ describe('outages', () => {
       await killed;
       expect([...seen].toSorted((a, b) => a - b)).toEqual([200, 503]);
     },
-    60_000,
   );
 
-  rule(
-    'errors.503',
-    'while webhook-dispatcher is not there, webhook calls are 503 and payments go on',
-    async () => {
-      await openShop();
-      await whileStopped(processOf('webhook-dispatcher'), async () => {
-        await expectUnavailable('webhook-dispatcher hangs', webhookCalls);
-        await expectEach(reads, 200);
-      });
-      await processOf('webhook-dispatcher').stop();
-      try {
-        await expectUnavailable('webhook-dispatcher is gone', webhookCalls);
-        await expectEach(reads, 200);
-        await expectEach({ create }, 201);
-        await expectEach({ cancel }, 200);
-      } finally {
-        await processOf('webhook-dispatcher').start();
-      }
-      await recovered({ getWebhook, deliveries });
-    },
-    90_000,
-  );
+  rule('errors.503', 'while webhook-dispatcher is not there, webhook calls are 503 and payments go on', async () => {
+    await openShop();
+    await whileStopped(processOf('webhook-dispatcher'), async () => {
+      await expectUnavailable('webhook-dispatcher hangs', webhookCalls);
+      await expectEach(reads, 200);
+    });
+    await processOf('webhook-dispatcher').stop();
+    try {
+      await expectUnavailable('webhook-dispatcher is gone', webhookCalls);
+      await expectEach(reads, 200);
+      await expectEach({ create }, 201);
+      await expectEach({ cancel }, 200);
+    } finally {
+      await processOf('webhook-dispatcher').start();
+    }
+    await recovered({ getWebhook, deliveries });
+  });
 
   rule(
     ['errors.503', 'errors.body.6'],
@@ -181,7 +173,6 @@ describe('outages', () => {
       await expectNothingHappened();
       await expectEach({ rotateApiKey }, 200);
     },
-    90_000,
   );
 
   rule(
@@ -200,7 +191,6 @@ describe('outages', () => {
       await recovered(reads);
       await expectNothingHappened();
     },
-    60_000,
   );
 
   rule(
@@ -221,7 +211,6 @@ describe('outages', () => {
       await recovered(reads);
       await expectNothingHappened();
     },
-    90_000,
   );
 
   rule(
@@ -238,7 +227,6 @@ describe('outages', () => {
         await stack.backends.broker!.startApp();
       }
     },
-    90_000,
   );
 
   rule(
@@ -280,7 +268,6 @@ describe('outages', () => {
       await expectEach({ cancel: changes.cancel, putWebhook: changes.putWebhook }, 200);
       await expectEach({ retry: changes.retry }, 202);
     },
-    90_000,
   );
 
   rule(
@@ -312,7 +299,6 @@ describe('outages', () => {
         expect(list.some(({ amount }) => amount === body.amount)).toBe(created.status === 201);
       }
     },
-    90_000,
   );
 
   /** What was refused for want of the limiter neither created nor cancelled anything, and the API key is still the one of before. */

@@ -32,11 +32,11 @@ beforeAll(async () => {
   undo.push(layouts.remove);
   system = await composedSystem(layouts);
   undo.push(system.stop);
-}, 300_000);
+}, 600_000);
 afterAll(async () => {
   await Promise.all([...running.values()].map((container) => container.kill()));
   for (const step of undo.reverse()) await step();
-}, 60_000);
+}, 180_000);
 
 /** To its end, as compose has it. */
 const run = (name: string, change?: Parameters<ComposedSystem['plan']>[1]) =>

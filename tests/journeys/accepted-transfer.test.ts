@@ -20,7 +20,7 @@ beforeAll(async () => {
   });
 }, 180_000);
 
-afterAll(() => stack.close(), 60_000);
+afterAll(() => stack.close(), 180_000);
 
 /** Runs an operator's command against this stack, which it finds by its file. @returns exit code and what was printed. */
 async function ops(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

@@ -18,7 +18,7 @@ describe('restarting replicas under load', () => {
     stack = await journeyStack({ replicas: 2 });
   }, 240_000);
 
-  afterAll(() => stack.close(), 60_000);
+  afterAll(() => stack.close(), 180_000);
 
   test('of api-gateway and payments, one after the other, fails no request and loses nothing', async () => {
     const traffic = await startTraffic(stack, { shops: 8 });

@@ -42,7 +42,7 @@ describe('the trace of a payment', () => {
   afterAll(async () => {
     await stack.close();
     await collector.close();
-  }, 60_000);
+  }, 180_000);
 
   /** The spans on the way from its beginning to its end, the latter's causes in order. */
   function wayTo(spans: CollectedSpan[], last: CollectedSpan): string[][] {

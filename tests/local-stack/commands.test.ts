@@ -35,7 +35,7 @@ describe('the commands of the local stack', () => {
   afterAll(async () => {
     await npm(['reset'], env);
     await rm(directory, { recursive: true, force: true });
-  }, 60_000);
+  }, 180_000);
 
   const readStack = async (): Promise<StackFile> =>
     JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8')) as StackFile;
@@ -61,7 +61,7 @@ describe('the commands of the local stack', () => {
       expect(output).toMatch(sentence);
       expect(output).not.toMatch(/^\s+at /m);
     },
-    60_000,
+    180_000,
   );
 
   test('a taken port is named, with the way out', async () => {
@@ -72,7 +72,7 @@ describe('the commands of the local stack', () => {
     expect(code).not.toBe(0);
     expect(output).toContain(String(taken));
     expect(output).toContain('PORT_BASE');
-  }, 60_000);
+  }, 180_000);
 
   test('it starts in the background, says where everything is, and takes a payment', async () => {
     const started = await npm(['start', '--', '--detach', '--quiet-demo'], env);
@@ -109,7 +109,7 @@ describe('the commands of the local stack', () => {
     const { code, output } = await npm(['start', '--', '--no-demo'], env);
     expect(code).not.toBe(0);
     expect(output).toMatch(/already running/);
-  }, 60_000);
+  }, 180_000);
 
   test('after a kill -9 of everything a new start goes on where it stood', async () => {
     const before = await readStack();
@@ -128,14 +128,14 @@ describe('the commands of the local stack', () => {
     expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('stopped') });
     expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('not running') });
     await expect(stat(join(directory, 'stack.json'))).rejects.toThrow('ENOENT');
-  }, 120_000);
+  }, 180_000);
 
   test('damaged local data is named, with the way out', async () => {
     await writeFile(join(directory, 'secrets.json'), '{ "internal_token": ');
     const { code, output } = await npm(['start', '--', '--no-demo'], env);
     expect(code).not.toBe(0);
     expect(output).toMatch(/secrets\.json is damaged.*npm run reset/);
-  }, 60_000);
+  }, 180_000);
 });
 
 async function create(stack: StackFile, amount: string): Promise<{ payment_id: string; payment_url: string }> {

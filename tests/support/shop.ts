@@ -7,7 +7,7 @@ import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';
 import { registerMerchant } from './operator.ts';
-import { send } from './http.ts';
+import { insist, send } from './http.ts';
 
 export type ReceivedWebhook = {
   received_at: string;
@@ -39,9 +39,10 @@ export class Shop {
     const host = `shop-${randomBytes(4).toString('hex')}.example.com`;
     const { merchant_id, api_key } = await registerMerchant(stack.file, host);
     const shop = new Shop(stack, merchant_id, api_key, host);
-    const webhook = await shop.call<{ key_id: string; signing_key: string }>('PUT', '/merchant/webhook', {
-      url: `https://${host}/webhooks`,
-    });
+    const url = `https://${host}/webhooks`;
+    const webhook = await insist(() =>
+      shop.call<{ key_id: string; signing_key: string }>('PUT', '/merchant/webhook', { url }),
+    );
     if (webhook.status !== 200) throw new Error(`the webhook could not be set: ${webhook.status} ${webhook.text}`);
     await stack.backends.receiver.trust(webhook.body.key_id, webhook.body.signing_key);
     return shop;

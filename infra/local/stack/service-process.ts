@@ -6,7 +6,8 @@ import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { repositoryRoot, StackError } from './directory.ts';
 
-const readyTimeoutMs = 30_000;
+/** Ten processes that start at once on a small machine need a good part of it. */
+const readyTimeoutMs = 90_000;
 /** SIGTERM drains for up to 25 s; only then is it no longer a clean stop. */
 const graceMs = 30_000;
 const restartDelayMs = 200;

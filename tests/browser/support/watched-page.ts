@@ -1,4 +1,6 @@
 import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page, Route } from 'playwright-core';
 import type { TestBrowser, Visit, VisitOptions } from './browser.ts';
 
@@ -23,6 +25,8 @@ export type WatchedPage = Visit & {
   /** Lets time go by up to that time, if it has not come yet. */
   passUntil(time: number): Promise<void>;
   hide(isHidden: boolean): Promise<void>;
+  /** Takes the network away or brings it back, and waits until the page has been told. */
+  connect(isConnected: boolean): Promise<void>;
   settled(): Promise<void>;
 };
 
@@ -83,6 +87,11 @@ function controlsOf(page: Page): Omit<WatchedPage, keyof Visit | 'answers'> {
     },
     hide: async (isHidden) => {
       await page.evaluate(`recorder.hide(${isHidden})`);
+      await settled();
+    },
+    connect: async (isConnected) => {
+      await page.context().setOffline(!isConnected);
+      await eventually(async () => expect(await page.evaluate('navigator.onLine')).toBe(isConnected));
       await settled();
     },
     settled,

@@ -2,7 +2,7 @@ import { describe, expect } from '@jest/globals';
 import { Wallet } from 'ethers';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
-import { send, type HttpAnswer } from '../../support/http.ts';
+import { insist, send, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, untilGate } from '../support/access.ts';
 import { asOperator } from '../../support/operator.ts';
@@ -47,7 +47,6 @@ export function accessSection(contract: Contract): void {
           await merchant.created({ amount: '2' });
           await expectRefused(merchant, 'total_quota_exhausted');
         }),
-      60_000,
     );
 
     rule(
@@ -116,7 +115,9 @@ export function accessSection(contract: Contract): void {
       'creations that race a block end as 201, 401 or 403 account_inactive, and none is made after it',
       async () => {
         const merchant = await openMerchant(contract.stack);
-        const creations = Array.from({ length: 12 }, (_, index) => merchant.create({ amount: `${index + 1}` }));
+        const creations = Array.from({ length: 12 }, (_, index) =>
+          insist(() => merchant.create({ amount: `${index + 1}` }, `order-${index}`)),
+        );
         const blocking = asOperator(contract.stack, 'POST', `/merchants/${merchant.merchantId}/block`, {});
         const answers = await Promise.all(creations);
         await blocking;

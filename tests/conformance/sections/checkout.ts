@@ -98,9 +98,8 @@ export function checkoutSection(contract: Contract): void {
       await shown.hide(false);
       expect(await shown.asked()).toHaveLength(1);
       await shown.pass(1_000);
-      await shown.context.setOffline(true);
-      await shown.context.setOffline(false);
-      await shown.settled();
+      await shown.connect(false);
+      await shown.connect(true);
       expect(await shown.asked()).toHaveLength(2);
       await shown.pass(4_001);
       expect(await shown.asked()).toHaveLength(3);
@@ -136,7 +135,6 @@ export function checkoutSection(contract: Contract): void {
         expect(Math.round(limitedFor / 1_000)).toBeGreaterThanOrEqual(17);
         expect(limitedFor).toBeLessThanOrEqual(18_001);
       },
-      60_000,
     );
 
     rule(
@@ -155,7 +153,6 @@ export function checkoutSection(contract: Contract): void {
         await shown.hide(false);
         expect(await shown.asked()).toEqual(asked);
       },
-      60_000,
     );
   });
 }

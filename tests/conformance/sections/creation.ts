@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { fewAtATime, insist } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
 import { detailsOf, publicStatus, tokenOf } from '../support/paying.ts';
@@ -143,7 +144,9 @@ export function creationSection(contract: Contract): void {
 
     rule('endpoint.rule1.unfinished', 'is 409 for all but one of those that come at once', async () => {
       const merchant = await openMerchant(contract.stack);
-      const answers = await Promise.all(Array.from({ length: 6 }, () => merchant.create({ amount: '7' })));
+      const answers = await Promise.all(
+        Array.from({ length: 6 }, (_, index) => insist(() => merchant.create({ amount: '7' }, `order-${index}`))),
+      );
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
     });
 
@@ -188,8 +191,8 @@ export function creationSection(contract: Contract): void {
       'of every endpoint begin with /api/v1: there a key is asked for, and with any other prefix nothing is there',
       async () => {
         const api = apiAt(contract.stack.edge_url);
-        const statuses = await Promise.all(
-          endpoints.map(async ({ method, path }) => {
+        const statuses = await fewAtATime(
+          endpoints.map(({ method, path }) => () => {
             const prefixes = ['/api/v1', '', '/api', '/v1', '/api/v2', '/API/V1'];
             return Promise.all(
               prefixes.map(async (prefix) => (await api(method, path.replace('/api/v1', prefix))).status),

@@ -52,7 +52,7 @@ export function edgeLimitsSection(contract: Contract): void {
     rule('limits.edge.api', 'another address is not affected by one that is over its limit', async () => {
       const [busy, quiet] = [address(), address()];
       expect((await burstOf(120, () => readFrom(busy))).refused).not.toEqual([]);
-      const [ofQuiet, ofBusy] = await Promise.all([readFrom(quiet), burstOf(20, () => readFrom(busy))]);
+      const [ofQuiet, ofBusy] = await Promise.all([readFrom(quiet), burstOf(60, () => readFrom(busy))]);
       expect(ofQuiet.status).toBe(401);
       expect(ofBusy.refused).not.toEqual([]);
     });
@@ -152,7 +152,8 @@ export function edgeLimitsSection(contract: Contract): void {
         try {
           for (let count = 1; count < ACTIVE; count += 1) held.push(await hold(url, from));
           expect((await next()).status).toBe(404);
-          held.push(await hold(url, from));
+          // The edge may count an answered request a moment longer than whoever asked.
+          held.push(await eventually(() => hold(url, from), { intervalMs: 100 }));
           const refused = await next();
           expect(refused.status).toBe(429);
           expect(refused.headers).not.toHaveProperty('retry-after');

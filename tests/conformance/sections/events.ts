@@ -36,7 +36,7 @@ export function eventsSection(contract: Contract): void {
       await payOnChain(contract.stack.chain, merchant.wallet, '10.5');
       await untilStatus(contract.stack, payment, 'PAID');
       [event] = (await untilReceived(contract.stack, merchant.host)) as [Received];
-    }, 60_000);
+    }, 120_000);
 
     rule(
       [

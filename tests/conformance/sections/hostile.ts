@@ -74,7 +74,6 @@ export function hostileSection(contract: Contract): void {
         ]);
         expect(problems.flat()).toEqual([]);
       },
-      60_000,
     );
 
     rule(['endpoint.create', 'errors.201'], 'have harmed nobody: the same processes are there, and work', async () => {

@@ -2,8 +2,9 @@ import { describe, expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import type { HttpAnswer } from '../../support/http.ts';
+import { insist, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
+import { repeated } from '../support/counted.ts';
 import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
@@ -95,7 +96,7 @@ export function idempotencySection(contract: Contract): void {
         const body = { amount: '9', merchant_wallet: merchant.wallet, description: 'At once' };
         return door('POST', '/api/v1/payments', { headers, body });
       };
-      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => call(index)));
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, index) => insist(() => call(index))));
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
       expect(answers.filter(({ headers }) => headers['idempotency-replayed'] === undefined)).toHaveLength(1);
@@ -130,10 +131,10 @@ export function idempotencySection(contract: Contract): void {
       'an invalid field comes before the rate limit and takes none of it; the limit comes before a replay',
       async () => {
         const merchant = await open();
-        const invalid = await Promise.all(Array.from({ length: 35 }, () => merchant.create({ amount: '-1' })));
+        const invalid = await repeated(35, () => merchant.create({ amount: '-1' }));
         expect(invalid.map(({ status }) => status)).toEqual(invalid.map(() => 422));
         const repeat = () => merchant.create({ amount: '1' }, 'the-order');
-        const admitted = await Promise.all(Array.from({ length: 30 }, repeat));
+        const admitted = await repeated(30, repeat);
         expect(admitted.map(({ status }) => status)).toEqual(admitted.map(() => 201));
         expect(await repeat()).toMatchObject({
           status: 429,

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect } from '@jest/globals';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
-import type { HttpAnswer } from '../../support/http.ts';
+import { fewAtATime, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { asOperator } from '../../support/operator.ts';
+import { expectAdmitted } from '../support/counted.ts';
 import { apiAt, openMerchant, type Api } from '../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
@@ -60,12 +61,11 @@ export function keyRotationSection(contract: Contract): void {
         const answers = await Promise.all(
           Array.from({ length: 20 }, (_, index) => rotate(merchant.rotationSecret, replicas[index % replicas.length])),
         );
+        expectAdmitted(answers, 200, LIMIT);
         const admitted = answers.filter(({ status }) => status === 200);
-        expect(admitted).toHaveLength(LIMIT);
-        expect(answers.filter(({ status }) => status === 429)).toHaveLength(20 - LIMIT);
         const tried = await Promise.all(admitted.map(async (answer) => (await everywhere(keyOf(answer))).join(' ')));
         expect(tried.filter((statuses) => statuses === allOf(200).join(' '))).toHaveLength(1);
-        expect(tried.filter((statuses) => statuses === allOf(401).join(' '))).toHaveLength(LIMIT - 1);
+        expect(tried.filter((statuses) => statuses === allOf(401).join(' '))).toHaveLength(admitted.length - 1);
         expect(await everywhere(merchant.apiKey)).toEqual(allOf(401));
       },
     );
@@ -77,19 +77,19 @@ export function keyRotationSection(contract: Contract): void {
         const merchant = await openMerchant(contract.stack);
         const secret = merchant.rotationSecret;
         const uncounted = Array.from({ length: LIMIT + 1 }, () => [
-          edge('POST', PATH),
-          rotate(''),
-          rotate([secret, secret]),
-          rotate([newSecret('qr'), secret]),
-          edge('POST', PATH, { headers: { 'X-API-Key': merchant.apiKey } }),
-          edge('POST', PATH, { headers: { Authorization: `Bearer ${secret}` } }),
-          edge('POST', `${PATH}?secret-key=${secret}`),
-          edge('POST', PATH, { body: { 'secret-key': secret, secret_key: secret } }),
+          () => edge('POST', PATH),
+          () => rotate(''),
+          () => rotate([secret, secret]),
+          () => rotate([newSecret('qr'), secret]),
+          () => edge('POST', PATH, { headers: { 'X-API-Key': merchant.apiKey } }),
+          () => edge('POST', PATH, { headers: { Authorization: `Bearer ${secret}` } }),
+          () => edge('POST', `${PATH}?secret-key=${secret}`),
+          () => edge('POST', PATH, { body: { 'secret-key': secret, secret_key: secret } }),
         ]).flat();
-        const unknown = [newSecret('qr'), 'x', merchant.apiKey, 'a'.repeat(4_000), `${secret} x`].map((text) =>
-          rotate(text),
+        const unknown = [newSecret('qr'), 'x', merchant.apiKey, 'a'.repeat(4_000), `${secret} x`].map(
+          (text) => () => rotate(text),
         );
-        for (const { status, text } of await Promise.all([...uncounted, ...unknown])) {
+        for (const { status, text } of await fewAtATime([...uncounted, ...unknown])) {
           expect(`${status} ${text}`).toBe('401 {"detail":"Missing or invalid rotation secret"}');
         }
         expect(await everywhere(merchant.apiKey)).toEqual(allOf(200));

@@ -37,7 +37,7 @@ export function listsSection(contract: Contract): void {
       );
       newest = created.map((payment) => chosen.get(payment.payment_id) ?? payment).sort(newestFirst);
       cancelled = newest.filter(({ status }) => status === 'CANCELLED');
-    }, 60_000);
+    }, 120_000);
 
     const list = async (query = '') => {
       const answer = await merchant.call('GET', `/api/v1/payments${query}`);

@@ -1,8 +1,10 @@
 import { describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
+import { insist } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, passDays, standardBeta } from '../support/access.ts';
+import { repeated } from '../support/counted.ts';
 import { apiAt, openMerchant, trust, type Merchant } from '../support/merchant.ts';
 import { createAndPay, deliveriesOf, detailsOf, publicStatus, untilStatus } from '../support/paying.ts';
 import { untilReceived } from '../support/receiver.ts';
@@ -16,7 +18,12 @@ export function quotaSection(contract: Contract): void {
       changeAccess(contract.stack, merchant, action, body);
     const createMany = async (merchant: Merchant, many: number, from = 1) =>
       (
-        await Promise.all(Array.from({ length: many }, (_, index) => merchant.create({ amount: `${from + index}` })))
+        await Promise.all(
+          Array.from({ length: many }, (_, index) => {
+            const amount = `${from + index}`;
+            return insist(() => merchant.create({ amount }, `order-${amount}`));
+          }),
+        )
       ).map(({ status }) => status);
     const codeOf = async (merchant: Merchant) =>
       (await merchant.create({ amount: '777' })).json<{ detail: { code: string } }>().detail.code;
@@ -114,7 +121,6 @@ export function quotaSection(contract: Contract): void {
             ...{ requests_used: 2, requests_left: 3, lifetime_requests_used: 2, daily_used: 2, daily_left: 3 },
           });
         }),
-      60_000,
     );
 
     rule(
@@ -161,7 +167,6 @@ export function quotaSection(contract: Contract): void {
           creation_block_reason: 'creation_paused',
         });
       },
-      60_000,
     );
 
     rule(
@@ -190,7 +195,7 @@ export function quotaSection(contract: Contract): void {
         expect(await codeOf(merchant)).toBe('creation_paused');
         await expectReplay();
         // Seven requests reached the counter so far.
-        const rest = await Promise.all(Array.from({ length: 24 }, replay));
+        const rest = await repeated(24, replay);
         expect(rest.map(({ status }) => status).sort()).toEqual([...Array<number>(23).fill(201), 429]);
       },
     );

@@ -86,13 +86,13 @@ export function rateLimitsSection(contract: Contract): void {
         );
         expectAdmitted(answers, 201, CREATIONS);
         const { payments } = (await merchant.call('GET', '/api/v1/payments')).json<{ payments: object[] }>();
-        expect(payments).toHaveLength(CREATIONS);
-        const made = answers.find(({ status }) => status === 201)!.json<{ payment_id: string }>();
-        const cancelled = await merchant.call('POST', `/api/v1/payments/${made.payment_id}/cancel`);
+        // Those that were answered 503 for being late have not happened.
+        const [made, ...others] = answers.filter(({ status }) => status === 201);
+        expect(payments).toHaveLength(1 + others.length);
+        const cancelled = await merchant.call('POST', `/api/v1/payments/${made!.json<Payment>().payment_id}/cancel`);
         expect(cancelled.status).toBe(200);
         expectRefused(await merchant.create({ amount: '9999' }), 60);
       },
-      60_000,
     );
 
     rule(
@@ -201,7 +201,6 @@ export function rateLimitsSection(contract: Contract): void {
         expectStatuses(await repeated(RETRIES, () => merchant.call('POST', retryPath(eventId))), 409);
         expectRefused(await merchant.call('POST', retryPath(eventId)), 3_600);
       },
-      60_000,
     );
 
     rule(['limits.app.window', 'auth.2'], 'no counter is kept under a secret or a token in clear', async () => {

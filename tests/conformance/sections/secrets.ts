@@ -34,7 +34,7 @@ export function secretsSection(contract: Contract): void {
     beforeAll(async () => {
       merchant = await openMerchant(contract.stack, { webhook: false });
       lastRequestId = await live(contract, merchant, { credentials, tokens, refusals });
-    }, 75_000);
+    }, 120_000);
 
     const everything = (): Needles => new Map([...credentials, ...tokens]);
 

@@ -164,7 +164,6 @@ export function webhookSettingsSection(contract: Contract): void {
         expect(event!.headers['x-service-key-id']).toBe(settings.key_id);
         expect(isGenuine(event!, keys[0]!)).toBe(true);
       },
-      60_000,
     );
 
     rule(

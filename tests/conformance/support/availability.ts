@@ -5,8 +5,11 @@ import type { HttpAnswer } from '../../support/http.ts';
 /** Requests by name. */
 export type Asked = Record<string, () => Promise<HttpAnswer>>;
 
-/** The breaker lets one request a second through; reads are counted, so they are not asked for more often. */
-export const recovery = { timeoutMs: 30_000, intervalMs: 500 };
+/**
+ * The breaker lets one request a second through. Four reads of one merchant, asked for this often, are a hundred of the 120 that are
+ * admitted in a minute, and creations twenty-five of thirty.
+ */
+export const recovery = { timeoutMs: 25_000, intervalMs: 1_000 };
 
 /**
  * The services give up after 1.5 s. The contract promises no number, only that no caller hangs: so this is many times that, which a

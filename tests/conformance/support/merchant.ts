@@ -3,7 +3,7 @@ import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
-import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
+import { insist, send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
 import { undocumented } from '../../support/openapi/undocumented.ts';
 
 /** Sends requests to one base URL and holds every answer against the OpenAPI document. */
@@ -46,7 +46,8 @@ export async function openMerchant(
   const registered = await registerMerchant(stack, host, access);
   const merchant = withKey(stack, registered, host);
   if (webhook) {
-    const answer = await merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${host}/hooks` } });
+    const body = { url: `https://${host}/hooks` };
+    const answer = await insist(() => merchant.call('PUT', '/api/v1/merchant/webhook', { body }));
     if (answer.status !== 200) throw new Error(`the webhook could not be set: ${answer.status} ${answer.text}`);
     const { key_id, signing_key } = answer.json<{ key_id: string; signing_key: string }>();
     await trust(stack, key_id, signing_key);
@@ -73,8 +74,8 @@ function withKey(stack: StackFile, registered: Registered, host: string): Mercha
       headers: { 'Idempotency-Key': key },
       body: { amount: '10.50', merchant_wallet: wallet, description: 'One cup of coffee', ...body },
     });
-  const created = async (body?: Record<string, unknown>, key?: string) => {
-    const answer = await create(body, key);
+  const created = async (body?: Record<string, unknown>, key: string = randomUUID()) => {
+    const answer = await insist(() => create(body, key));
     if (answer.status !== 201) throw new Error(`the creation was answered ${answer.status} ${answer.text}`);
     return answer.json<Payment>();
   };

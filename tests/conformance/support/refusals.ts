@@ -1,4 +1,4 @@
-import type { HttpAnswer, HttpCall } from '../../support/http.ts';
+import { fewAtATime, type HttpAnswer, type HttpCall } from '../../support/http.ts';
 import type { Merchant } from './merchant.ts';
 
 /** Ways to send a creation that is to be refused, and to tell for which fields. */
@@ -23,8 +23,12 @@ export function creationsOf(merchant: () => Merchant) {
 
 /** The fields that each of the cases is refused for, by the case's name. */
 export async function refusals(cases: Record<string, () => Promise<HttpAnswer>>) {
-  const answers = Object.entries(cases).map(async ([name, ask]) => [name, fieldsOf(await ask())] as const);
-  return Object.fromEntries(await Promise.all(answers));
+  const asks = Object.entries(cases).map(
+    ([name, ask]) =>
+      async () =>
+        [name, fieldsOf(await ask())] as const,
+  );
+  return Object.fromEntries(await fewAtATime(asks));
 }
 
 /** The fields a 422 names, in order, each of them with a reason and nothing else; or what came instead. */

@@ -35,7 +35,7 @@ async function layOne(directory: string, name: string): Promise<void> {
   const source = join(directory, name, 'source');
   await copyContext(source);
   const [program = '', ...words] = layoutCommand(name, source, join(directory, name, 'app'));
-  await promisify(execFile)(program, words, { cwd: source, timeout: 240_000, env: buildEnvironment() });
+  await promisify(execFile)(program, words, { cwd: source, timeout: 480_000, env: buildEnvironment() });
   await rm(source, { recursive: true, force: true });
 }
 
