@@ -3,10 +3,11 @@ import { createLogger, type Logger } from '@quittance/runtime/logger.ts';
 import { createMetrics, type Metrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { followNewHeads, type NewHeadsTiming } from '../src/rpc/new-heads.ts';
 import { tcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-const QUICK: NewHeadsTiming = { gapMs: 1, quietMs: 60_000, answerMs: 5_000, retry: { firstMs: 20, maxMs: 200 } };
+const QUICK: NewHeadsTiming = { gapMs: 1, quietMs: 60_000, answerMs: 60_000, retry: { firstMs: 20, maxMs: 200 } };
 const announcement = JSON.stringify({ jsonrpc: '2.0', method: 'eth_subscription', params: { result: {} } });
 
 describe('an endpoint that announces its blocks', () => {
@@ -82,13 +83,15 @@ describe('an endpoint that announces its blocks', () => {
   });
 
   test('is connected as soon as it is there', async () => {
-    const { port } = proxy;
-    await proxy.close();
-    follow({}, `ws://127.0.0.1:${port}/?key=a-secret-key`);
+    const away = await faultProxy({ target: chain.rpcUrl });
+    away.cut();
+    follow({}, `ws://127.0.0.1:${away.port}/?key=a-secret-key`);
     await eventually(() => expect(lines.filter((line) => line.includes('not announced')).length).toBeGreaterThan(2));
-    proxy = await tcpProxy(chain.rpcUrl, port);
+    away.restore();
     await untilFollowing();
     await untilHint();
+    following.close();
+    await away.close();
   });
 
   test('is found dead when it sends nothing any more, although the connection stays', async () => {

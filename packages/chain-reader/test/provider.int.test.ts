@@ -22,7 +22,7 @@ async function start(
   node = await scriptedNode(answer);
   observed = [];
   rpc = new RpcProvider({
-    ...{ endpoint: 0, url: node.url, headers: {}, chainId: 1, timeoutMs: 5_000, maxResponseBytes: 1_000_000 },
+    ...{ endpoint: 0, url: node.url, headers: {}, chainId: 1, timeoutMs: 30_000, maxResponseBytes: 1_000_000 },
     budget: createBudget(requestsPerSecond, { maxWaitMs: 60_000 }),
     onExchange: (outcome, _, calls) => void observed.push([outcome, calls]),
     onHead: () => undefined,

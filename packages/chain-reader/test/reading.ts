@@ -1,5 +1,6 @@
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createLocalChain, type LocalChain } from '../src/chain/local-chain.ts';
 import { poll, type PollResult, type PollContext } from '../src/chain/poll.ts';
@@ -45,7 +46,7 @@ export async function startReading(
 
   async function readWithCost<T>(what: (rpc: RpcProvider) => Promise<T>) {
     const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });
-    const endpoints = createEndpoints({ network, timeoutMs: 5_000, logger: testLogger, metrics });
+    const endpoints = createEndpoints({ network, timeoutMs: 30_000, logger: testLogger, metrics });
     try {
       return await endpoints.ask(async (rpc) => {
         const [requests, calls] = [node.requests(), node.calls().length];
@@ -118,12 +119,10 @@ export async function payAllInOneBlock(chain: TestChain, wallets: readonly strin
 }
 
 async function untilPending(chain: TestChain, count: number): Promise<void> {
-  for (let attempt = 0; attempt < 500; attempt += 1) {
+  await eventually(async () => {
     const { pending } = await chain.rpc<{ pending: string }>('txpool_status');
-    if (Number(pending) >= count) return;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  throw new Error('the transactions did not reach the pool');
+    if (Number(pending) < count) throw new Error(`${Number(pending)} of ${count} transactions have reached the pool`);
+  });
 }
 
 export const transfersOf = (seen: PollResult) => (seen.kind === 'blocks' ? seen.transfers : []);

@@ -16,7 +16,7 @@ export type TcpProxy = {
   close(): Promise<void>;
 };
 
-export async function tcpProxy(targetUrl: string, port = 0): Promise<TcpProxy> {
+export async function tcpProxy(targetUrl: string): Promise<TcpProxy> {
   const target = Number(new URL(targetUrl).port);
   const clients = new Set<Socket>();
   const frozen = new WeakSet<Socket>();
@@ -43,7 +43,7 @@ export async function tcpProxy(targetUrl: string, port = 0): Promise<TcpProxy> {
       if (!frozen.has(client)) client.end();
     });
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   return {
     port: (server.address() as AddressInfo).port,

@@ -21,10 +21,10 @@ afterEach(() => {
     const page =
       'data:text/html,<p>ready<script>document.body.append(document.querySelector("p").offsetHeight > 5)</script>';
     const args = ['--no-sandbox', '--disable-gpu', '--dump-dom', page];
-    const { stdout } = await run(program, args, { env: { ...process.env, ...env }, timeout: 60_000 });
+    const { stdout } = await run(program, args, { env: { ...process.env, ...env }, timeout: 150_000 });
     expect(stdout).toContain('</p>true</body>');
   },
-  180_000,
+  300_000,
 );
 
 test('a browser that is named is taken, and one that does not exist is refused', async () => {

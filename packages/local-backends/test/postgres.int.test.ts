@@ -33,7 +33,7 @@ test('data committed before a kill -9 is there after the next start, and a stop 
   expect(rows).toEqual([{ answer: 42 }]);
   await second.stop();
   expect(await isAlive(second.pid)).toBe(false);
-}, 60_000);
+}, 180_000);
 
 test('a server that an earlier run left behind is ended by the next start on its directory', async () => {
   const left = await startPostgres(options('left'));
@@ -41,14 +41,14 @@ test('a server that an earlier run left behind is ended by the next start on its
   expect(await left.exited).toBe('PostgreSQL ended with exit code 0');
   await withClient(next.url, (client) => client.query('select 1'));
   await next.stop();
-}, 60_000);
+}, 180_000);
 
 test('a damaged data directory is one error that names the way out', async () => {
   const server = await startPostgres(options('damaged'));
   await server.stop();
   await writeFile(join(directory.path, 'damaged', 'data', 'global', 'pg_control'), 'nonsense');
   await expect(startPostgres(options('damaged'))).rejects.toThrow(/pg_control[^]*npm run reset/);
-}, 60_000);
+}, 180_000);
 
 test('a taken port is named', async () => {
   const server = await startPostgres(options('taken'));
@@ -56,7 +56,7 @@ test('a taken port is named', async () => {
     `Port ${port}, meant for PostgreSQL, is already in use`,
   );
   await server.stop();
-}, 60_000);
+}, 180_000);
 
 test('a checkout below a directory closed to others works, for root too', async () => {
   const closed = join(directory.path, 'closed');
@@ -65,7 +65,7 @@ test('a checkout below a directory closed to others works, for root too', async 
   const server = await startPostgres(options('closed/postgres'));
   await withClient(server.url, (client) => client.query('select 1'));
   await server.stop();
-}, 60_000);
+}, 180_000);
 
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
 
@@ -126,4 +126,4 @@ test('each service has its own schema, reaches no other one, and preparing twice
     await expect(client.query('create temporary table thing (id int)')).rejects.toThrow('permission denied');
   });
   await server.stop();
-}, 60_000);
+}, 180_000);

@@ -42,7 +42,8 @@ export async function startServiceProcess(main: URL, env: Record<string, string>
     env: { ...processEnvironment(), HOST: '127.0.0.1', PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const exit = once(child, 'exit') as Promise<[code: number | null, signal: string | null]>;
+  // Later than 'exit': what it logged last has been read by then.
+  const exit = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   const lines: string[] = [];
   const entries: LogEntry[] = [];
   const { promise: port, resolve, reject } = Promise.withResolvers<number>();

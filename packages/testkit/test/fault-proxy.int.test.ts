@@ -69,7 +69,8 @@ test('a delay holds bytes back and keeps their order', async () => {
     if (answer === '') socket.write('2');
     answer += String(((await once(socket, 'data')) as [Buffer])[0]);
   }
-  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(99);
+  // Each of the two delays may end a millisecond early, as timers count whole ones.
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(98);
   expect(answer).toMatch(/^12/);
   proxy.restore();
   socket.destroy();

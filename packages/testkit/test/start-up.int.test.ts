@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
 import * as quota from '../../../services/quota/src/migrations.ts';
 import { testBroker } from '../src/broker.ts';
 import { testDatabase } from '../src/database.ts';
@@ -16,8 +16,8 @@ let broker: Awaited<ReturnType<typeof testBroker>>;
 
 beforeAll(async () => {
   [database, broker] = await Promise.all([testDatabase(quota), testBroker()]);
-}, 60_000);
-afterAll(() => database.drop(), 60_000);
+}, 180_000);
+afterAll(() => database.drop(), 180_000);
 
 /** A process of a service on quota's database, which is enough for what comes before the first query of its own. */
 const start = (name: ServiceName, settings: Record<string, string>) =>
@@ -47,14 +47,6 @@ const run = promisify(execFile);
 
 const withPassword = (url: string, password: string): string => Object.assign(new URL(url), { password }).href;
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 describe('a service', () => {
   test('that is told nothing names every setting that it must be told at once, whichever service it is', async () => {
     const main = (name: ServiceName) =>
@@ -74,7 +66,7 @@ describe('a service', () => {
         expect.arrayContaining(['PORT', 'DATABASE_URL', 'AMQP_URL', 'INTERNAL_TOKEN', ...own[name]]),
       );
     }
-  }, 60_000);
+  }, 180_000);
 
   test('says at once that its database refuses the password, whichever service it is', async () => {
     const failures = await Promise.all(
@@ -88,12 +80,12 @@ describe('a service', () => {
     for (const failure of failures) {
       expect(failure).toContain('the database refuses this process: password authentication failed');
     }
-  }, 60_000);
+  }, 180_000);
 
   test('says at once that RabbitMQ refuses the password', async () => {
     const started = start('quota', { AMQP_URL: withPassword(broker.url, 'wrong') });
     await expect(started).rejects.toThrow('RabbitMQ refuses this process');
-  }, 60_000);
+  }, 180_000);
 
   test('waits for a database that is not there yet, alive and not ready, and then begins', async () => {
     const proxy = await faultProxy({ target: database.url });
@@ -109,11 +101,11 @@ describe('a service', () => {
     expect(service.entries.filter(({ msg }) => msg === 'waiting for a backend')).toHaveLength(1);
     expect(await service.stop()).toBe(0);
     await proxy.close();
-  }, 60_000);
+  }, 180_000);
 
   test('begins without a broker that cannot be reached', async () => {
     const service = await start('quota', { AMQP_URL: 'amqp://127.0.0.1:1' });
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect(await service.stop()).toBe(0);
-  }, 60_000);
+  }, 180_000);
 });
