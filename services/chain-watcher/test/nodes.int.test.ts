@@ -195,7 +195,7 @@ describe('a node that wants to be asked for less', () => {
       await world.chain.transfer(late, 6n);
       await world.chain.mine(500);
       limit(node);
-      world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 300 });
+      world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 1_000 });
       await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
       await world.publishPaymentCreated({ recipient: late, created_at: createdAt.toISOString() });
       await untilReceived(world, late, ['seen', 'confirmed'], patience);

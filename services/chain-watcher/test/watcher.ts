@@ -58,7 +58,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const outbox = createOutbox({ ...common, pool, broker, pollMs: 50 });
   const [network] = readNetworks(networksOf(options), {});
   if (network === undefined) throw new Error('the network is switched off');
-  const endpoints = createEndpoints({ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 2_000 });
+  const endpoints = createEndpoints({ ...common, network, timeoutMs: options.rpcTimeoutMs ?? 15_000 });
   const settings = { watchGraceSeconds: options.watchGraceSeconds ?? 86_400 };
   const handlers = [paymentCreated(settings), paymentClosed(settings)];
   const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers });

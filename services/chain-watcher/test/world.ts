@@ -39,7 +39,10 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
   ]);
   const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
   const received: TransferObserved[] = [];
-  const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message) => void received.push(message));
+  // After the commit: until then the message may come once more.
+  const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message, { tx }) =>
+    tx.afterCommit(() => void received.push(message)),
+  );
   const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [receiveTransfer] } });
   const watchers: RunningWatcher[] = [];
 

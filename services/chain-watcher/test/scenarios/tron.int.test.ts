@@ -122,7 +122,7 @@ describe("a network of Tron's kind", () => {
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND);
     await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('a Tron node whose index over events is incomplete', () => {
@@ -156,14 +156,14 @@ describe('a Tron node whose index over events is incomplete', () => {
     await pay(world, late, 7n);
     await world.chain.mine(300);
     world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
-    await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 60_000 });
     await untilScanned(world);
     expect(heardOf(late)).toEqual([]);
 
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
-    await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 30_000 });
+    await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 60_000 });
     await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('a Tron node that knows no final block', () => {
