@@ -126,7 +126,7 @@ describe('a host that refuses connections', () => {
     for (let n = 0; n < 20; n += 1, nowMs += 1_000) hostCircuits.record(host, 'connect_refused');
     const attempts = createAttempts({
       ...{ pool: store.pool, vault: store.vault, sender, hostCircuits },
-      inFlight: createInFlightLimits(limits, hostCircuits),
+      inFlight: createInFlightLimits(limits, hostCircuits, () => performance.now()),
       ...{ report: createAttemptReport({ logger: testLogger, metrics: testMetrics }), logger: testLogger },
       ...{ databaseNow: () => new Date(), retryDelaysSeconds: [], onFree: () => undefined },
     });

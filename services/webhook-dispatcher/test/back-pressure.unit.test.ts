@@ -44,9 +44,12 @@ describe('a process', () => {
   test('that was kept from answering is paused until that is a while ago', async () => {
     const { pressure: it, text } = pressureAt(() => databaseNow);
     expect(it.pauseReason()).toBeNull();
+    const before = it.runMs();
     const until = performance.now() + 2_300;
     while (performance.now() < until) Math.sqrt(until);
     expect(it.pauseReason()).toBe('event_loop');
+    // Until its timer was due.
+    expect(it.runMs() - before).toBeLessThan(200);
     expect(await text()).toContain('webhook_paused{reason="event_loop",service="test"} 1');
     await eventually(() => expect(it.pauseReason()).toBeNull());
   });

@@ -38,7 +38,9 @@ export function startClaims(url: string): Claims {
 async function claimAndSettle(pool: Pool, room: number, times: number): Promise<ClaimStretch> {
   const ms = { claim: [] as number[], settle: [] as number[], roundTrip: [] as number[] };
   // The deliver loop's own book-keeping of what is in flight, so that claims are asked for as it asks.
-  const inFlightLimits = createInFlightLimits(limits, createHostCircuits({ recoveredAt: limits.host }));
+  const inFlightLimits = createInFlightLimits(limits, createHostCircuits({ recoveredAt: limits.host }), () =>
+    performance.now(),
+  );
   const inFlight: { delivery: Claimed; place: Place | null }[] = [];
   let total = 0;
   const claim = async (limit: number): Promise<Claimed[]> => {

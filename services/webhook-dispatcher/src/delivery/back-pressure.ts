@@ -48,24 +48,30 @@ export function createBackPressure(options: { clock: Clock; logger: Logger; metr
       set('event_loop', lag.recentMs() > MAX_LAG_MS);
       return reasons.find((reason) => isOn.get(reason) === true) ?? null;
     },
+    /** Milliseconds that this process has had to itself: a monotonic clock that stands still while it is frozen or starved. */
+    runMs: () => lag.runMs(),
     close: () => lag.close(),
   };
 }
 
-/** How late timers fire: the longest delay of the last one or two seconds. */
-function watchLag(): { recentMs(): number; close(): void } {
+/** How late timers fire. */
+function watchLag() {
   let expectedMs = performance.now() + LAG_INTERVAL_MS;
-  let [worst, worstBefore, ticks] = [0, 0, 0];
+  let [worst, worstBefore, ticks, lostMs] = [0, 0, 0, 0];
   const timer = setInterval(() => {
     const now = performance.now();
     worst = Math.max(worst, now - expectedMs);
+    lostMs += Math.max(0, now - expectedMs);
     expectedMs = now + LAG_INTERVAL_MS;
     ticks += 1;
     if (ticks % (1000 / LAG_INTERVAL_MS) === 0) [worstBefore, worst] = [worst, 0];
   }, LAG_INTERVAL_MS).unref();
+  // A timer that has not fired at all yet is late too.
+  const lateMs = (): number => Math.max(0, performance.now() - expectedMs);
   return {
-    // A timer that has not fired at all yet is late too.
-    recentMs: () => Math.max(worst, worstBefore, performance.now() - expectedMs),
+    /** The longest delay of the last one or two seconds. */
+    recentMs: () => Math.max(worst, worstBefore, lateMs()),
+    runMs: () => performance.now() - lostMs - lateMs(),
     close: () => clearInterval(timer),
   };
 }

@@ -33,9 +33,9 @@ export type InFlightLimits = ReturnType<typeof createInFlightLimits>;
 /**
  * The bulkheads of this process: a slow receiver fills its own lane, all slow receivers together fill their share, and the others always
  * find a place.
- * @param nowMs a monotonic clock.
+ * @param nowMs a monotonic clock. One that stands still with the process, so that a frozen process does not find every receiver slow.
  */
-export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, nowMs = () => performance.now()) {
+export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, nowMs: () => number) {
   const places = createPlaces(most);
   const hosts = createHostLimits(most.host, hostCircuits);
   const lanes = new Map<string, Lane>();

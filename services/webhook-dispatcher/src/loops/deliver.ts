@@ -51,7 +51,7 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     'Hosts that get no attempts from this process, or one probe, because none connects',
   );
   metrics.beforeScrape(() => openHosts.set(hostCircuits.openCount()));
-  const inFlight = createInFlightLimits(limits, hostCircuits);
+  const inFlight = createInFlightLimits(limits, hostCircuits, pressure.runMs);
   const places = metrics.gauge(
     'webhook_attempts_in_flight',
     'Attempts in flight in this process that count as quick, as slow, or as the first of a new merchant',
