@@ -28,10 +28,16 @@ test('of consumers that receive the same messages in opposite order, one process
     const messageIds = Array.from({ length: 2_000 }, () => randomUUID());
     let tries = 0;
     const enter = (ids: string[]): Promise<number> =>
-      transaction(world.pool, async (tx) => {
-        tries += 1;
-        return (await enterInbox(tx, 'handler', ids)).size;
-      });
+      transaction(
+        world.pool,
+        async (tx) => {
+          tries += 1;
+          // Longer than a busy machine takes for one of them, for which the other waits.
+          await tx.query(`set local statement_timeout = '30s'`);
+          return (await enterInbox(tx, 'handler', ids)).size;
+        },
+        { lockTimeoutMs: 30_000 },
+      );
     const entered = await Promise.all([enter(messageIds), enter(messageIds.toReversed())]);
     expect(entered.toSorted()).toEqual([0, 2_000]);
     // A deadlock's victim would have been run again.

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { moveToSent } from '../src/outbox/sent-messages.ts';
 import { advanceBounds, claimMessages, outboxBacklog, pauseMessages } from '../src/outbox/store.ts';
 import { QUEUE, outboxSize, queueSize, sendMessage, startWorld, type World } from './world.ts';
+
+// Pauses double, and what a busy machine is slow to send waits for a longer one.
+jest.setTimeout(240_000);
 
 let world: World;
 beforeEach(async () => {
@@ -52,7 +55,7 @@ test('messages that a queue refuses wait alone, with growing pauses, and reach t
   await world.refuse(REFUSING, false);
   await world.channel.purgeQueue(REFUSING);
   world.outbox();
-  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await eventually(async () => expect(await outboxSize(world)).toBe(0), { timeoutMs: 120_000 });
 });
 
 test('a queue that confirms nothing holds up no other message', async () => {
@@ -106,7 +109,7 @@ test('what was sent while somebody reads for hours does not make a claim read mo
   const name = 'WebhookConfigured';
   const reader = await world.pool.connect();
   try {
-    await reader.query('begin isolation level repeatable read');
+    await reader.query('begin isolation level repeatable read; set local idle_in_transaction_session_timeout = 0');
     await reader.query('select from outbox');
     await insertMany(name, 20_000, { minutesAgo: 10 });
     await world.pool.query('delete from outbox');

@@ -72,6 +72,8 @@ export async function startWorld(): Promise<World> {
   const common = { logger: testLogger, metrics };
   const poolOptions = { schema: 'payments', max: 10, logger: testLogger, applicationName: 'messaging-test' };
   const pool = createPool({ ...poolOptions, url: database.url });
+  // A service refuses who has waited for a connection; here every attempt is counted, and none may fail by a busy machine.
+  pool.options.connectionTimeoutMillis = 0;
   const proxiedPool = createPool({ ...poolOptions, url: databaseProxy.url });
   await pool.query('create table if not exists effects (message_id uuid not null, merchant_id text not null)');
 
@@ -162,6 +164,26 @@ export function recordingBatches(
     );
   });
 }
+
+/** Counts the messages that have come to a handler: what RabbitMQ has handed out may still be on its way. */
+export function countingArrivals(handler: Handler): { handler: Handler; haveCome: (count: number) => Promise<void> } {
+  let parsed = 0;
+  const parse = (value: unknown): unknown => {
+    parsed += 1;
+    return handler.message.parse(value);
+  };
+  return {
+    handler: { ...handler, message: { ...handler.message, parse } },
+    haveCome: (count) =>
+      eventually(() => {
+        if (parsed !== count) throw new Error(`${parsed} of ${count} messages have come`);
+      }),
+  };
+}
+
+/** The transaction of a handler may then wait longer than a session may otherwise be idle in one. */
+export const mayBeIdle = ({ tx }: Pick<HandlerContext, 'tx'>) =>
+  tx.query('set local idle_in_transaction_session_timeout = 0');
 
 export function webhookConfigured(): WebhookConfigured {
   return { merchant_id: newId('mer'), configured_at: new Date().toISOString() };
