@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 
+import { createLogger } from '@quittance/runtime/logger.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 
 import { awaitMigrations } from '../src/migrations/await-migrations.ts';
@@ -17,7 +19,7 @@ beforeEach(async () => {
   database = await testDatabase({ schema: 'shop', migrations: [] });
   directory = await mkdtemp(join(tmpdir(), 'migrations-'));
   await Promise.all(['migrations', 'sql'].map((folder) => mkdir(join(directory, folder))));
-  await writeFile(join(directory, 'migrations', '0001_items.sql'), 'create table items (name text)');
+  await writeFile(join(directory, 'migrations', '0001_items.sql'), 'create table if not exists items (name text)');
 });
 afterEach(async () => {
   await database.drop();
@@ -37,6 +39,16 @@ const wait = (timeoutMs: number, ...ledgers: string[]) =>
     timeoutMs,
   });
 
+/** Waits, sees that `what` is missed, and has it applied, which ends the wait. */
+async function misses(what: string, ...ledgers: string[]): Promise<void> {
+  const lines: string[] = [];
+  const logger = createLogger({ service: 'test', level: 'warn' }, { write: (line) => void lines.push(line) });
+  const waiting = awaitMigrations({ url: database.url, schema: 'shop', migrations: sources(...ledgers), logger });
+  await eventually(() => expect(lines.join('')).toContain(`not yet applied: ${what}`));
+  await run(...ledgers);
+  await expect(waiting).resolves.toBeUndefined();
+}
+
 const stock = (n: number) => `create or replace function stock() returns int language sql as 'select ${n}'`;
 
 describe('waiting for migrations', () => {
@@ -49,12 +61,14 @@ describe('waiting for migrations', () => {
   test('waits while one is missing, and logs which', async () => {
     await run('migrations');
     await writeFile(join(directory, 'migrations', '0002_stock.sql'), 'alter table items add stock int');
-    await expect(wait(1_000, 'migrations')).rejects.toThrow('not yet applied: 0002_stock');
+    // Time enough for one look on a busy machine.
+    await expect(wait(5_000, 'migrations')).rejects.toThrow('not yet applied: 0002_stock');
+    await misses('0002_stock', 'migrations');
   });
 
   test('looks at every source', async () => {
     await run('one');
-    await expect(wait(1_000, 'one', 'two')).rejects.toThrow('not yet applied: 0001_items');
+    await misses('0001_items', 'one', 'two');
   });
 
   test('is content with a schema that a later version has left, and so is that version before it', async () => {
@@ -67,12 +81,10 @@ describe('waiting for migrations', () => {
 
   test('waits while a function is missing or has another text, and logs which', async () => {
     await run('migrations');
-    await writeFile(join(directory, 'sql', 'stock.sql'), stock(1));
-    await expect(wait(1_000, 'migrations')).rejects.toThrow('not yet applied: sql/stock');
-    await run('migrations');
-    await expect(wait(60_000, 'migrations')).resolves.toBeUndefined();
-    await writeFile(join(directory, 'sql', 'stock.sql'), stock(2));
-    await expect(wait(1_000, 'migrations')).rejects.toThrow('not yet applied: sql/stock');
+    for (const text of [stock(1), stock(2)]) {
+      await writeFile(join(directory, 'sql', 'stock.sql'), text);
+      await misses('sql/stock', 'migrations');
+    }
   });
 
   test('accepts a function that a later version has changed', async () => {
@@ -91,7 +103,7 @@ describe('waiting for migrations', () => {
       schema: 'shop',
       migrations: sources('migrations'),
       logger: testLogger,
-      timeoutMs: 1_000,
+      timeoutMs: 3_000,
     });
     await expect(waiting).rejects.toThrow(/schema shop is not available .* (?:connect )?ECONNREFUSED/);
   });

@@ -28,6 +28,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
+/** A pool's sessions are ended when they are idle in a transaction for ten seconds, which a busy machine may take. */
+const mayBeIdle = 'set local idle_in_transaction_session_timeout = 0';
+
 const write = (name: string, sql: string) => writeFile(join(directory, 'migrations', name), sql);
 const writeFunction = (name: string, sql: string) => writeFile(join(directory, 'sql', name), sql);
 const run = ({
@@ -97,7 +100,7 @@ describe('migrating', () => {
     await run();
     const [reader, writer] = [await pool.connect(), await pool.connect()];
     try {
-      await reader.query('begin isolation level repeatable read');
+      await reader.query(`begin isolation level repeatable read; ${mayBeIdle}`);
       await reader.query('select from read');
       // What a build leaves that was stopped half way.
       await writer.query('create index items_name on items (name)');
@@ -106,7 +109,7 @@ describe('migrating', () => {
       let ended = false;
       const migrating = run().finally(() => (ended = true));
       // The build waits for the reader's snapshot; a writer of the same table does not wait for the build.
-      const waiting = `select from pg_stat_activity where application_name = 'migrate shop' and wait_event_type = 'Lock' and query ilike '%concurrently%'`;
+      const waiting = `select from pg_stat_activity where application_name = 'migrate shop' and datname = current_database() and wait_event_type = 'Lock' and query ilike '%concurrently%'`;
       await eventually(async () => expect((await pool.query(waiting)).rowCount).toBe(1));
       await writer.query(`set lock_timeout = 500`);
       await writer.query(`insert into items values ('a', 2)`);
@@ -129,7 +132,7 @@ describe('migrating', () => {
     await run();
     const [reader, writer] = [await pool.connect(), await pool.connect()];
     try {
-      await reader.query('begin');
+      await reader.query(`begin; ${mayBeIdle}`);
       await reader.query('select from items');
       await write('0002_price.sql', 'alter table items add price int');
       const migrating = run();

@@ -105,7 +105,7 @@ test('beyond the limit of waiting calls, a call is refused at once, and accepted
 });
 
 test('a call times out, and its input does not run later', async () => {
-  const { calls, ask } = manual({ timeoutMs: 200, maxWaiting: 2 });
+  const { calls, ask } = manual({ timeoutMs: 1_000, maxWaiting: 2 });
   const asked = ask('a').catch((error: unknown) => error);
   await turn();
   const late = ask('b').catch((error: unknown) => error);
