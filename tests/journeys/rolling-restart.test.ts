@@ -25,6 +25,9 @@ describe('restarting replicas under load', () => {
     const broken = await roll({ stack, traffic, services: ['api-gateway', 'payments'] });
     await traffic.stop();
     expect([...broken, ...(await judge(stack, traffic)), ...emptiness(traffic)]).toEqual([]);
+    // A busy machine answers a few too late, whoever is restarted meanwhile; `npm run faults`, on a quiet one, takes none.
+    const answered = [...traffic.answered.values()].reduce((sum, count) => sum + count, 0);
+    expect(traffic.late.length).toBeLessThan(answered / 20);
   }, 240_000);
 
   test('each service closes what takes work in first, and its database last', async () => {

@@ -17,6 +17,8 @@ export type Traffic = {
   paid: ReadonlySet<string>;
   /** A line for each request that was not answered as it should be, with the time at which it started. */
   failures: readonly string[];
+  /** The same for each that was answered 503 after its time had run out: on a quiet machine by a restart, on a busy one by anything. */
+  late: readonly string[];
   /** How many requests of each kind were answered as they should be. */
   answered: ReadonlyMap<string, number>;
 };
@@ -26,6 +28,8 @@ type Kind = { name: string; everyMs: number; expected: number; request: () => Pr
 /** Below what a merchant and an address may do in a minute: nothing here is ever told 429. */
 const CREATIONS_OF_A_SHOP_EVERY_MS = 2_500;
 const READS_OF_A_SHOP_EVERY_MS = 1_000;
+/** No time limit on the way is shorter, and a process that is not there shows at once. */
+const LATE_AFTER_MS = 1_000;
 /** Public links that are looked at: the newest ones, so that no token is asked for too often. */
 const LOOKED_AT = 40;
 
@@ -38,16 +42,22 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
   const created: Created[] = [];
   const paid = new Set<string>();
   const failures: string[] = [];
+  const late: string[] = [];
   const answered = new Map<string, number>();
   const stopping = new AbortController();
 
   async function once({ name, expected, request }: Kind): Promise<void> {
     const at = new Date().toISOString();
+    const startedAt = performance.now();
     try {
       const answer = await request();
+      const isLate = answer?.status === 503 && performance.now() - startedAt >= LATE_AFTER_MS;
       if (answer === null) return;
       if (answer.status === expected) answered.set(name, (answered.get(name) ?? 0) + 1);
-      else failures.push(`${at} ${name}: ${answer.status} ${answer.text.slice(0, 60)} (${requestIdOf(answer)})`);
+      else
+        (isLate ? late : failures).push(
+          `${at} ${name}: ${answer.status} ${answer.text.slice(0, 60)} (${requestIdOf(answer)})`,
+        );
     } catch (error) {
       failures.push(`${at} ${name}: ${String((error as NodeJS.ErrnoException).code ?? error)}`);
     }
@@ -81,7 +91,7 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
   const pause = (ms: number) => delay(ms, null, { signal: stopping.signal }).catch(() => null);
   const work = [...kindsOf(stack, shops, created).map(repeat), payAll()];
   return {
-    ...{ created, paid, failures, answered },
+    ...{ created, paid, failures, late, answered },
     async stop() {
       stopping.abort();
       await Promise.all(work);
