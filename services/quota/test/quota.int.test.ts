@@ -10,7 +10,7 @@ import { startWorld } from './world.ts';
 let world: Awaited<ReturnType<typeof startWorld>>;
 beforeAll(async () => {
   world = await startWorld();
-}, 60_000);
+}, 120_000);
 afterAll(() => world.stop(), 60_000);
 
 const policyOf = async (merchantId: string): Promise<AccessPolicy> =>
@@ -92,7 +92,14 @@ describe('a change of policy', () => {
     const merchantId = await world.register();
     const limits = Array.from({ length: 20 }, (_, position) => 1000 + position);
     const answers = await Promise.all(
-      limits.map((limit) => world.change(merchantId, 'limits', { total_limit: limit })),
+      limits.map((limit) =>
+        eventually(async () => {
+          const answer = await world.change(merchantId, 'limits', { total_limit: limit });
+          // With this many at once some may wait too long for the database; one that was made all the same makes no other version.
+          expect(answer.status).not.toBe(503);
+          return answer;
+        }),
+      ),
     );
     expect(answers.map(({ status }) => status)).toEqual(limits.map(() => 200));
     const expected = Array.from({ length: 21 }, (_, position) => position + 1);

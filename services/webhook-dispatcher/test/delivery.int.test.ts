@@ -148,7 +148,7 @@ describe('a failing receiver', () => {
       const { rows } = await world.pool.query(`select held from lane where merchant_id = $1`, [merchant.merchantId]);
       expect(rows).toEqual([{ held: true }]);
     });
-    const answers = await Promise.all(Array.from({ length: 20 }, () => world.call('POST', retry)));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => world.callUntilServed('POST', retry)));
     expect(answers.filter(({ status: code }) => code === 202)).toHaveLength(1);
     expect(answers.filter(({ status: code }) => code === 409)).toHaveLength(19);
     const { rows } = await world.pool.query(`select cycle from delivery where event_id = $1`, [event_id]);

@@ -11,6 +11,7 @@ import { on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
@@ -74,12 +75,21 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     return { status: response.status, body: (await response.json()) as ReplyBody };
   }
 
+  /** The same, again while it is answered 503: with many calls at once some may wait too long for the database. */
+  const callUntilServed = (...request: Parameters<typeof call>): Promise<Reply> =>
+    eventually(async () => {
+      const reply = await call(...request);
+      if (reply.status === 503) throw new Error(`${request[1]} is answered 503`);
+      return reply;
+    });
+
   return {
     pool,
     database,
     broker,
     receiver,
     call,
+    callUntilServed,
     start,
     /** Starts another dispatcher in place of one that was stopped or killed; calls go to it. */
     async restart(overrides: Record<string, string> = {}) {
@@ -89,13 +99,16 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     dispatcher: () => dispatcher,
     metrics: async () => (await fetch(`${dispatcher.url}/metrics`)).text(),
     /** A merchant with an endpoint on a host of its own. */
-    async merchant(): Promise<Merchant> {
-      const merchantId = newId('mer');
-      const host = `${merchantId.slice(-12)}.merchant.io`;
-      const url = `https://${host}/pay?tenant=7`;
-      const { body } = await call('PUT', `/merchants/${merchantId}/webhook`, { url });
-      return { merchantId, host, url, keyId: body.key_id, signingKey: body.signing_key };
-    },
+    merchant: (): Promise<Merchant> =>
+      // Another merchant each time: only the first answer has the key.
+      eventually(async () => {
+        const merchantId = newId('mer');
+        const host = `${merchantId.slice(-12)}.merchant.io`;
+        const url = `https://${host}/pay?tenant=7`;
+        const { status, body } = await call('PUT', `/merchants/${merchantId}/webhook`, { url });
+        if (status !== 200) throw new Error(`the PUT of an endpoint is answered ${status}`);
+        return { merchantId, host, url, keyId: body.key_id, signingKey: body.signing_key };
+      }),
     say: neighbours.say,
     /** Messages as payments hears them. */
     configured: (merchantId: string) => heard.filter((message) => message.merchant_id === merchantId),

@@ -122,7 +122,9 @@ export function countError(scene: Scene, name: string, error: unknown): void {
   const { counts } = scene;
   const { code, message } = error as { code?: string; message?: string };
   if (code === '40P01') counts.deadlocks += 1;
-  else if (code === '55P03') counts.lockTimeouts += 1;
+  // Whoever waits for the connections of those that wait for locks has waited for the locks too.
+  else if (code === '55P03' || code === '57014' || message === 'timeout exceeded when trying to connect')
+    counts.lockTimeouts += 1;
   else note(scene, `${name} failed with ${code ?? 'no code'}`, message);
 }
 
