@@ -111,31 +111,32 @@ export async function startRealServices() {
     body?: object,
     headers: Record<string, string> = {},
   ) {
-    const response = await fetch(`${base}${path}`, {
-      method,
-      headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json', ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+    return eventually(async () => {
+      const response = await fetch(`${base}${path}`, {
+        method,
+        headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+      const answer: Answer<T> = { status: response.status, body: (await response.json()) as T };
+      // On a busy machine one service may not answer another in time. Whoever is told so asks again.
+      if (answer.status === 503) throw new Error(`${path} is answered 503`);
+      return answer;
     });
-    return { status: response.status, body: (await response.json()) as T } satisfies Answer<T>;
   }
   const internal = <T>(service: ServiceKey, method: 'GET' | 'POST', path: string, body?: object) =>
     call<T>(urls[service], method, `/internal/v1${path}`, body && { actor: 'olga', reason: 'test', ...body });
 
   let nextReplica = 0;
-  /** Asks a replica of payments, the next one in turn, as the gateway would once it has let the request in, again while it answers 503. */
+  /** Asks a replica of payments, the next one in turn, as the gateway would once it has let the request in. */
   async function create(merchantId: string): Promise<Creation> {
     const { url } = replicas[nextReplica++ % replicas.length]!;
     const creation = {
       ...{ idempotency_key: randomUUID(), amount: '1', network, description: 'Two tickets' },
       merchant_wallet: `0x${randomBytes(20).toString('hex')}`,
     };
-    return eventually(async () => {
-      const path = `/internal/v1/merchants/${merchantId}/payments`;
-      const { status, body } = await call<{ detail?: { code?: string } }>(url, 'POST', path, creation);
-      // Quota, which is asked before a refusal, did not answer in time. With the same key it is the same creation.
-      if (status === 503) throw new Error('a creation was answered 503');
-      return { status, code: body.detail?.code ?? null };
-    });
+    const path = `/internal/v1/merchants/${merchantId}/payments`;
+    const { status, body } = await call<{ detail?: { code?: string } }>(url, 'POST', path, creation);
+    return { status, code: body.detail?.code ?? null };
   }
 
   const gateVersion = async (merchantId: string): Promise<number> => {
