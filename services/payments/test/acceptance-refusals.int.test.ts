@@ -15,7 +15,7 @@ import {
   underpaid,
 } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
+import { newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 let payments: PaymentsUnderTest;
@@ -187,11 +187,27 @@ describe('what cannot be accepted is refused without asking the chain', () => {
     await refused(foreign, transfer, 409, /another wallet/);
   });
 
-  test('a transfer that came while the wallet belonged to another merchant', async () => {
-    const one = await newPayment(payments, { amount: '10' });
-    const transfer = await one.observe({ amount_units: '9500000', merchant_id: await newMerchant(payments) });
-    await untilRecorded(payments, transfer);
+  test('a transfer that came before any payment on a wallet which belonged to another merchant then', async () => {
+    const elsewhere = await newPayment(payments, { amount: '10' });
+    const wallet = newWallet();
+    const transfer = await elsewhere.observe({ to: wallet, amount_units: '9500000' });
+    expect(await untilRecorded(payments, transfer)).toMatchObject({ related_payment_id: null });
+    const one = await newPayment(payments, { amount: '10', wallet });
     await refused(one, transfer, 409, /belonged to another merchant/);
+  });
+
+  test('a transfer nearest to a payment of the merchant to whom the wallet belonged before it was released', async () => {
+    const one = await newPayment(payments, { amount: '10' });
+    const { merchant_wallet: wallet } = one.payment;
+    await payments.call('POST', `/wallets/${wallet}/release`, author);
+    const other = await newPayment(payments, { amount: '20', wallet });
+    const transfer = await one.observe({
+      ...{ amount_units: '9500000', merchant_id: other.merchantId },
+      block_timestamp: wholeSecond(other.payment.created_at, 1),
+    });
+    await untilRecorded(payments, transfer);
+    await refused(other, transfer, 409, /nearest to a payment of another merchant/);
+    expect((await accept(payments, one, transfer)).status).toBe(200);
   });
 
   test('a transfer that came in time for another payment and is about to pay that', async () => {

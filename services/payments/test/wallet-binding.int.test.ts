@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
+import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { accept, confirmed, untilRecorded } from './acceptance-fixtures.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newWallet } from './fixtures.ts';
+import { create, newMerchant, newPayment, newWallet, type TestPayment, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 let payments: PaymentsUnderTest;
@@ -25,4 +27,73 @@ test('with WALLET_BINDING=off merchants share a wallet, but only one gets a slot
     const { json } = await payments.call<CreationLimits>('GET', `/merchants/${merchantId}/limits`);
     expect(json.lifetime_requests_used).toBe(shared[position]?.status === 201 ? 2 : 1);
   }
+});
+
+/** What the merchant sees beside a payment, and what the operator does. */
+const shownWith = async ({ details, payment }: TestPayment) => {
+  const { json } = await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment_id}`);
+  const own = ({ reason, amount }: { reason: string | null; amount: string }) => ({ reason, amount });
+  return {
+    status: (await details()).status,
+    merchant: (await details()).unmatched_transfers.map(own),
+    operator: json.transfers.filter(({ payment_id: pays }) => pays === null).map(own),
+  };
+};
+
+describe('on a wallet that two merchants share, a transfer that pays nothing', () => {
+  /** A small payment of one merchant, then a large one of another; a transfer is published for whoever used the wallet last. */
+  const twoMerchants = async () => {
+    const wallet = newWallet();
+    const small = await newPayment(payments, { amount: '10', wallet });
+    const large = await newPayment(payments, { amount: '500', wallet });
+    return { small, large, merchant_id: large.merchantId, block: wholeSecond(large.payment.created_at, 1) };
+  };
+
+  test('is shown, and can be accepted, at the merchant whose payment it is nearest to, and only there', async () => {
+    const { small, large, merchant_id, block } = await twoMerchants();
+    const transfer = await small.observe({
+      merchant_id,
+      block_timestamp: block,
+      amount_units: '9500000',
+      ...confirmed,
+    });
+    await untilRecorded(payments, transfer);
+    const seen = [{ reason: 'underpaid', amount: '9.5' }];
+    expect(await shownWith(small)).toEqual({ status: 'PENDING', merchant: seen, operator: seen });
+    expect(await shownWith(large)).toEqual({ status: 'PENDING', merchant: [], operator: [] });
+
+    const refused = await accept(payments, large, transfer);
+    expect([refused.status, refused.json.detail]).toEqual([
+      409,
+      `This transfer is nearest to a payment of another merchant: ${small.payment.payment_id} of ${small.merchantId}`,
+    ]);
+    expect((await accept(payments, small, transfer)).json).toMatchObject({ unmatched_reason: 'underpaid' });
+    expect(await shownWith(small)).toEqual({ status: 'PAID', merchant: [], operator: [] });
+    expect(await shownWith(large)).toMatchObject({ status: 'PENDING' });
+  });
+
+  test('and came late for one of them is its own, also while the other waits', async () => {
+    const { small, large, merchant_id } = await twoMerchants();
+    await small.age(40);
+    const transfer = await small.observe({ merchant_id, block_timestamp: wholeSecond(large.payment.created_at, 1) });
+    await untilRecorded(payments, transfer);
+    const seen = [{ reason: 'late', amount: '10' }];
+    expect(await shownWith(small)).toMatchObject({ merchant: seen, operator: seen });
+    expect(await shownWith(large)).toMatchObject({ merchant: [], operator: [] });
+    expect((await accept(payments, large, transfer)).status).toBe(409);
+    expect((await accept(payments, small, transfer)).status).toBe(200);
+  });
+
+  test('and is found when only the other one still waits, is the one’s who waited at the time of its block', async () => {
+    const { small, large, merchant_id } = await twoMerchants();
+    await small.age(40);
+    const transfer = await small.observe({
+      ...{ merchant_id, amount_units: '9500000', block_timestamp: wholeSecond(small.payment.created_at, 1 - 39 * 60) },
+    });
+    await untilRecorded(payments, transfer);
+    expect(await shownWith(small)).toMatchObject({ merchant: [{ reason: 'underpaid', amount: '9.5' }] });
+    expect(await shownWith(large)).toMatchObject({ merchant: [], operator: [] });
+    expect((await accept(payments, large, transfer)).status).toBe(409);
+    expect((await accept(payments, small, transfer)).status).toBe(200);
+  });
 });

@@ -10,7 +10,13 @@ import { pay } from '../settlement/settlement.ts';
 import { unmatchedReasonFor } from '../settlement/payment-window.ts';
 import { type AcceptanceRow, type ChainProof, findAcceptance, insertAcceptance } from '../store/acceptance.ts';
 import { findPayment, type PaymentRow } from '../store/payment.ts';
-import { findTransfer, lockWallet, type TransferId, type TransferRow } from '../store/transfer.ts';
+import {
+  findMerchantConcerned,
+  findTransfer,
+  lockWallet,
+  type TransferId,
+  type TransferRow,
+} from '../store/transfer.ts';
 import { proveTransfer, refusalReason } from './acceptance-rules.ts';
 
 export type AcceptanceContext = {
@@ -45,7 +51,7 @@ export async function acceptTransfer(context: AcceptanceContext, request: Accept
   const accepted = await findAcceptanceFor(db, pair);
   if (accepted !== null) return accepted;
   // Decided again under locks; here it saves the question to the chain, and the transaction.
-  refuse(refusalReason(pair.payment, pair.transfer));
+  refuse(refusalReason(pair.payment, pair.transfer, await findMerchantConcerned(db, pair.transfer)));
   const { network, transaction_id, transaction_event_index } = pair.transfer;
   const finding = await verifier.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } });
   requireProof(pair.transfer, finding);
@@ -82,7 +88,7 @@ async function acceptLocked(
   const pair = { payment, transfer };
   const accepted = await findAcceptanceFor(tx, pair);
   if (accepted !== null) return accepted;
-  refuse(refusalReason(payment, transfer));
+  refuse(refusalReason(payment, transfer, await findMerchantConcerned(tx, transfer)));
   const proof = requireProof(transfer, finding);
   await pay(context, payment, transfer);
   await insertAcceptance(tx, { ...pair, proof, unmatchedReason: unmatchedReasonFor(payment, transfer), author });

@@ -3,8 +3,11 @@ import type { ChainProof } from '../store/acceptance.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import type { TransferRow } from '../store/transfer.ts';
 
-/** @returns why this transfer cannot be accepted for this payment, in a sentence for the operator; null when it can. */
-export function refusalReason(payment: PaymentRow, transfer: TransferRow): string | null {
+/**
+ * @param concerned the merchant whose payment the transfer is nearest to; nobody else's may take it where merchants share a wallet.
+ * @returns why this transfer cannot be accepted for this payment, in a sentence for the operator; null when it can.
+ */
+export function refusalReason(payment: PaymentRow, transfer: TransferRow, concerned: string): string | null {
   const { payment_id: paymentId, status } = payment;
   if (transfer.payment_id === paymentId) return `This transfer pays ${paymentId} by itself: there is nothing to accept`;
   if (transfer.payment_id !== null) return `This transfer pays another payment, ${transfer.payment_id}`;
@@ -13,9 +16,11 @@ export function refusalReason(payment: PaymentRow, transfer: TransferRow): strin
   if (transfer.phase === 'retracted') return 'This transfer is gone from the chain';
   if (transfer.network !== payment.network || transfer.recipient !== payment.recipient)
     return `This transfer went to another wallet than ${paymentId} asks for`;
-  if (transfer.merchant_id !== payment.merchant_id)
-    return `This transfer came while its wallet belonged to another merchant, ${transfer.merchant_id}`;
   const { related_payment_id: relatedId } = transfer;
+  if (concerned !== payment.merchant_id)
+    return relatedId === null
+      ? `This transfer came while its wallet belonged to another merchant, ${concerned}`
+      : `This transfer is nearest to a payment of another merchant: ${relatedId} of ${concerned}`;
   if (transfer.match_status === 'pending' && relatedId !== paymentId)
     return `This transfer came in time for another payment, ${relatedId}, and pays it once it is confirmed`;
   return null;

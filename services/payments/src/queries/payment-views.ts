@@ -2,7 +2,7 @@ import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { PaymentRow } from '../store/payment.ts';
-import { paysNothingSql } from '../store/transfer.ts';
+import { merchantConcernedSql, paysNothingSql, type TransferId } from '../store/transfer.ts';
 
 /*
  * The reads that customers' browsers and merchants' backends repeat all the time. Many go together into one statement, which
@@ -88,13 +88,13 @@ export type UnmatchedRow = {
 };
 
 type UnmatchedQuery = {
-  payment: { payment_id: string; network: string; recipient: string };
+  payment: { payment_id: string; merchant_id: string; network: string; recipient: string };
   window: { start: Date; end: Date };
 };
 
 /**
- * Transfers that pay nothing: those meant for a payment, and all that reached its wallet in its window. By payment, newest first.
- * Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
+ * Transfers that pay nothing: those meant for a payment, and all that reached its wallet in its window, except those meant for a
+ * payment of another merchant, with whom the wallet may be shared. By payment, newest first. Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
  * no more than one with a hundred.
  */
 export async function findUnmatched(db: Queryable, queries: readonly UnmatchedQuery[]): Promise<UnmatchedRow[]> {
@@ -104,29 +104,61 @@ export async function findUnmatched(db: Queryable, queries: readonly UnmatchedQu
     text: `
       select q.payment_id as shown_with, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals,
              t.block_timestamp, t.related_payment_id, t.reason
-      from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[])
-          as q (payment_id, network, recipient, window_start, window_end)
+      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::timestamptz[])
+          as q (payment_id, merchant_id, network, recipient, window_start, window_end)
         cross join lateral (
           select * from (
             (select * from transfer
               where related_payment_id = q.payment_id and ${paysNothingSql}
               order by block_timestamp desc limit ${MAX_UNMATCHED})
             union
-            (select * from transfer
-              where network = q.network and recipient = q.recipient and ${paysNothingSql}
-                and block_timestamp >= q.window_start and block_timestamp < q.window_end
-              order by block_timestamp desc limit ${MAX_UNMATCHED})
+            (select * from (
+              select * from transfer
+               where network = q.network and recipient = q.recipient and ${paysNothingSql}
+                 and block_timestamp >= q.window_start and block_timestamp < q.window_end
+               order by block_timestamp desc limit ${MAX_UNMATCHED}) on_wallet
+              where ${merchantConcernedSql('on_wallet')} = q.merchant_id)
           ) either
           order by block_timestamp desc, transaction_id, transaction_event_index
           limit ${MAX_UNMATCHED}
         ) t`,
     values: [
       queries.map(({ payment }) => payment.payment_id),
+      queries.map(({ payment }) => payment.merchant_id),
       queries.map(({ payment }) => payment.network),
       queries.map(({ payment }) => payment.recipient),
       queries.map(({ window }) => window.start),
       queries.map(({ window }) => window.end),
     ],
   });
+  return rows;
+}
+
+export type UnmatchedOnWalletRow = TransferId & {
+  amount_units: string;
+  decimals: number;
+  block_timestamp: Date;
+  phase: string;
+  merchant_id: string;
+  related_payment_id: string | null;
+  reason: UnmatchedReason | null;
+};
+
+/** Transfers to a wallet that pay nothing, the newest hundred of each network, newest first. */
+export async function findUnmatchedOnWallet(
+  db: Queryable,
+  recipient: string,
+  networks: readonly string[],
+): Promise<UnmatchedOnWalletRow[]> {
+  const { rows } = await db.query<UnmatchedOnWalletRow>(
+    `select t.network, t.transaction_id, t.transaction_event_index, t.amount_units, t.decimals, t.block_timestamp, t.phase,
+            ${merchantConcernedSql('t')} as merchant_id, t.related_payment_id, t.reason
+       from unnest($2::text[]) as on_network (id)
+      cross join lateral (
+        select * from transfer where network = on_network.id and recipient = $1 and ${paysNothingSql}
+         order by block_timestamp desc limit ${MAX_UNMATCHED}) t
+      order by t.block_timestamp desc, t.transaction_id, t.transaction_event_index`,
+    [recipient, networks],
+  );
   return rows;
 }

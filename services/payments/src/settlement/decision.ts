@@ -85,7 +85,11 @@ function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
   return { payment_id: null, related_payment_id: payment.payment_id, reason };
 }
 
-/** The payment waiting at the time with the nearest amount; if none was waiting then, the last one created. */
+/**
+ * The payment waiting at the time with the nearest amount; if none was waiting then, the last one created before, and if there is none
+ * either, as when the chain's clock is far behind ours, the first one created after. Merchants may share a wallet: then this decides
+ * which of them sees the transfer.
+ */
 function closestAmount(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
   const waiting = candidates.filter((payment) => matchPayment([payment], transfer.block_timestamp) !== null);
   const distance = (payment: PaymentRow): bigint => {

@@ -77,7 +77,7 @@ export function createWalletSearch(
   tx: Transaction,
   transfers: readonly TransferRow[],
 ): (transfer: TransferRow) => Promise<readonly PaymentRow[]> {
-  const key = ({ merchant_id, network, recipient }: TransferRow) => `${merchant_id} ${network} ${recipient}`;
+  const key = ({ network, recipient }: TransferRow) => `${network} ${recipient}`;
   const latest = new Map<string, Date>();
   for (const transfer of transfers) {
     const end = endOfLag(transfer);

@@ -132,22 +132,28 @@ export async function lockPayments(
   return rows;
 }
 
-/** The search for a payment that a transfer of another amount was meant for stops after this many of the merchant's payments. */
-const PAYMENTS_SEARCHED = 1000;
+/** Among this many payments on its wallet a transfer that fits none exactly finds the one that it was probably meant for. */
+const PAYMENTS_SEARCHED = 50;
 
-/** @returns at most 20 payments on a transfer's wallet, of any amount, created before the given time; newest first. */
+/**
+ * Looks for the payments that a transfer may have been meant for, of any amount and, where merchants share a wallet, of any merchant.
+ * @returns the newest on its wallet created before the given time, newest first; where there is none, the first one created after.
+ */
 export async function findPaymentsOnWallet(
   db: Queryable,
-  wallet: { merchant_id: string; network: string; recipient: string },
+  wallet: { network: string; recipient: string },
   createdBefore: Date,
 ): Promise<PaymentRow[]> {
   const { rows } = await db.query<PaymentRow>(
-    `select * from (
-       select ${paymentColumns} from payment where merchant_id = $1 and created_at < $2
-        order by created_at desc, payment_id desc limit ${PAYMENTS_SEARCHED}) recent
-      where network = $3 and recipient = $4
-      limit 20`,
-    [wallet.merchant_id, createdBefore, wallet.network, wallet.recipient],
+    `with earlier as (
+       select ${paymentColumns} from payment where network = $1 and recipient = $2 and created_at < $3
+        order by created_at desc, payment_id desc limit ${PAYMENTS_SEARCHED})
+     select * from earlier
+     union all
+     (select ${paymentColumns} from payment
+       where network = $1 and recipient = $2 and created_at >= $3 and not exists (select from earlier)
+       order by created_at, payment_id limit 1)`,
+    [wallet.network, wallet.recipient, createdBefore],
   );
   return rows;
 }

@@ -10,6 +10,7 @@ export type TransferRow = {
   transaction_id: string;
   transaction_event_index: number;
   phase: 'seen' | 'confirmed' | 'retracted';
+  /** For whom its wallet was watched when chain-watcher published it. */
   merchant_id: string;
   block_hash: string;
   block_timestamp: Date;
@@ -107,6 +108,25 @@ export async function findTransfer(
     [id.network, id.transaction_id, id.transaction_event_index],
   );
   return rows[0] ?? null;
+}
+
+/**
+ * The merchant whom a transfer that pays nothing concerns: whose payment the ledger relates it to. Only of a transfer that is related
+ * to none it is the one for whom its wallet is watched; merchants may share a wallet, and then that is whoever used it last.
+ * @param transfer alias of the transfer's row.
+ */
+export const merchantConcernedSql = (transfer: string): string =>
+  `coalesce((select related.merchant_id from payment related where related.payment_id = ${transfer}.related_payment_id), ${transfer}.merchant_id)`;
+
+/** See merchantConcernedSql(). */
+export async function findMerchantConcerned(db: Queryable, id: TransferId): Promise<string> {
+  const { rows } = await db.query<{ merchant_id: string }>(
+    `select ${merchantConcernedSql('t')} as merchant_id from transfer t
+      where network = $1 and transaction_id = $2 and transaction_event_index = $3`,
+    [id.network, id.transaction_id, id.transaction_event_index],
+  );
+  if (rows[0] === undefined) throw new Error(`transfer ${id.transaction_id} is missing from the ledger`);
+  return rows[0].merchant_id;
 }
 
 export async function assignTransfers(

@@ -88,7 +88,9 @@ function unmatchedOf(model: Model, payment: ModelPayment): object[] {
     const { from, to } = windowOf(payment);
     const here = transfer.network === payment.network && transfer.wallet === payment.wallet;
     const inTime = from <= transfer.blockTime && transfer.blockTime < to;
-    return here && inTime && !isExact(payment, transfer) ? otherAmount(payment, transfer) : null;
+    const meant = transfer.meantFor === null ? null : model.payments.get(transfer.meantFor)!;
+    const own = (meant ?? transfer).merchant === payment.merchant;
+    return here && own && inTime && !isExact(payment, transfer) ? otherAmount(payment, transfer) : null;
   };
   return [...model.ledger.values()]
     .filter(({ pays, phase }) => pays === null && phase !== 'retracted')

@@ -103,18 +103,21 @@ function placeUnowned(model: Model, transfer: ModelTransfer): void {
   const meant = last ?? nearest(model, transfer);
   if (meant === null) model.reached.push('transfer: came for nobody');
   else {
-    const reason = meant === last ? exactReason(last, transfer.blockTime) : otherAmount(meant, transfer);
+    noteMeant(model, transfer, meant);
+    const reason = isExact(meant, transfer) ? exactReason(meant, transfer.blockTime) : otherAmount(meant, transfer);
     leaveUnmatched(model, transfer, meant, reason);
   }
 }
 
-/** The payment that waited then with the nearest amount, the newest of equally near ones; if none waited, the newest. */
+/**
+ * The payment that waited then with the nearest amount, the newest of equally near ones; if none waited, the newest; if none was there
+ * yet, the first one after. Whose it is does not matter.
+ */
 function nearest(model: Model, transfer: ModelTransfer): ModelPayment | null {
-  const candidates = [...model.payments.values()]
-    .filter(({ merchant }) => merchant === transfer.merchant)
+  const onWallet = [...model.payments.values()]
     .filter(({ network, wallet }) => network === transfer.network && wallet === transfer.wallet)
-    .filter(({ createdAt }) => createdAt - transfer.blockTime < LAG)
     .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1));
+  const candidates = onWallet.filter(({ createdAt }) => createdAt - transfer.blockTime < LAG);
   const waiting = candidates.filter((payment) => ownerOf([payment], transfer.blockTime) !== null);
   const distance = (payment: ModelPayment): bigint => {
     const difference = tokenUnitsOf(payment, transfer) - transfer.tokenUnits;
@@ -124,7 +127,14 @@ function nearest(model: Model, transfer: ModelTransfer): ModelPayment | null {
     (found, payment) => (found === null || distance(payment) < distance(found) ? payment : found),
     null,
   );
-  return best ?? candidates[0] ?? null;
+  return best ?? candidates[0] ?? onWallet.at(-1) ?? null;
+}
+
+function noteMeant(model: Model, transfer: ModelTransfer, meant: ModelPayment): void {
+  if (meant.createdAt - transfer.blockTime >= LAG)
+    model.reached.push('transfer: came before all payments of its wallet');
+  if (meant.merchant !== transfer.merchant)
+    model.reached.push('transfer: was meant for another merchant on its wallet');
 }
 
 /** Transfers that could pay a payment that waits again: confirmed ones first, then in the order of the chain. */
