@@ -36,7 +36,7 @@ const payment: OperatorsPayment = {
   acceptance: null,
 };
 
-test('a transfer says which payment it pays, or that it pays nothing and why', () => {
+test('a transfer says which payment it pays, or that it pays nothing, or nothing yet, and why', () => {
   const other = `pay_${'d'.repeat(32)}`;
   const transfers = [
     transfer,
@@ -47,7 +47,7 @@ test('a transfer says which payment it pays, or that it pays nothing and why', (
   const lines = paymentView({ ...payment, transfers })
     .split('\n')
     .slice(-4);
-  for (const [at, pays] of ['nothing: underpaid', 'nothing', 'this payment', other].entries())
+  for (const [at, pays] of ['nothing: underpaid', 'nothing yet', 'this payment', other].entries())
     expect(lines[at]?.endsWith(`2 of 2         ${pays}`)).toBe(true);
 });
 

@@ -91,7 +91,7 @@ await startService({
         progress,
       }),
       ...paymentIncidentRoutes(operators),
-      ...walletRoutes(operators),
+      ...walletRoutes({ db: operators, networks }),
       auditRoute(operators),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.

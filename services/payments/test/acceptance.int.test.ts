@@ -159,7 +159,7 @@ describe('accepting a transfer', () => {
     expect(await countPaidMessages(payments, other)).toBe(1);
   });
 
-  test('that came before any payment waited has no unmatched reason', async () => {
+  test('that came before any payment was on its wallet is late', async () => {
     const merchantId = await newMerchant(payments);
     const elsewhere = await newPayment(payments, {}, merchantId);
     const wallet = newWallet();
@@ -167,7 +167,7 @@ describe('accepting a transfer', () => {
     const transfer = await elsewhere.observe(early);
     expect(await untilRecorded(payments, transfer)).toMatchObject({ related_payment_id: null, reason: null });
     const one = await newPayment(payments, { wallet }, merchantId);
-    expect((await accept(payments, one, transfer)).json).toMatchObject({ unmatched_reason: null });
+    expect((await accept(payments, one, transfer)).json).toMatchObject({ unmatched_reason: 'late' });
     expect(await one.details()).toMatchObject({ status: 'PAID' });
   });
 

@@ -1,7 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
+import type { Wallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { newId } from '@quittance/contracts/ids.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
-import { create, newMerchant, newWallet } from './fixtures.ts';
+import { confirmed, untilRecorded } from './acceptance-fixtures.ts';
+import { create, newMerchant, newPayment, newWallet, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
 let payments: PaymentsUnderTest;
@@ -10,26 +14,32 @@ beforeAll(async () => {
 });
 afterAll(() => payments.close());
 
-type Wallet = { address: string; merchant_id: string | null; bound_at: string | null; releases: object[] };
 const show = async (address: string) => (await payments.call<Wallet>('GET', `/wallets/${address}`)).json;
+/** For the operator: what pays nothing on a wallet, without what says which transfer it is. */
+const payingNothing = async (address: string) =>
+  (await show(address)).unmatched_transfers.map(({ amount, phase, merchant_id, related_payment_id, reason }) => ({
+    ...{ amount, phase, merchant_id, related_payment_id, reason },
+  }));
 const author = { actor: 'olga', reason: 'the shop was sold' };
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as unknown as string;
 
 test('a wallet shows its owner, since when, and every release with its author and reason', async () => {
   const wallet = newWallet();
-  expect(await show(wallet)).toEqual({ address: wallet, merchant_id: null, bound_at: null, releases: [] });
+  const unused = { merchant_id: null, bound_at: null, releases: [], unmatched_transfers: [] };
+  expect(await show(wallet)).toEqual({ address: wallet, ...unused });
   const [first, second] = [await newMerchant(payments), await newMerchant(payments)];
   const before = Date.now();
   expect((await create(payments, first, { wallet, amount: '1' })).status).toBe(201);
   const bound = await show(wallet);
-  expect(bound).toEqual({ address: wallet, merchant_id: first, bound_at: time, releases: [] });
+  expect(bound).toEqual({ ...unused, address: wallet, merchant_id: first, bound_at: time });
   expect(Date.parse(bound.bound_at!)).toBeGreaterThanOrEqual(before - 1);
   expect((await create(payments, second, { wallet, amount: '2' })).status).toBe(409);
 
   const released = await payments.call('POST', `/wallets/${wallet}/release`, author);
   expect(released).toMatchObject({ status: 200, json: { address: wallet, merchant_id: first } });
   expect(await show(wallet)).toEqual({
-    ...{ address: wallet, merchant_id: null, bound_at: null },
+    ...unused,
+    address: wallet,
     releases: [{ merchant_id: first, ...author, released_at: time }],
   });
   expect((await create(payments, second, { wallet, amount: '2' })).status).toBe(201);
@@ -66,4 +76,75 @@ test('any spelling of an address is the same wallet, and a text that is no addre
   expect(unsaid).toMatchObject({ status: 422, json: { detail: [{ field: 'reason' }] } });
   const wrong = await payments.call('GET', `/merchants/${newId('mer')}/audit?before=x`);
   expect(wrong).toMatchObject({ status: 422, json: { detail: [{ field: 'before' }] } });
+});
+
+describe('money that no payment window holds', () => {
+  const minutes = (count: number) => 60 * count;
+
+  test.each([
+    ['before the first payment on its wallet', -1, '10', 'late'],
+    ['before the first payment on its wallet and is too little', -1, '9', 'underpaid'],
+    ['before the first payment on its wallet and is too much', -1, '11', 'overpaid'],
+    ['after the end', 40, '10', 'late'],
+    ['after the end and is too little', 40, '9', 'underpaid'],
+  ])('that came %s is shown to merchant and operator with its reason', async (_, minute, amount, reason) => {
+    const one = await newPayment(payments, { amount: '10' });
+    const transfer = await one.observe({
+      ...{ amount_units: `${amount}000000`, block_timestamp: wholeSecond(one.payment.created_at, minutes(minute)) },
+      ...confirmed,
+    });
+    await untilRecorded(payments, transfer);
+    const { transaction_id } = transfer;
+    expect(await one.details()).toMatchObject({
+      status: 'PENDING',
+      unmatched_transfers: [{ transaction_id, amount, reason }],
+    });
+    const { json } = await payments.call('GET', `/payments/${one.payment.payment_id}`);
+    expect(json).toMatchObject({ transfers: [{ transaction_id, amount, reason }] });
+    const { merchantId: merchant_id } = one;
+    expect(await payingNothing(one.payment.merchant_wallet)).toEqual([
+      { amount, phase: 'confirmed', merchant_id, related_payment_id: one.payment.payment_id, reason },
+    ]);
+  });
+
+  test('and whose wallet has had no payment is shown to the operator, as is what is yet to be confirmed', async () => {
+    const one = await newPayment(payments, { amount: '5' });
+    const { merchantId: merchant_id, payment } = one;
+    const wallet = newWallet();
+    await untilRecorded(payments, await one.observe({ to: wallet }));
+    expect(await payingNothing(wallet)).toEqual([
+      { amount: '5', phase: 'seen', merchant_id, related_payment_id: null, reason: 'no_payment' },
+    ]);
+
+    await one.age(5);
+    await one.cancel();
+    await untilRecorded(payments, await one.observe({ block_timestamp: wholeSecond(new Date(), -60) }));
+    expect(await payingNothing(payment.merchant_wallet)).toEqual([
+      { amount: '5', phase: 'seen', merchant_id, related_payment_id: payment.payment_id, reason: 'unconfirmed' },
+    ]);
+  });
+
+  test('of the amount of two payments, one after the other in a slot, has the same reason beside both', async () => {
+    const one = await newPayment(payments, { amount: '6' });
+    await one.observe(confirmed);
+    await eventually(async () => expect((await one.details()).status).toBe('PAID'));
+    const { merchant_wallet: wallet } = one.payment;
+    const two = await newPayment(payments, { amount: '6', wallet }, one.merchantId);
+    const block_timestamp = wholeSecond(two.payment.created_at, 1);
+    const paying = await two.observe({ ...confirmed, block_timestamp });
+    await eventually(async () => expect((await two.details()).status).toBe('PAID'));
+    const again = await two.observe({ ...confirmed, block_timestamp });
+    await untilRecorded(payments, again);
+    // The merchant finds it at the payment it was meant for.
+    expect((await one.details()).unmatched_transfers).toEqual([]);
+    expect((await two.details()).unmatched_transfers).toMatchObject([{ reason: 'duplicate' }]);
+    for (const { payment } of [one, two]) {
+      const { json } = await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment_id}`);
+      const found = json.transfers.find(({ transaction_id: id }) => id === again.transaction_id);
+      expect(found).toMatchObject({ reason: 'duplicate' });
+      expect(json.transfers.some(({ transaction_id: id }) => id === paying.transaction_id)).toBe(
+        payment === two.payment,
+      );
+    }
+  });
 });

@@ -54,7 +54,8 @@ const transfersText = (transfers: readonly LedgerEntry[], paymentId: string): st
 
 function paysText({ payment_id, reason }: LedgerEntry, paymentId: string): string {
   if (payment_id !== null) return payment_id === paymentId ? 'this payment' : payment_id;
-  return reason === null ? 'nothing' : `nothing: ${reason}`;
+  // Without a reason against it, it still has to be confirmed or decided about.
+  return reason === null ? 'nothing yet' : `nothing: ${reason}`;
 }
 
 /** Which payment and merchant each is about stands above it already. */

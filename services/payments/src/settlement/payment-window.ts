@@ -56,7 +56,11 @@ export function unmatchedReason(
   return cancelled ? 'after_cancel' : 'late';
 }
 
-/** Why a transfer that pays nothing does not pay this payment. @returns null when nothing is wrong with the transfer itself. */
+/**
+ * Why a transfer that pays nothing does not pay this payment. The names are those of the public contract, which has none of its own
+ * for money from before the payment's time: it is `late` as well.
+ * @returns null when it may still pay this payment, and when the right amount is related to another payment.
+ */
 export function unmatchedReasonFor(
   payment: PaymentTimes & { payment_id: string; status: string; amount_units: bigint },
   transfer: {
@@ -70,8 +74,10 @@ export function unmatchedReasonFor(
   if (transfer.related_payment_id === payment.payment_id) return transfer.reason;
   const expectedUnits = toTokenUnits(payment.amount_units, transfer.decimals);
   const transferUnits = BigInt(transfer.amount_units);
-  // The right amount at the wrong time makes it another payment's business.
-  if (expectedUnits === transferUnits) return null;
+  const isRelated = transfer.related_payment_id !== null;
+  // The right amount is another payment's business, or is yet to be decided about.
+  if (expectedUnits === transferUnits && (isRelated || matchPayment([payment], transfer.block_timestamp) !== null))
+    return null;
   return unmatchedReason(
     { ...payment, tokenUnits: expectedUnits },
     { tokenUnits: transferUnits, blockTime: transfer.block_timestamp },

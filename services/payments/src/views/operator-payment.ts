@@ -32,13 +32,14 @@ export async function readOperatorPayment(
   };
 }
 
-/** As the merchant reads it in the details: about this payment, whichever payment the ledger relates the transfer to. */
-const reasonFor = (payment: Parameters<typeof unmatchedReasonFor>[0], transfer: Transfer): LedgerEntry['reason'] =>
-  unmatchedReasonFor(payment, {
-    ...transfer,
-    amount_units: transfer.amount_units.toFixed(),
-    reason: transfer.reason as LedgerEntry['reason'],
-  });
+/**
+ * As the merchant reads it in the details: about this payment, whichever payment the ledger relates the transfer to. What the details
+ * leave out has the reason for which it does not pay the other payment.
+ */
+function reasonFor(payment: Parameters<typeof unmatchedReasonFor>[0], transfer: Transfer): LedgerEntry['reason'] {
+  const reason = transfer.reason as LedgerEntry['reason'];
+  return unmatchedReasonFor(payment, { ...transfer, amount_units: transfer.amount_units.toFixed(), reason }) ?? reason;
+}
 
 /** The whole row in JSON's types, and the amount also for people. */
 function toLedgerEntry(transfer: Transfer): LedgerEntry {
