@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { ensureToken } from '@quittance/local-backends/token/token.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { latenciesOf } from '../../benchmarks/support/latencies.ts';
+import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import { Shop } from '../../support/shop.ts';
+import type { Row } from './row.ts';
+
+const TRANSFERS = 1_500;
+/** So many transfers fit into one transaction. */
+const BATCH = 100;
+const MERCHANTS = 5;
+/** Within what a merchant may create in a minute. */
+const CREATE_EVERY_MS = 2_200;
+const QUIET_MS = 25_000;
+const HONEST_PAYMENTS = 5;
+const MOST_TIMES = 2;
+const MOST_MORE_MS = 1_000;
+
+export const row: Row = {
+  name: 'stack-dust',
+  about:
+    '1,500 (or --runs) transfers of a millionth of a USDT on chain to one wallet, through a whole stack, while five merchants create and ' +
+    'customers pay: the creation p99 is at most twice as long, and a payment is PAID at most 1 s later',
+  before: 'creation p99 96 ms became 236 to 465 ms, and an honest payment was PAID after 8 to 15 s instead of 1.4 s',
+  async run({ runs, onEnd }) {
+    const stack = await journeyStack();
+    onEnd(() => stack.close());
+    const db = new pg.Client({ connectionString: stack.file.postgres_url });
+    await db.connect();
+    onEnd(() => db.end());
+    const [dusty, honest, ...shops] = await Promise.all(Array.from({ length: MERCHANTS + 2 }, () => Shop.open(stack)));
+    let serial = 0;
+    const amount = (): string => `2.${String((serial += 1)).padStart(6, '0')}`;
+
+    /** Creations of all shops and payments of one customer after the other, until it is over. */
+    async function observe(isOver: () => boolean) {
+      const creations: number[] = [];
+      const paid: number[] = [];
+      await Promise.all([
+        ...shops.map(async (shop, index) => {
+          await delay((index * CREATE_EVERY_MS) / MERCHANTS);
+          while (!isOver()) {
+            creations.push(await timed(() => shop.create(amount())));
+            await delay(CREATE_EVERY_MS);
+          }
+        }),
+        (async () => {
+          while (paid.length < HONEST_PAYMENTS || !isOver()) paid.push(await payHonestly(db, honest!, amount()));
+        })(),
+      ]);
+      return { creation: latenciesOf(creations), paid: latenciesOf(paid) };
+    }
+
+    await payHonestly(db, honest!, amount());
+    const quietUntil = performance.now() + QUIET_MS;
+    const without = await observe(() => performance.now() > quietUntil);
+    await dusty!.create('1');
+    const count = runs ?? TRANSFERS;
+    let recordedMs = 0;
+    const dust = timed(() => sendDust(stack, db, dusty!.wallet, count)).then((ms) => void (recordedMs = ms));
+    const noisyUntil = performance.now() + QUIET_MS;
+    const [beside] = await Promise.all([observe(() => recordedMs > 0 && performance.now() > noisyUntil), dust]);
+
+    const broken: string[] = [];
+    if (beside.creation.p99 > MOST_TIMES * without.creation.p99) {
+      broken.push(`the p99 of creation went from ${ms(without.creation.p99)} to ${ms(beside.creation.p99)}`);
+    }
+    if (beside.paid.max > without.paid.max + MOST_MORE_MS) {
+      broken.push(
+        `a payment was PAID ${ms(beside.paid.max)} after its block, and after ${ms(without.paid.max)} at most before`,
+      );
+    }
+    return {
+      broken,
+      measured: [
+        `creation p99 ${ms(without.creation.p99)} of ${without.creation.count} without, ${ms(beside.creation.p99)} of ` +
+          `${beside.creation.count} beside the dust; ${count} transfers were on chain and recorded in ${ms(recordedMs)}`,
+        `PAID ${ms(without.paid.p50)} (p50) and ${ms(without.paid.max)} (at most) after the block without, ` +
+          `${ms(beside.paid.p50)} and ${ms(beside.paid.max)} beside it, of ${without.paid.count} and ${beside.paid.count}`,
+      ],
+    };
+  },
+};
+
+const ms = (milliseconds: number): string => `${milliseconds.toFixed(0)} ms`;
+
+async function timed(run: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await run();
+  return performance.now() - startedAt;
+}
+
+/** @returns milliseconds from the transfer's block to PAID. */
+async function payHonestly(db: pg.Client, shop: Shop, amount: string): Promise<number> {
+  const { body: payment } = await shop.create(amount);
+  await shop.pay(amount);
+  // Not by the API, whose limit for reads is soon used up.
+  const isPaid = async () => {
+    const { rows } = await db.query<{ status: string }>('select status from payments.payment where payment_id = $1', [
+      payment.payment_id,
+    ]);
+    if (rows[0]?.status !== 'PAID') throw new Error(`the payment is ${rows[0]?.status}`);
+  };
+  return timed(() => eventually(isPaid, { timeoutMs: 120_000, intervalMs: 20 }));
+}
+
+/** Waits until payments has recorded them. */
+async function sendDust({ file }: JourneyStack, db: pg.Client, wallet: string, count: number): Promise<void> {
+  const token = await ensureToken(file.chain.rpc_url);
+  const batches = Array.from({ length: Math.ceil(count / BATCH) }, (_, n) => Math.min(BATCH, count - n * BATCH));
+  await Promise.all(
+    batches.map((size) => token.payBatch(Array.from({ length: size }, () => ({ to: wallet, units: 1n })))),
+  );
+  const isRecorded = async () => {
+    const { rows } = await db.query<{ count: number }>(
+      'select count(*)::int as count from payments.transfer where lower(recipient) = lower($1)',
+      [wallet],
+    );
+    if (rows[0]!.count < count) throw new Error(`${rows[0]!.count} of ${count} transfers are recorded`);
+  };
+  await eventually(isRecorded, { timeoutMs: 300_000, intervalMs: 250 });
+}

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { ensureToken } from '@quittance/local-backends/token/token.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.ts';
+import { withDatabase } from '../../support/database.ts';
+import { fewAtATime, insist } from '../../support/http.ts';
+import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import { Shop } from '../../support/shop.ts';
+import type { Row } from './row.ts';
+
+const MERCHANTS = 150;
+const EVENTS_EACH = 9;
+const HEALTHY_EVENTS = 20;
+const PAUSE_MS = 250;
+const MOST_MS = 100;
+
+export const row: Row = {
+  name: 'stack-hanging-receivers',
+  about:
+    '150 (or --runs) merchants whose receivers never answer, with 9 paid payments each, through a whole stack: an event of another merchant ' +
+    'is at its receiver in 100 ms at most',
+  before: 'a healthy event was there after 1,025 ms instead of 19 ms',
+  async run({ runs, say, onEnd }) {
+    const stack = await journeyStack();
+    onEnd(() => stack.close());
+    const healthy = await Shop.open(stack);
+    const noisy = await fewAtATime(Array.from({ length: runs ?? MERCHANTS }, () => () => openHanging(stack)));
+    const unpaid = await fewAtATime(
+      noisy.flatMap((shop) =>
+        Array.from({ length: EVENTS_EACH }, (_, n) => async () => {
+          const answer = await insist(() => shop.create(`${n + 1}`));
+          if (answer.status !== 201) throw new Error(`a creation answered ${answer.status} ${answer.text}`);
+          return { to: shop.wallet, amount: `${n + 1}` };
+        }),
+      ),
+    );
+    say(`  ${unpaid.length} payments wait for their transfers`);
+    const quiet = await deliver(stack, healthy, 0);
+    await payAll(stack, unpaid);
+    const beside = await deliver(stack, healthy, HEALTHY_EVENTS);
+    return {
+      broken: beside.max > MOST_MS ? [`an event was at its receiver after ${beside.max.toFixed(0)} ms`] : [],
+      measured: [
+        `${describe(quiet)} without, ${describe(beside)} beside ${noisy.length} receivers that hang, from the transaction that made ` +
+          `the payment PAID to the receiver`,
+      ],
+    };
+  },
+};
+
+const describe = ({ p50, p99, max, count }: Latencies): string =>
+  `p50 ${p50.toFixed(0)} ms, p99 ${p99.toFixed(0)} ms, at most ${max.toFixed(0)} ms of ${count}`;
+
+async function openHanging(stack: JourneyStack): Promise<Shop> {
+  const shop = await Shop.open(stack);
+  const behaviour = await fetch(`${stack.file.receiver.url}/behaviour`, {
+    method: 'POST',
+    body: JSON.stringify({ host: shop.host, hang: true }),
+  });
+  if (behaviour.status !== 204) throw new Error(`the receiver answered ${behaviour.status}`);
+  return shop;
+}
+
+/** One transfer for each, a hundred to a transaction. */
+async function payAll(stack: JourneyStack, unpaid: readonly { to: string; amount: string }[]): Promise<void> {
+  const token = await ensureToken(stack.file.chain.rpc_url);
+  const transfers = unpaid.map(({ to, amount }) => ({ to, units: toTokenUnits(parseAmount(amount)!, token.decimals) }));
+  for (let start = 0; start < transfers.length; start += 100) await token.payBatch(transfers.slice(start, start + 100));
+}
+
+/** Payments of a healthy merchant, one after the other. `from`: tells their amounts from those before. */
+async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<Latencies> {
+  const latencies: number[] = [];
+  for (let n = 1; n <= HEALTHY_EVENTS; n += 1) {
+    const amount = `${from + n}`;
+    const { body: payment } = await shop.create(amount);
+    await shop.pay(amount);
+    const arrived = await eventually(
+      async () => {
+        const found = (await shop.webhooks()).find(({ body }) => body.payment_id === payment.payment_id);
+        if (found === undefined) throw new Error('the event has not arrived');
+        return Date.parse(found.received_at);
+      },
+      { timeoutMs: 120_000, intervalMs: 100 },
+    );
+    latencies.push(arrived - (await paidAt(stack, payment.payment_id)));
+    await delay(PAUSE_MS);
+  }
+  return latenciesOf(latencies);
+}
+
+/** When the transaction that made it PAID wrote its message, in milliseconds of the epoch. */
+async function paidAt(stack: JourneyStack, paymentId: string): Promise<number> {
+  return withDatabase(stack.file.postgres_url, async (db) => {
+    const { rows } = await db.query<{ at: Date }>(
+      `select created_at as at from payments.sent_message where name = 'PaymentPaid' and body::jsonb ->> 'payment_id' = $1
+       union all
+       select created_at from payments.outbox where name = 'PaymentPaid' and body::jsonb ->> 'payment_id' = $1`,
+      [paymentId],
+    );
+    return rows[0]!.at.getTime();
+  });
+}
