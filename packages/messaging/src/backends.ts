@@ -1,8 +1,10 @@
+import { startClockComparison } from '@quittance/postgres/clock-difference.ts';
 import { isLoginRefused } from '@quittance/postgres/errors.ts';
 import { createPool, ping, type Pool } from '@quittance/postgres/pool.ts';
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { systemClock } from '@quittance/runtime/time.ts';
 import { waitFor } from '@quittance/runtime/wait-for.ts';
 import { connectBroker, type Broker } from './broker/broker.ts';
 import { createOutbox, type Outbox } from './outbox/outbox.ts';
@@ -18,6 +20,8 @@ type Backends = {
   outbox: Outbox;
   /** See connectBackends(). */
   reachable: () => Promise<void>;
+  /** This process's clock less the database's, in milliseconds; null until they were compared, right after the database answered. */
+  clockDifferenceMs: () => number | null;
   /** Throws when the database does not answer. It has a connection to itself, so a busy pool is no reason to restart the process. */
   ready: () => Promise<void>;
 };
@@ -55,11 +59,18 @@ export function connectBackends({
   const readiness = openPool(`${name} readiness`, 1);
   const broker = lifecycle.closing('broker', connectBroker({ url: config.amqpUrl, name, logger, metrics }));
   const outbox = lifecycle.closing('outbox', createOutbox({ pool, broker, logger, metrics }));
+  let clockDifferenceMs = (): number | null => null;
   const reachable = async (): Promise<void> => {
     const wait = { name: 'the database', timeoutMs: DATABASE_TIMEOUT_MS, logger, signal: lifecycle.stopping };
     await waitFor({ ...wait, check: () => ping(pool), isRefusal: isLoginRefused });
+    const comparison = startClockComparison({ pool: readiness, clock: systemClock, logger, metrics });
+    clockDifferenceMs = lifecycle.closing('clock comparison', comparison).differenceMs;
     const refusal = await broker.loginRefusal();
     if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
   };
-  return { pool, operators, broker, outbox, reachable, ready: () => ping(readiness) };
+  return {
+    ...{ pool, operators, broker, outbox, reachable },
+    clockDifferenceMs: () => clockDifferenceMs(),
+    ready: () => ping(readiness),
+  };
 }

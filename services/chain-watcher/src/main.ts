@@ -33,7 +33,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { databaseUrl: url, networks } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    const { pool, operators, broker, outbox, reachable, ready } = backends;
+    const { pool, operators, broker, outbox, reachable, ready, clockDifferenceMs } = backends;
     await serveStartupProbes({ name, config, until: reachable });
     const leaderPool = createPool({
       url,
@@ -53,7 +53,7 @@ await startService({
     const chainMetrics = createChainMetrics(metrics);
     const watched = networks.map((network) => {
       const endpoints = createEndpoints({ network, timeoutMs: config.rpcTimeoutMs, logger, metrics });
-      const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics };
+      const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics, clockDifferenceMs };
       const loop = startNetworkLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
       const newHeads = followNewHeads({ network, hint: () => loop.wake(), logger, metrics });
@@ -74,7 +74,7 @@ await startService({
         transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
-        chainsRoute({ pool: operators, networks: watched }),
+        chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
         ...rescanRoutes({ pool: operators, networks }),
         ...resumeRoutes({ pool: operators, networks }),

@@ -9,6 +9,11 @@ export function createChainMetrics(metrics: Metrics) {
   return {
     lagBlocks: metrics.gauge('chain_lag_blocks', 'Blocks between the cursor and the head last seen', network),
     lagSeconds: metrics.gauge('chain_lag_seconds', 'Age of the last block scanned, by its own timestamp', network),
+    clockDifference: metrics.gauge(
+      'chain_clock_difference_seconds',
+      'Timestamp of the newest block less the clock of this process, or of the database, when the block was read',
+      ['network', 'clock'],
+    ),
     leader: metrics.gauge('chain_leader', '1 while this replica scans the network', network),
     halted: metrics.gauge('chain_halted', '1 while the network waits for an operator', network),
     watchedWallets: metrics.gauge('chain_watched_wallets', 'Wallets matched against new blocks', network),

@@ -11,21 +11,22 @@ const rules = readAlertRules(new URL('../../../infra/observability/alerts/chain-
 let world: World;
 let second: MisbehavingNode;
 let samples: Sample[];
+let watcher: ReturnType<World['watch']>;
 
 beforeAll(async () => {
   world = await startWorld();
   second = await misbehavingNode(world.chain);
-  const { metrics } = world.watch({
+  watcher = world.watch({
     rpcUrls: [world.chain.rpcUrl, second.url],
     entry: { agreement_above_amount: '1000' },
   });
   // Before anything has happened: nothing reorganised, no incident.
   samples = await eventually(async () => {
-    const found = await samplesOf(metrics);
+    const found = await samplesOf(watcher.metrics);
     const isSaid = (metric: string) => found.some(({ name }) => name === metric);
-    // The first is said during a look and the second after it.
-    if (!isSaid('chain_transfers_awaiting_cross_check') || !isSaid('chain_audit_lag_blocks'))
-      throw new Error('no look is over yet');
+    // The first is said during a look, the second after it, and the third once a block was read at the head.
+    const late = ['chain_transfers_awaiting_cross_check', 'chain_audit_lag_blocks', 'chain_clock_difference_seconds'];
+    if (!late.every(isSaid)) throw new Error('no look is over yet');
     return found;
   });
 }, 60_000);
@@ -53,4 +54,22 @@ test('an incident of any kind is an increase', () => {
     .filter(({ name, value }) => name === 'chain_incidents_total' && value === 0)
     .map(({ labels }) => labels['kind']);
   expect(kinds.sort()).toEqual([...INCIDENT_KINDS].sort());
+});
+
+// The last test: the chain's clock stays where it is.
+test('a chain whose clock is ahead shows by how much, compared with the process and with the database', async () => {
+  await world.chain.rpc('evm_increaseTime', [40]);
+  await world.chain.rpc('evm_mine');
+  // The watcher's own clock is two seconds ahead of the database's.
+  await eventually(async () => {
+    const found = await samplesOf(watcher.metrics);
+    const ahead = (clock: string) =>
+      found.find(({ name, labels }) => name === 'chain_clock_difference_seconds' && labels['clock'] === clock)!.value;
+    expect(ahead('process')).toBeGreaterThan(5);
+    expect(ahead('database') - ahead('process')).toBeCloseTo(2);
+    const { body } = await watcher.call('GET', '/internal/v1/chains');
+    expect(body).toMatchObject([{ clock_difference_seconds: 2 }]);
+    const [{ chain_clock_difference_seconds: shown }] = body as [{ chain_clock_difference_seconds: number }];
+    expect(shown).toBeGreaterThan(7);
+  });
 });

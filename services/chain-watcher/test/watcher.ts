@@ -63,8 +63,10 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   const handlers = [paymentCreated(settings), paymentClosed(settings)];
   const consumers = startConsumers({ ...common, broker, pool, service: 'chain-watcher', handlers });
   const leaseMs = options.leaseMs ?? 15_000;
+  // Two seconds ahead of the database's.
+  const clockDifferenceMs = () => 2_000;
   const context = {
-    ...{ ...common, network, endpoints, pool, leaderPool, leaseMs, outbox },
+    ...{ ...common, network, endpoints, pool, leaderPool, leaseMs, outbox, clockDifferenceMs },
     metrics: createChainMetrics(metrics),
   };
   const counting = startCountIncidentsLoop({ ...common, db: pool, networks: [network] });
@@ -74,7 +76,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     transfersInWindowsRoute({ pool, networks: [network] }),
     tipsRoute({ pool, networks: [network] }),
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
-    chainsRoute({ pool, networks: [{ network, endpoints, loop }] }),
+    chainsRoute({ pool, networks: [{ network, endpoints, loop }], clockDifferenceMs }),
     ...networkIncidentRoutes(pool),
     ...rescanRoutes({ pool, networks: [network] }),
     ...resumeRoutes({ pool, networks: [network] }),

@@ -28,7 +28,6 @@ describe('a process', () => {
     it.databaseTime(databaseNow);
     expect(it.pauseReason()).toBe(reason);
     expect(await text()).toContain(`webhook_paused{reason="clock",service="test"} ${reason === null ? 0 : 1}`);
-    expect(await text()).toContain(`webhook_clock_difference_seconds{service="test"} ${seconds}`);
   });
 
   test('resumes once its clock is right again', () => {

@@ -32,6 +32,12 @@ export const chain: readonly RowSpec[] = [
           [rate(`chain_rescanned_blocks_total{${chosen}}`, 'network'), '{{network}} for an operator'],
         ],
       },
+      {
+        title: "The newest block's time",
+        unit: 's',
+        queries: [[max_('chain_clock_difference_seconds', 'network, clock'), '{{network}} less the {{clock}}']],
+        description: 'When it was read. Above 0 the clocks differ by at least that much; below 0 it is mostly age.',
+      },
       { title: 'Audit behind', unit: 'short', queries: [[max_('chain_audit_lag_blocks'), '{{network}}']] },
     ],
   },

@@ -51,6 +51,14 @@ export const processes: readonly RowSpec[] = [
         ],
       },
       {
+        title: 'Clock difference',
+        unit: 's',
+        queries: [
+          [`max by (service, instance) (abs(clock_difference_seconds{${chosen}}))`, '{{service}} {{instance}}'],
+        ],
+        description: "Between a process's clock and its database's.",
+      },
+      {
         title: 'Time in garbage collection',
         unit: 'percentunit',
         queries: [[rate(`nodejs_gc_duration_seconds_sum{${chosen}}`, 'service, instance'), '{{service}} {{instance}}']],

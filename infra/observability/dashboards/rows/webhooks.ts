@@ -66,11 +66,6 @@ export const webhooks: readonly RowSpec[] = [
     panels: [
       { title: 'Paused', unit: 'short', queries: [[max('webhook_paused', 'reason'), '{{reason}}']] },
       {
-        title: 'Clock difference',
-        unit: 's',
-        queries: [['max by (instance) (abs(webhook_clock_difference_seconds))', '{{instance}}']],
-      },
-      {
         title: 'Attempts in flight, by pace',
         unit: 'short',
         queries: [['sum by (pace) (webhook_attempts_in_flight)', '{{pace}}']],

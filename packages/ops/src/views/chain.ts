@@ -23,6 +23,8 @@ export const chainsView = (chains: readonly ChainStatus[]): string =>
       wallets: 'watched_wallets',
       'back-fills': 'back_fills_waiting',
       incidents: 'open_incidents',
+      "chain's clock": ({ chain_clock_difference_seconds: seconds }) => clockText(seconds),
+      'our clock': ({ clock_difference_seconds: seconds }) => clockText(seconds),
       'answered by': (chain) => `${chain.replica}, ${chain.leader ? 'the leader' : 'not the leader'}`,
     }),
     ...chains
@@ -62,6 +64,10 @@ const failuresText = (failures: Record<string, number>): Cell =>
 
 const lastError = ({ last_error: error, last_error_at: at }: EndpointStatus): Cell =>
   error === null ? null : at ? `${error} (${at.slice(11, 19)}Z)` : error;
+
+/** Less the database's. */
+const clockText = (seconds: number | null): Cell =>
+  seconds === null ? null : `${seconds > 0 ? '+' : ''}${seconds.toFixed(1)} s`;
 
 function duration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;

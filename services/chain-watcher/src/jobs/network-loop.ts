@@ -3,7 +3,7 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { startLoop, type Loop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
-import { startAtZero } from '../metrics.ts';
+import { startAtZero, type ChainMetrics } from '../metrics.ts';
 import { takeTurns } from '../second-reading/background.ts';
 import { loadCanonicalBlocks } from '../store/blocks.ts';
 import { Fenced, readCursor, takeOver } from '../store/cursor.ts';
@@ -29,10 +29,16 @@ export type LoopContext = NetworkContext & {
   leaderPool: Pool;
   /** How long a silent leader stays leader. */
   leaseMs: number;
+  /** This process's clock less the database's; null until they were compared. */
+  clockDifferenceMs: () => number | null;
 };
 
 /** `isLeading`: whether this replica scans the network at present. */
-export type NetworkLoop = Loop & { isLeading(): boolean };
+export type NetworkLoop = Loop & {
+  isLeading(): boolean;
+  /** See createPoller(); null while this replica does not scan the network. */
+  clockDifference(): number | null;
+};
 
 /**
  * One term as leader of a network: what the database holds, in memory, and changed only after a commit. After any error that
@@ -107,6 +113,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
   return {
     wake: () => loop.wake(),
     isLeading: () => open?.leadership.isHeld() ?? false,
+    clockDifference: () => open?.jobs?.clockDifference() ?? null,
     async close() {
       // The node may be slow or gone; what is read from it now would not be stored anyway.
       context.endpoints.close();
@@ -174,6 +181,7 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   });
   return {
     audited: audit.audited,
+    clockDifference: follow.clockDifference,
     /** Polls the chain once, then does what is due beside it. */
     async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
       await backFill.watchNewWallets();
@@ -188,11 +196,12 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   };
 }
 
-function report({ network, metrics }: LoopContext, open: OpenTerm | null): void {
+function report({ network, metrics, clockDifferenceMs }: LoopContext, open: OpenTerm | null): void {
   const label = { network: network.id };
   metrics.leader.set(label, open === null ? 0 : 1);
   metrics.halted.set(label, open?.isHalted ? 1 : 0);
   metrics.watchedWallets.set(label, open?.term.watches.size() ?? 0);
+  reportClock(metrics, network.id, { process: open?.jobs?.clockDifference() ?? null, ours: clockDifferenceMs() });
   if (!open?.position) {
     // Another replica reports these; stale values of ours beside its own would look like a lag, or like transfers that wait.
     metrics.lagBlocks.remove(label);
@@ -209,4 +218,18 @@ function report({ network, metrics }: LoopContext, open: OpenTerm | null): void 
   const finalNumber = final?.number ?? 0;
   const audited = (open.jobs ? open.jobs.audited() : open.stored.audited) ?? finalNumber;
   metrics.auditLagBlocks.set(label, Math.max(0, finalNumber - audited));
+}
+
+/** @param difference.process of the chain, as createPoller() has it. @param difference.ours this process's clock less the database's. */
+function reportClock(
+  { clockDifference }: ChainMetrics,
+  network: string,
+  { process, ours }: { process: number | null; ours: number | null },
+): void {
+  const database = process === null || ours === null ? null : process + ours / 1000;
+  for (const [clock, seconds] of Object.entries({ process, database })) {
+    // Those of a replica that stands by would stay as they were.
+    if (seconds === null) clockDifference.remove({ network, clock });
+    else clockDifference.set({ network, clock }, seconds);
+  }
 }

@@ -10,17 +10,32 @@ import { readCursor, type Cursor } from '../store/cursor.ts';
 import { countOpenIncidents } from '../store/incidents.ts';
 import { countWatches } from '../store/watches.ts';
 
-type WatchedNetwork = { network: ChainNetwork; endpoints: Endpoints; loop: { isLeading(): boolean } };
+type WatchedNetwork = {
+  network: ChainNetwork;
+  endpoints: Endpoints;
+  loop: { isLeading(): boolean; clockDifference(): number | null };
+};
+type Dependencies = { pool: Pool; networks: readonly WatchedNetwork[]; clockDifferenceMs: () => number | null };
 
 /** The process id distinguishes two replicas on one machine. */
 const replica = `${hostname()}:${String(process.pid)}`;
 
 /** For every enabled network, where its scan stands and how this replica finds its nodes. */
-export const chainsRoute = ({ pool, networks }: { pool: Pool; networks: readonly WatchedNetwork[] }): Route =>
-  callRoute(ReadChains, () => Promise.all(networks.map((watched) => describe(pool, watched))));
+export const chainsRoute = ({ pool, networks, clockDifferenceMs }: Dependencies): Route =>
+  callRoute(ReadChains, () => {
+    const differenceMs = clockDifferenceMs();
+    const ours = differenceMs === null ? null : differenceMs / 1000;
+    return Promise.all(networks.map((watched) => describe(pool, watched, ours)));
+  });
 
-async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork): Promise<ChainStatus> {
+/** @param ours this process's clock less the database's, in seconds. */
+async function describe(
+  pool: Pool,
+  { network, endpoints, loop }: WatchedNetwork,
+  ours: number | null,
+): Promise<ChainStatus> {
   const cursor = await readCursor(pool, network.id);
+  const chain = loop.clockDifference();
   const [watches, openIncidents] = await Promise.all([
     countWatches(pool, network.id),
     countOpenIncidents(pool, network.id),
@@ -38,6 +53,8 @@ async function describe(pool: Pool, { network, endpoints, loop }: WatchedNetwork
     halt_reason: cursor?.haltReason ?? null,
     replica,
     leader: loop.isLeading(),
+    clock_difference_seconds: ours,
+    chain_clock_difference_seconds: ours === null || chain === null ? null : chain + ours,
     endpoints: endpoints.states(),
   };
 }

@@ -22,7 +22,6 @@ export type BackPressure = ReturnType<typeof createBackPressure>;
 export function createBackPressure(options: { clock: Clock; logger: Logger; metrics: Metrics }) {
   const { clock, logger, metrics } = options;
   const paused = metrics.gauge('webhook_paused', 'Whether this process sends nothing, by reason', ['reason']);
-  const difference = metrics.gauge('webhook_clock_difference_seconds', "This process's clock less the database's");
   const lag = watchLag();
   const isOn = new Map<PauseReason, boolean>(reasons.map((reason) => [reason, false]));
   for (const reason of reasons) paused.set({ reason }, 0);
@@ -40,7 +39,6 @@ export function createBackPressure(options: { clock: Clock; logger: Logger; metr
     /** Sets the database's time, as a statement that has just ended returned it. */
     databaseTime(databaseNow: Date): void {
       const differenceMs = clock().getTime() - databaseNow.getTime();
-      difference.set(differenceMs / 1000);
       set('clock', Math.abs(differenceMs) > MAX_CLOCK_DIFFERENCE_MS);
     },
     /** Null when nothing is wrong. The clock counts as right until the first database time. */

@@ -26,6 +26,13 @@ export type ChainStatus = {
   /** The process that answers, and whether it is the one that scans. `endpoints` is its own view. */
   replica: string;
   leader: boolean;
+  /** Its clock less the database's; null until they were compared. */
+  clock_difference_seconds: number | null;
+  /**
+   * The timestamp of the newest block less the database's clock, when the leader read the block: above 0 the chain's clock is ahead by at
+   * least that much, below 0 it is behind by at most that much. Null where another replica leads.
+   */
+  chain_clock_difference_seconds: number | null;
   endpoints: EndpointStatus[];
 };
 

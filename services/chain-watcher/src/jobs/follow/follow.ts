@@ -13,21 +13,17 @@ import { createPoller } from './poller.ts';
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
 
-/**
- * Follows the chain's head. The only job that moves the position.
- * @param options.mayAcceptFork whether an operator has allowed to follow the nodes below the finalized block, once.
- */
-export function createFollowJob(
-  term: Term,
-  position: WritablePosition,
-  options: {
-    mayAcceptFork: boolean;
-    /** The blocks up to this height were read from this endpoint. */
-    onRead: (through: number, endpoint: number) => void;
-    /** The blocks above this height are gone. */
-    onRewind: (number: number) => void;
-  },
-) {
+type FollowOptions = {
+  /** Whether an operator has allowed to follow the nodes below the finalized block, once. */
+  mayAcceptFork: boolean;
+  /** The blocks up to this height were read from this endpoint. */
+  onRead: (through: number, endpoint: number) => void;
+  /** The blocks above this height are gone. */
+  onRewind: (number: number) => void;
+};
+
+/** Follows the chain's head. The only job that moves the position. */
+export function createFollowJob(term: Term, position: WritablePosition, options: FollowOptions) {
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
   const poller = createPoller(term, position, forks.mayAcceptFork);
@@ -73,6 +69,7 @@ export function createFollowJob(
   }
 
   return {
+    clockDifference: poller.clockDifference,
     /** Polls the chain once and stores what it shows. */
     async run(): Promise<FollowResult> {
       const before = chain.tip().number;

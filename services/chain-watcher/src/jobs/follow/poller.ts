@@ -15,6 +15,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   const nearHeadSize = createBatchSize(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS);
   const rangeSize = createRangeSize(network);
   let lastEndpoint = 0;
+  let clockDifference: number | null = null;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   let catchUpTo: number | null = null;
 
@@ -46,7 +47,10 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   async function pollHead(): Promise<Polled> {
     const result = await ask(nearHeadSize, nearHeadSize.size(), poll);
     if (result.kind === 'needs_catch_up') catchUpTo = result.finalized;
-    if (result.kind === 'blocks') nearHeadSize.grow(result.blocksToStore.length);
+    if (result.kind === 'blocks') {
+      nearHeadSize.grow(result.blocksToStore.length);
+      clockDifference = differenceAtHead(result) ?? clockDifference;
+    }
     return result;
   }
 
@@ -71,7 +75,18 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
       catchUpTo = null;
       return finalized !== null && finalized > chain.tip().number ? pollRange(finalized) : pollHead();
     },
+    /** Timestamp of the newest block less our clock when it was read, in seconds; null before the first block at the head. */
+    clockDifference: () => clockDifference,
     /** The endpoint that answered last. */
     lastEndpoint: () => lastEndpoint,
   };
+}
+
+/**
+ * A block whose timestamp is ahead of our clock when we read it proves that the two clocks differ by as much. One from the past is only
+ * read late, so of several blocks the freshest says most; while we catch up, none says anything.
+ */
+function differenceAtHead({ blocksToStore, head }: Extract<PollResult, { kind: 'blocks' }>): number | null {
+  const newest = blocksToStore.at(-1);
+  return newest?.number === head ? newest.timestamp - Date.now() / 1000 : null;
 }
