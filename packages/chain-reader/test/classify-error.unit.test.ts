@@ -17,6 +17,8 @@ const sayings: [RpcErrorKind, number, string][] = [
     'exceeded project rate limit {"rate":{"allowed_rps":5,"backoff_seconds":30,"current_rps":5.2}}',
   ],
   ['rate_limit', -32005, 'daily request count exceeded, request rate limited'],
+  ['rate_limit', -32005, 'Payment Required'],
+  ['unknown_block', -32000, 'One of the blocks specified in filter (fromBlock, toBlock or blockHash) cannot be found.'],
   // Alchemy
   ['range', -32602, 'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range'],
   ['range', -32600, 'You can make eth_getLogs requests with up to a 500 block range'],
@@ -48,6 +50,11 @@ const sayings: [RpcErrorKind, number, string][] = [
   ['range', -32701, 'exceed maximum block range: 50000'],
   ['range', -32000, 'Please, specify less number of addresses'],
   ['unknown_block', -32701, 'History has been pruned for this block'],
+  [
+    'unsupported',
+    -32701,
+    'Please specify an address in your request or, to remove restrictions, order a dedicated full node here: https://www.allnodes.com/eth/host',
+  ],
   ['unknown_block', -32602, 'Archive requests require a personal token'],
   // LlamaRPC, merkle.io
   ['range', -32603, 'eth_getLogs range is too large, max is 1k blocks'],
@@ -224,6 +231,7 @@ describe('how long a provider wants to be left alone', () => {
     ["You've exceeded the RPS limit. try_again_in 250.5 ms", 251],
     ['Public RPC Rate Limit Hit, limit will reset in 60 seconds', 60_000],
     ['rate limit exceeded', null],
+    ['Payment Required', 60_000],
     ['request rate limited {"rate":{"backoff_seconds":0}}', null],
   ])('%s', (text, waitMs) => {
     expect(classifyRpcError('eth_getLogs', 0, text).retryAfterMs).toBe(waitMs);
@@ -252,7 +260,7 @@ test.each([
   [429, 'rate_limit'],
   [413, 'batch_size'],
   [401, 'refused'],
-  [402, 'refused'],
+  [402, 'rate_limit'],
   [403, 'refused'],
   [502, 'unreachable'],
   [503, 'unreachable'],
@@ -260,6 +268,11 @@ test.each([
   [301, 'unreachable'],
 ])('HTTP %d is %s', (status, kind) => {
   expect(classifyHttpStatus(status).kind).toBe(kind);
+});
+
+test('an endpoint whose plan is used up is left alone for a minute', () => {
+  expect(classifyHttpStatus(402).retryAfterMs).toBe(60_000);
+  expect(classifyHttpStatus(402, 5_000).retryAfterMs).toBe(5_000);
 });
 
 describe('the error of a connection', () => {

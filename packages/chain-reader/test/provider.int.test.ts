@@ -118,6 +118,7 @@ describe('a single call', () => {
 describe('an HTTP failure', () => {
   test.each<[number, unknown, RpcErrorKind, string]>([
     [500, [{ id: 0, error: { code: 31, message: 'lookup failed' } }], 'unreachable', 'HTTP 500 lookup failed'],
+    [402, { error: { code: -32000, message: 'your account is not allowed' } }, 'rate_limit', 'HTTP 402 your account'],
     [403, { Success: false, Error: 'exceeds the frequency limit(15)' }, 'rate_limit', 'frequency limit'],
     [403, { error: { code: -32000, message: 'key a-secret-key is over' } }, 'refused', 'key [redacted] is over'],
     [400, { code: -32600, message: 'block range is too wide' }, 'range', 'too wide'],

@@ -17,7 +17,7 @@ export function classifyRpcError(
 ): RpcError {
   const kind = kindOfText(method, message) ?? kindOfCode(method, code);
   return new RpcError(kind, kind === 'unknown' ? `${String(code)} ${message}` : message, {
-    retryAfterMs: retryAfterMs ?? (kind === 'rate_limit' ? retryAfterIn(message) : null),
+    retryAfterMs: retryAfterMs ?? (kind === 'rate_limit' ? waitIn(message) : null),
     suggested: kind === 'range' ? suggestedRange(message) : null,
   });
 }
@@ -25,7 +25,9 @@ export function classifyRpcError(
 /** Classifies an answer whose HTTP status is not 200. @param text its body, when that alone is no answer. */
 export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
   const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
-  return new RpcError(kindOfStatus(status), message, { retryAfterMs });
+  return new RpcError(kindOfStatus(status), message, {
+    retryAfterMs: retryAfterMs ?? (status === 402 ? PLAN_ENDED_MS : null),
+  });
 }
 
 /** Classifies what the HTTP client throws. Only its code is kept: its text may name the host. */
@@ -39,6 +41,10 @@ export function classifyTransportError(error: unknown): RpcError {
   return new RpcError(isTimeout ? 'timeout' : 'unreachable', label);
 }
 
+function waitIn(text: string): number | null {
+  return retryAfterIn(text) ?? (planEnded.test(text) ? PLAN_ENDED_MS : null);
+}
+
 /** What a code means by itself. Sources: EIP-1474, EIP-4444; 429 is Alchemy's and others' copy of the HTTP status. */
 function kindOfCode(method: string, code: number): RpcErrorKind {
   if (code === 4444) return 'unknown_block';
@@ -49,9 +55,9 @@ function kindOfCode(method: string, code: number): RpcErrorKind {
 }
 
 function kindOfStatus(status: number): RpcErrorKind {
-  if (status === 429) return 'rate_limit';
+  if (status === 402 || status === 429) return 'rate_limit';
   if (status === 413) return 'batch_size';
-  if (status === 401 || status === 402 || status === 403) return 'refused';
+  if (status === 401 || status === 403) return 'refused';
   if (status === 408 || status === 504 || status === 524) return 'timeout';
   return 'unreachable';
 }
@@ -118,7 +124,12 @@ const rangeTexts = [
 /** Queries that took the node too long: over fewer blocks they would not have. */
 const slowQueryTexts = [/query.{0,20}(timed? ?out|duration)/i];
 
+/** What a plan allows is used up, for the rest of a day or a month: nothing is gained by asking again soon. */
+const PLAN_ENDED_MS = 60_000;
+const planEnded = /payment required/i;
+
 const rateLimitTexts = [
+  planEnded,
   /rate.?limit/i,
   /request rate/i,
   /call rate/i,
@@ -149,6 +160,7 @@ const unknownBlockTexts = [
   /(history|historical).{0,40}not available/i,
   /not yet (available|synced)/i,
   /failed to get logs for block/i,
+  /blocks? specified in filter.{0,60}cannot be found/i,
 ];
 
 const missingTagTexts = [/(finalized|safe|pending) block (is )?not (found|available)/i];
@@ -163,6 +175,7 @@ const unsupportedTexts = [
   /method.{0,60}(not (found|exist|supported|available|allowed|whitelisted)|does not exist|disabled)/i,
   /(not supported|unsupported|not included in your)/i,
   /invalid block (number|tag)/i,
+  /specify (an )?address/i,
   // From nodes that do not know a tag and take it for a number.
   /without 0x prefix|cannot unmarshal|invalid argument 0/i,
   /(finalized|safe|pending).{0,40}(not|invalid)/i,

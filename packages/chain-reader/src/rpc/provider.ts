@@ -167,12 +167,14 @@ export class RpcProvider extends JsonRpcApiProvider {
     headers: Dispatcher.ResponseData['headers'],
     answer: unknown,
   ): RpcError {
-    const mayTell = status === 429 || status === 503;
+    const mayTell = status === 402 || status === 429 || status === 503;
     const retryAfterMs = mayTell ? parseRetryAfter(headers['retry-after'], new Date()) : null;
     const failure = failureIn(answer) ?? bareFailure(answer);
     if (failure === null) return classifyHttpStatus(status, retryAfterMs);
     const error = this.#classify(calls, failure, retryAfterMs);
-    return error.kind === 'unknown' ? classifyHttpStatus(status, retryAfterMs, this.#redact(textOf(failure))) : error;
+    // Whatever the text says, the status is plain about a plan that is used up.
+    const isPlain = status === 402 || error.kind === 'unknown';
+    return isPlain ? classifyHttpStatus(status, retryAfterMs, this.#redact(textOf(failure))) : error;
   }
 
   #classify(calls: readonly JsonRpcPayload[], failure: RpcFailure, retryAfterMs: number | null = null): RpcError {
