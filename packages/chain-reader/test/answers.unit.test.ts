@@ -97,6 +97,13 @@ test('a receipt shows whether its transaction succeeded, and must show it', () =
   expect(() => parseReceipt(receipt)).toThrow(/invalid_answer/);
 });
 
+test('a receipt from before receipts had a status shows a state root instead', () => {
+  const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', logs: [rawLog] };
+  expect(parseReceipt({ ...receipt, root: hashOf(1) }).succeeded).toBe(true);
+  expect(parseReceipt({ ...receipt, root: hashOf(1), status: '0x0' }).succeeded).toBe(false);
+  for (const root of [null, '0x', 'yes']) expect(() => parseReceipt({ ...receipt, root })).toThrow(/invalid_answer/);
+});
+
 test('a height that a JavaScript number cannot hold exactly is refused', () => {
   expect(quantity('0x1fffffffffffff', 'height')).toBe(Number.MAX_SAFE_INTEGER);
   expect(() => quantity('0x20000000000000', 'height')).toThrow(/invalid_answer/);

@@ -1,4 +1,5 @@
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readBlocksAt } from '../src/rpc/reads.ts';
 import { poll, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
@@ -11,6 +12,7 @@ beforeAll(async () => {
 afterAll(() => reading.close());
 afterEach(() => {
   reading.node.spoil(null);
+  reading.node.refuse(null);
   reading.node.lag(0);
 });
 
@@ -116,21 +118,117 @@ describe('many transfers in one block', () => {
     });
   });
 
-  test.each<[string, (receipts: Record<string, unknown>[]) => unknown]>([
-    ['leave one out', (receipts) => receipts.slice(1)],
+  type RawReceipt = Record<string, unknown>;
+  const onBlockReceipts =
+    (change: (receipts: RawReceipt[]) => unknown) =>
+    (call: Call, answer: Answer): Partial<Answer> | undefined =>
+      call.method === 'eth_getBlockReceipts' ? { result: change(answer.result as RawReceipt[]) } : undefined;
+
+  test.each<[string, (receipts: RawReceipt[]) => unknown, number]>([
+    ['leave one out', (receipts) => receipts.slice(1), 1],
+    ['are none at all', () => [], 12],
+  ])('whose receipts together %s are asked for one by one where one is missing', async (_, change, singles) => {
+    reading.node.spoil(onBlockReceipts(change));
+    const { answer, calls } = await pollAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
+    expect(transfersOf(answer)).toHaveLength(12);
+    expect(receiptCalls(calls)).toHaveLength(1 + singles);
+  });
+
+  test.each<[string, (call: Call, answer: Answer) => Partial<Answer> | undefined]>([
+    [
+      'leave one out, and the node lacks it alone as well',
+      (call, answer) =>
+        call.method === 'eth_getTransactionReceipt'
+          ? { result: null }
+          : onBlockReceipts((receipts) => receipts.slice(1))(call, answer),
+    ],
     [
       'are of another block',
-      (receipts) => receipts.map((receipt) => ({ ...receipt, blockHash: `0x${'1'.repeat(64)}` })),
+      onBlockReceipts((receipts) => receipts.map((one) => ({ ...one, blockHash: `0x${'1'.repeat(64)}` }))),
     ],
   ])('are not believed when their receipts %s', async (_, change) => {
-    reading.node.spoil((call, answer) =>
-      call.method === 'eth_getBlockReceipts'
-        ? { result: change(answer.result as Record<string, unknown>[]) }
-        : undefined,
-    );
+    reading.node.spoil(change);
     const polling = pollAfter(() => payAllInOneBlock(reading.chain, wallets, 3n), wallets);
     await expect(polling).rejects.toThrow(/invalid_answer/);
   });
+});
+
+describe('a block whose events are refused', () => {
+  const wallet = newWallet();
+  const refusing =
+    (error: Answer['error']) =>
+    ({ method }: Call): Partial<Answer> | undefined =>
+      method === 'eth_getLogs' ? { result: undefined, error: error! } : undefined;
+  const tooMany = refusing({ code: -32005, message: 'query returned more than 10000 results' });
+
+  test.each([
+    ['for their number', -32005, 'query returned more than 10000 results'],
+    ['for want of an address', -32701, 'Please specify an address in your request'],
+    ['because the method is not offered', -32601, 'the method eth_getLogs does not exist/is not available'],
+    ['because the plan has none', -32052, 'API key is not allowed to access this method'],
+    ['for the time they take', -32002, 'request timed out'],
+    ['in words that nobody knows', -32099, 'not today'],
+  ])('%s is read from its receipts', async (_, code, message) => {
+    reading.node.spoil(refusing({ code, message }));
+    const { answer } = await pollAfter(async () => {
+      await reading.chain.transfer(wallet, 5n);
+      await reading.chain.transfer(newWallet(), 6n);
+    }, [wallet]);
+    expect(transfersOf(answer)).toMatchObject([{ to: wallet.toLowerCase(), amountUnits: 5n }]);
+    expect(answer).toMatchObject({ blocksToStore: [{}, {}] });
+  });
+
+  test('together with its header, as an answer that is too large, is read from its receipts', async () => {
+    reading.node.refuse((calls) =>
+      calls.some(({ method }) => method === 'eth_getLogs')
+        ? { status: 200, body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32003,"message":"response too large"}}' }
+        : undefined,
+    );
+    const { answer } = await pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    expect(transfersOf(answer)).toHaveLength(1);
+  });
+
+  test('is not believed when its receipts do not account for its header', async () => {
+    reading.node.spoil((call, answer) =>
+      call.method.startsWith('eth_getTransactionReceipt')
+        ? { result: { ...(answer.result as object), logs: [] } }
+        : tooMany(call),
+    );
+    const polling = pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    await expect(polling).rejects.toThrow(/invalid_answer: a block's receipts lack some of its events/);
+  });
+
+  test('is not read from receipts while the node only asks to be left alone', async () => {
+    reading.node.spoil(refusing({ code: 429, message: 'Too Many Requests' }));
+    const polling = pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    await expect(polling).rejects.toThrow(/rate_limit/);
+  });
+});
+
+describe('two nodes behind one address, of which one is late', () => {
+  const lacks = (method: string, from: number) => (call: Call, answer: Answer) =>
+    call.method === method && Number((answer.result as { number?: string } | null)?.number) >= from
+      ? { result: null }
+      : undefined;
+
+  test.each([['eth_getBlockByNumber'], ['eth_getBlockByHash']])(
+    'cost the last blocks of a batch (%s), and what comes before them is read',
+    async (method) => {
+      const wallet = newWallet();
+      const head = await headNumber();
+      const local = await reading.scannedTo(head);
+      await reading.chain.transfer(wallet, 5n);
+      await reading.chain.mine(6);
+      const lacking = lacks(method, head + 4);
+      reading.node.spoil((call, answer) => (call.params[0] === 'latest' ? undefined : lacking(call, answer)));
+      const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet])));
+      expect(transfersOf(seen)).toHaveLength(1);
+      expect(seen).toMatchObject({ head: head + 7, blocksToStore: [1, 2, 3].map((next) => ({ number: head + next })) });
+      reading.node.spoil(lacks(method, head + 1));
+      if (method === 'eth_getBlockByHash')
+        await expect(reading.read((rpc) => poll(rpc, reading.pollContext(local)))).rejects.toThrow(/unknown_block/);
+    },
+  );
 });
 
 describe('a fork', () => {

@@ -1,4 +1,5 @@
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { matchTransfers } from '../src/chain/read-blocks.ts';
 import { readRange } from '../src/chain/read-range.ts';
@@ -142,6 +143,27 @@ describe('a whole range', () => {
       onBlocks((block) => (Number(block['number']) === from + 4 ? { hash: `0x${'1'.repeat(64)}` } : {})),
     );
     expect(await failure()).toMatch(/invalid_answer: a log of a block outside the chain/);
+  });
+});
+
+describe('a range that a node refuses, whatever its size,', () => {
+  const refusing =
+    (code: number, message: string) =>
+    ({ method }: Call): Partial<Answer> | undefined =>
+      method === 'eth_getLogs' ? { result: undefined, error: { code, message } } : undefined;
+
+  test.each([
+    ['range', -32005, 'query returned more than 10000 results'],
+    ['unsupported', -32701, 'Please specify an address in your request'],
+    ['unsupported', -32099, 'not today'],
+  ])('is refused as %s (%d) while it is large, and read from receipts when it is small', async (kind, code, text) => {
+    reading.node.spoil(refusing(code, text));
+    expect(await failure()).toMatch(new RegExp(`^${kind}: `));
+    const { answer } = await readAll(null, from + 7);
+    expect(answer.transfers).toMatchObject([{ to: wallet.toLowerCase(), blockNumber: from + 4 }]);
+    expect(answer.range.entries).toHaveLength(8);
+    const { answer: alone } = await readAll(null, from);
+    expect(alone.range).toMatchObject({ first: { number: from }, last: { number: from }, entries: [{}] });
   });
 });
 

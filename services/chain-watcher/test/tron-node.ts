@@ -13,6 +13,8 @@ export type TronNode = {
   indexesFrom(height: number): void;
   /** Takes these transactions for failed: their receipts say so and still hold the events, and so do searches. */
   fail(...hashes: string[]): void;
+  /** Refuses every search with more results than this. */
+  limitResults(results: number): void;
   /** Refuses every n-th request for want of resources; 0 for none. */
   refuseEvery(n: number): void;
   close(): Promise<void>;
@@ -48,7 +50,13 @@ class Refusal extends Error {
 }
 
 /** What may be wrong with the node. */
-type State = { hasFinalized: boolean; failed: Set<string>; indexedFrom: number; refusedEvery: number };
+type State = {
+  hasFinalized: boolean;
+  failed: Set<string>;
+  indexedFrom: number;
+  refusedEvery: number;
+  maxResults: number;
+};
 
 /**
  * A proxy in front of a local chain that speaks as java-tron does: its limits, its error texts, its empty headers and its ways to
@@ -57,7 +65,7 @@ type State = { hasFinalized: boolean; failed: Set<string>; indexedFrom: number; 
  */
 export async function tronNode(options: { rpcUrl: string; hasFinalized?: boolean }): Promise<TronNode> {
   const { rpcUrl, hasFinalized = true } = options;
-  const state: State = { hasFinalized, failed: new Set(), indexedFrom: 0, refusedEvery: 0 };
+  const state: State = { hasFinalized, failed: new Set(), indexedFrom: 0, refusedEvery: 0, maxResults: MAX_RESULTS };
   const answers = answersOf(rpcUrl, state);
   const methods: string[] = [];
   let requests = 0;
@@ -103,6 +111,9 @@ export async function tronNode(options: { rpcUrl: string; hasFinalized?: boolean
       state.indexedFrom = height;
     },
     fail: (...hashes) => hashes.forEach((hash) => state.failed.add(hash)),
+    limitResults: (results) => {
+      state.maxResults = results;
+    },
     refuseEvery: (n) => {
       state.refusedEvery = n;
     },
@@ -170,10 +181,10 @@ function answersOf(rpcUrl: string, state: State): Record<string, (...params: unk
 }
 
 /** Only a search goes through the index; without address and topics every block is read. */
-function foundBy({ indexedFrom }: State, { address = [], topics = [] }: Filter, all: RawLog[]): RawLog[] {
+function foundBy({ indexedFrom, maxResults }: State, { address = [], topics = [] }: Filter, all: RawLog[]): RawLog[] {
   const isSearch = [address, topics].flat(2).some((part) => part !== null);
   const found = isSearch ? all.filter((log) => Number(log.blockNumber) >= indexedFrom) : all;
-  if (found.length > MAX_RESULTS) throw new Refusal(-32005, `query returned more than ${MAX_RESULTS} results`);
+  if (found.length > maxResults) throw new Refusal(-32005, `query returned more than ${maxResults} results`);
   return found;
 }
 

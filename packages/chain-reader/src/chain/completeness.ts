@@ -2,7 +2,8 @@ import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { readLogsOfBlock, readReceipts } from '../rpc/reads.ts';
+import { readReceipts } from '../rpc/reads.ts';
+import { readEventsOfBlock } from './block-events.ts';
 import { coversBloom } from './bloom.ts';
 import { tokenTransfers } from './transfers.ts';
 
@@ -19,12 +20,14 @@ export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
  * Does not accept an empty answer that the block's header does not prove. Where the header's filter allows transfers,
  * all events of the block are read, and they must account for the whole filter. Where the filter is blank, as always on
  * Tron, the receipts of the block decide. On other chains such a block is rare: its transactions move only coins.
+ * @param isOnly as in readEventsOfBlock().
  * @throws RpcError `invalid_answer` when the node has left events out.
  */
 export async function requireComplete(
   rpc: RpcProvider,
   network: ChainNetwork,
   entry: CompleteBlock,
+  isOnly: boolean,
 ): Promise<CompleteBlock> {
   const { block, logs } = entry;
   if (logs.length > 0 || provesNoTransfer(network, block)) return entry;
@@ -32,7 +35,7 @@ export async function requireComplete(
     await requireNoTransfer(rpc, network, block);
     return entry;
   }
-  const all = await readLogsOfBlock(rpc, block.hash, null);
+  const all = await readEventsOfBlock(rpc, block, null, isOnly);
   if (!coversBloom(all, block.logsBloom)) throw new RpcError('invalid_answer', 'events are missing from a block');
   return { block, logs: tokenTransfers(network, all) };
 }

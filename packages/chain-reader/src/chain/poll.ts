@@ -89,19 +89,21 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
   const finalized = finalizedHeight(network, head.number, tagged);
-  return { kind: 'blocks', head: head.number, finalized, blocksToStore: blocks, transfers };
+  const read = entries.map(({ block }) => block);
+  return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers };
 }
 
-/** The blocks above our tip, at most `count`, linked to each other. A single one is the head, which we have. */
+/**
+ * The blocks above our tip, at most `count`, linked to each other. A single one is the head, which we have. They end before the first one
+ * that is missing: behind one address there may be another node, which is late.
+ */
 async function readNext(rpc: RpcProvider, tip: number, count: number, head: Block): Promise<Block[]> {
   if (head.number === tip + 1) return [head];
   const length = Math.min(head.number - tip, count);
-  return requireLinked(
-    await readBlocksAt(
-      rpc,
-      Array.from({ length }, (_, offset) => tip + 1 + offset),
-    ),
-  );
+  const numbers = Array.from({ length }, (_, offset) => tip + 1 + offset);
+  const found = await readBlocksAt(rpc, numbers);
+  const missing = found.indexOf(null);
+  return requireLinked(missing > 0 ? found.slice(0, missing) : found);
 }
 
 /** The node calls another block final than the one we have at that height. */

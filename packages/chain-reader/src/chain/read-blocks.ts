@@ -2,7 +2,8 @@ import type { ChainNetwork } from './networks.ts';
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { inBatches, readBlocksAt, readLogsOfBlock, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
+import { inBatches, readBlocksAt, readReceipts, type TransactionsOfBlock } from '../rpc/reads.ts';
+import { readEventsOfBlock } from './block-events.ts';
 import {
   decodeTransfer,
   locateTransfer,
@@ -13,7 +14,7 @@ import {
   type Transfer,
 } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
-import { requireComplete } from './completeness.ts';
+import { requireComplete, type CompleteBlock } from './completeness.ts';
 
 /** What is known of a block whose header was not read: what its events hold. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
@@ -24,19 +25,45 @@ export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
 /** A block and every transfer event of the token in it. */
 export type BlockLogs = { block: BlockPlace; logs: Log[] };
 
-/** The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. */
+/**
+ * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. Behind one
+ * address there may be several nodes, and one that is late lacks the last blocks: what comes before them is read.
+ * @returns the first of the blocks, at least one.
+ * @throws RpcError `unknown_block` when the node lacks the first one.
+ */
 export async function readLogsByHash(
   rpc: RpcProvider,
   network: ChainNetwork,
   blocks: readonly Block[],
-): Promise<BlockLogs[]> {
+): Promise<CompleteBlock[]> {
   const filter = transferFilter(network, null);
+  const isOnly = blocks.length === 1;
   // Reading one block takes two calls.
-  const read = await inBatches(blocks, 2, async (block) => ({
-    block,
-    logs: tokenTransfers(network, await readLogsOfBlock(rpc, block.hash, filter)),
-  }));
-  return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry));
+  const answers = await inBatches(blocks, 2, (block) =>
+    unlessUnknown(async () => {
+      const events = await readEventsOfBlock(rpc, block, filter, isOnly);
+      return { block, logs: tokenTransfers(network, events) };
+    }),
+  );
+  const read: CompleteBlock[] = [];
+  for (const answer of answers) {
+    if (answer instanceof RpcError) {
+      if (read.length === 0) throw answer;
+      break;
+    }
+    read.push(answer);
+  }
+  return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry, isOnly));
+}
+
+/** @returns the error in place of an answer when the node lacks the block. */
+async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | RpcError> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof RpcError && error.kind === 'unknown_block') return error;
+    throw error;
+  }
 }
 
 /** What is read at once is stored in one statement, which has a timeout. */

@@ -1,10 +1,11 @@
 import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
-import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange } from '../rpc/reads.ts';
+import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange, unlessRefused } from '../rpc/reads.ts';
+import { isRefusal } from './block-events.ts';
 import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
 import type { ChainNetwork } from './networks.ts';
-import { requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
+import { readLogsByHash, requireLinked, requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
 import { decodeTransfer, tokenTransfers, transferFilter } from './transfers.ts';
 
 /** The token's events in a range of blocks. */
@@ -15,6 +16,8 @@ export type RangeLogs = {
   entries: BlockLogs[];
 };
 
+/** Up to this many blocks are read one by one where a node refuses their range: what is refused of one block, its receipts show. */
+const MAX_BLOCKS_BY_HASH = 8;
 /** A filtered query needs another read first, which is not worth it for fewer blocks. */
 const MIN_FILTERED_BLOCKS = 16;
 /** Blocks that a filtered query is checked against, evenly spread over the range, its first and last one among them. */
@@ -24,8 +27,8 @@ const PROBES = 8;
  * The token's events of the blocks `from` to `to`. A range is read by height, so either its blocks are final, or the caller
  * compares the blocks of the answer with those that it knows.
  * @param wallets only transfers to these (20-byte hex), at most 500; null for every transfer. Others may be among the entries.
- * @throws RpcError `range` when that is too much to ask; another kind when the node lacks one of the blocks, or its answer is
- *   incomplete.
+ * @throws RpcError `range`, or `unsupported` when no size would do, where that is too much to ask: fewer blocks always have an answer;
+ *   another kind when the node lacks one of the blocks, or its answer is incomplete.
  */
 export async function readRange(
   rpc: RpcProvider,
@@ -36,7 +39,13 @@ export async function readRange(
 ): Promise<RangeLogs> {
   const isWorthFiltering = to - from >= MIN_FILTERED_BLOCKS && network.family !== 'tron';
   const filtered = wallets !== null && isWorthFiltering ? await readFiltered(rpc, network, from, to, wallets) : null;
-  return filtered ?? readUnfiltered(rpc, network, from, to);
+  if (filtered !== null) return filtered;
+  try {
+    return await readUnfiltered(rpc, network, from, to);
+  } catch (error) {
+    if (to - from >= MAX_BLOCKS_BY_HASH || !isRefusal(error)) throw error;
+    return readByHash(rpc, network, from, to);
+  }
 }
 
 /**
@@ -69,11 +78,10 @@ function requireWholeAnswer(logs: readonly Log[], from: number, to: number): voi
  * On a busy chain hardly any block is without, so this costs next to nothing.
  */
 async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
-  const [first, last, logs] = await Promise.all([
-    readBlockAt(rpc, from),
-    readBlockAt(rpc, to),
+  const [[first, last], logs] = await unlessRefused(
+    Promise.all([readBlockAt(rpc, from), readBlockAt(rpc, to)]),
     readLogsOfRange(rpc, from, to, transferFilter(network, null)),
-  ]);
+  );
   requireWholeAnswer(logs, from, to);
   const shown = byBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
@@ -87,6 +95,19 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
   });
   await requireNoHiddenTransfer(rpc, network, headers, entries);
   return { first: headers[0] as Block, last: headers.at(-1) as Block, entries: withHeaders(entries, headers) };
+}
+
+/** Every transfer of the token, block by block, each proved by itself. */
+async function readByHash(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
+  const blocks = requireLinked(await readBlocksAt(rpc, numbers));
+  const entries = await readLogsByHash(rpc, network, blocks);
+  if (entries.length < blocks.length) throw new RpcError('unknown_block', 'the node lacks a block of the range');
+  return {
+    first: blocks[0] as Block,
+    last: blocks.at(-1) as Block,
+    entries: entries.filter(({ logs }) => logs.length > 0),
+  };
 }
 
 function requirePresent(blocks: readonly (Block | null)[]): Block[] {
@@ -118,7 +139,9 @@ async function requireNoHiddenTransfer(
 ): Promise<void> {
   const shown = new Set(entries.map(({ block }) => block.number));
   const doubtful = headers.filter((header) => !shown.has(header.number) && !provesNoTransfer(network, header));
-  const checked = await inBatches(doubtful, 2, (block) => requireComplete(rpc, network, { block, logs: [] }));
+  const checked = await inBatches(doubtful, 2, (block) =>
+    requireComplete(rpc, network, { block, logs: [] }, doubtful.length === 1),
+  );
   const hidden = checked.find(({ logs }) => logs.length > 0)?.block.number;
   if (hidden === undefined) return;
   const lastShown = entries.at(-1)?.block.number;
@@ -147,10 +170,10 @@ async function readFiltered(
   const [first, last] = [probes[0]?.block, probes.at(-1)?.block];
   if (samples.length === 0 || first === undefined || last === undefined) return null;
   const asked = [...new Set([...wallets, ...samples.map((sample) => sample.to)])];
-  const [lastNow, all] = await Promise.all([
+  const [lastNow, all] = await unlessRefused(
     readBlockAt(rpc, to),
     readLogsOfRange(rpc, from, to, transferFilter(network, asked)),
-  ]);
+  );
   if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
   requireWholeAnswer(all, from, to);
   const shown = byBlock(tokenTransfers(network, all));
@@ -167,15 +190,15 @@ function probeHeights(from: number, to: number): number[] {
 
 /** One block and every transfer of the token in it. */
 async function readProbe(rpc: RpcProvider, network: ChainNetwork, number: number): Promise<CompleteBlock> {
-  const [block, all] = await Promise.all([
+  const [block, all] = await unlessRefused(
     readBlockAt(rpc, number),
     readLogsOfRange(rpc, number, number, transferFilter(network, null)),
-  ]);
+  );
   if (block === null) throw new RpcError('unknown_block', 'the node lacks a block of the range');
   if (all.some((log) => log.blockHash !== block.hash))
     throw new RpcError('invalid_answer', 'a log of a block outside the chain');
   const probe = { block, logs: tokenTransfers(network, all) };
-  const whole = await requireComplete(rpc, network, probe);
+  const whole = await requireComplete(rpc, network, probe, false);
   // The block has its events, but a filtered query does not return them.
   if (whole.logs.length > probe.logs.length)
     throw new RpcError('invalid_answer', 'the events of a block are missing from its range');

@@ -67,9 +67,16 @@ export function parseReceipt(value: unknown): Receipt {
     transactionHash: hex(receipt['transactionHash'], 32, 'receipt.transactionHash'),
     blockHash: hex(receipt['blockHash'], 32, 'receipt.blockHash'),
     blockNumber: quantity(receipt['blockNumber'], 'receipt.blockNumber'),
-    succeeded: quantity(receipt['status'], 'receipt.status') === 1,
+    succeeded: hasSucceeded(receipt),
     logs: parseLogs(receipt['logs']),
   };
+}
+
+/** Before Ethereum's Byzantium fork (EIP-658) a receipt has a state root instead of a status; what failed then has no events. */
+function hasSucceeded({ status, root }: Record<string, unknown>): boolean {
+  if (status !== undefined || root === undefined) return quantity(status, 'receipt.status') === 1;
+  hex(root, 32, 'receipt.root');
+  return true;
 }
 
 /** A hex number such as block heights and chain ids, small enough to be exact. */

@@ -51,8 +51,8 @@ export function createEndpoints(options: {
      * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
      * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
      * @param read may throw RpcError `invalid_answer` to reject the endpoint's answer.
-     * @throws RpcError of the last endpoint; of kind `range` at once, so that the caller asks for less; and any other error
-     *   of `read` at once.
+     * @throws RpcError of the last endpoint, or `unsupported` if one answers only smaller questions; of kind `range` at once, so that the
+     *   caller asks for less; and any other error of `read` at once.
      */
     async ask<T>(read: Read<T>): Promise<T> {
       const [answer] = await ask(read, endpoints, () => true);
@@ -124,7 +124,8 @@ async function askInTurn<T>(
       // The caller makes a question smaller that is too large, and an error that is not the node's is not retried.
       if (!(error instanceof RpcError) || error.kind === 'range') throw error;
       if (error instanceof EndpointSkipped) skipped ??= error;
-      else failure = error;
+      // The others may be down for long, and a smaller question would be answered by this one.
+      else if (failure?.kind !== 'unsupported') failure = error;
     }
   }
   if (answers.length === 0) throw failure ?? skipped ?? new Error('a network has at least one endpoint');

@@ -1,5 +1,5 @@
 import { parseBlock, parseLogs, parseReceipt, quantity, type Block, type Log, type Receipt } from './answers.ts';
-import { RpcError } from './errors.ts';
+import { RpcError, type RpcErrorKind } from './errors.ts';
 import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 
 /** Which events to ask for; topics as in eth_getLogs, null for "any". */
@@ -34,13 +34,21 @@ export async function readHead(rpc: RpcProvider): Promise<Block> {
   return parseBlock(await rpc.send('eth_getBlockByNumber', ['latest', false]));
 }
 
-/** @returns the last block the chain itself calls final, or null when the node knows no such tag. */
+/**
+ * How nodes say that they know nothing of a final block: after a restart, without the tag, in words that we do not know, or in a batch that
+ * is too large as a whole.
+ */
+const NO_FINAL_BLOCK: readonly RpcErrorKind[] = [
+  ...(['unsupported', 'unknown_block', 'unknown', 'refused', 'invalid_answer', 'range'] as const),
+];
+
+/** @returns the last block that the node calls final, or null when it names none. That is no news, and no reason to read nothing else. */
 export async function readFinalized(rpc: RpcProvider): Promise<Block | null> {
   try {
     const block: unknown = await rpc.send('eth_getBlockByNumber', ['finalized', false]);
     return block === null ? null : parseBlock(block);
   } catch (error) {
-    if (error instanceof RpcError && (error.kind === 'unsupported' || error.kind === 'unknown_block')) return null;
+    if (error instanceof RpcError && NO_FINAL_BLOCK.includes(error.kind)) return null;
     throw error;
   }
 }
@@ -62,16 +70,35 @@ export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Prom
 /**
  * The events of one block, asked for by hash, together with proof that the node has that block: a node that has not would
  * answer an empty list.
- * @throws RpcError `unknown_block` when it does not have it.
+ * @throws RpcError `unknown_block` when it does not have it; `unsupported` when it has, and refuses its events.
  */
 export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: LogFilter | null): Promise<Log[]> {
-  const [block, logs] = await Promise.all([
+  const [block, logs] = await unlessRefused(
     rpc.send('eth_getBlockByHash', [hash, false]),
     rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]),
-  ]);
+  );
   if (block === null) throw new RpcError('unknown_block', 'the node does not have the block whose logs were asked for');
   if (parseBlock(block).hash !== hash) throw new RpcError('invalid_answer', 'another block than the one asked for');
   return checkedLogs(logs, (log) => log.blockHash === hash);
+}
+
+/** Errors that say nothing about the node once it has answered another question of the same batch. */
+const REFUSALS: readonly RpcErrorKind[] = ['unknown', 'refused', 'timeout'];
+
+/**
+ * A node that answers about a block and not about its events refuses the question, whatever words it has for that: no list of such
+ * texts is ever complete.
+ * @throws RpcError `unsupported` in place of what the refusal would be if it came alone; others as they are.
+ */
+export async function unlessRefused<Header, Events>(
+  headers: Promise<Header>,
+  events: Promise<Events>,
+): Promise<[Header, Events]> {
+  const [header, answer] = await Promise.allSettled([headers, events]);
+  if (header.status === 'rejected') throw header.reason;
+  if (answer.status === 'fulfilled') return [header.value, answer.value];
+  const error: unknown = answer.reason;
+  throw error instanceof RpcError && REFUSALS.includes(error.kind) ? new RpcError('unsupported', error.message) : error;
 }
 
 /** The events of the blocks `from` to `to`, both included. Proves nothing by itself about the node's knowing those blocks. */
@@ -110,9 +137,12 @@ export async function readReceipts(
     inBatches(large, 1, ({ blockHash }) => readReceiptsOfBlock(rpc, blockHash)),
     readSingleReceipts(rpc, small),
   ]);
-  const failed = large.filter((_, position) => ofBlocks[position] === null);
-  const receipts = [...ofBlocks.flatMap((all) => all ?? []), ...singles, ...(await readSingleReceipts(rpc, failed))];
-  const found = new Map(receipts.map((receipt) => [receipt.transactionHash, receipt]));
+  const found = new Map([...ofBlocks.flat(), ...singles].map((receipt) => [receipt.transactionHash, receipt]));
+  // Some nodes leave a system transaction out of a block's receipts, or all of them, and show each one by itself.
+  const left = large.map(({ blockHash, transactions }) => {
+    return { blockHash, transactions: transactions.filter((hash) => !found.has(hash)) };
+  });
+  for (const receipt of await readSingleReceipts(rpc, left)) found.set(receipt.transactionHash, receipt);
   for (const { blockHash, transactions } of wanted) {
     if (!transactions.every((hash) => found.get(hash)?.blockHash === blockHash))
       throw new RpcError('invalid_answer', 'the node lacks the receipt of a transaction that it has shown in a block');
@@ -126,17 +156,26 @@ async function readSingleReceipts(rpc: RpcProvider, wanted: readonly Transaction
   return receipts.filter((receipt) => receipt !== null);
 }
 
-/** @returns null when the node does not offer that, or fails for this block. */
-async function readReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[] | null> {
+/**
+ * @returns none when the node does not offer that, or fails for this block; perhaps not all.
+ * @throws RpcError `invalid_answer` for receipts of another block.
+ */
+async function readReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[]> {
+  const receipts = await findReceiptsOfBlock(rpc, blockHash);
+  if (receipts.some((receipt) => receipt.blockHash !== blockHash))
+    throw new RpcError('invalid_answer', 'a receipt of another block than the one asked for');
+  return receipts;
+}
+
+async function findReceiptsOfBlock(rpc: RpcProvider, blockHash: string): Promise<Receipt[]> {
   try {
     const answer: unknown = await rpc.send('eth_getBlockReceipts', [blockHash]);
-    if (!Array.isArray(answer)) return null;
-    return answer.map(parseReceipt);
+    return Array.isArray(answer) ? answer.map(parseReceipt) : [];
   } catch (error) {
     if (!(error instanceof RpcError)) throw error;
     // The single receipts are requested next: unless it was the method that failed, they fail as well.
     if (error.kind === 'unsupported') withoutBlockReceipts.add(rpc);
-    return null;
+    return [];
   }
 }
 

@@ -1,4 +1,4 @@
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
 
 /**
  * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
@@ -47,9 +47,9 @@ export function createBatchSize(first: number, max: number) {
 export const createRangeSize = ({ max_block_range: max = DEFAULT_MAX_BLOCK_RANGE }: { max_block_range?: number }) =>
   createBatchSize(FIRST_RANGE_BLOCKS, max);
 
-/** A node that is too slow for a range only times out. */
-const isTooMuch = (error: unknown): error is RpcError =>
-  error instanceof RpcError && (error.kind === 'range' || error.kind === 'timeout');
+/** A node that is too slow for a range only times out, and one that answers no range at all answers about single blocks. */
+const TOO_MUCH: readonly RpcErrorKind[] = ['range', 'timeout', 'unsupported'];
+const isTooMuch = (error: unknown): error is RpcError => error instanceof RpcError && TOO_MUCH.includes(error.kind);
 
 function suggestedBlocks({ suggested }: RpcError): number | null {
   if (suggested === null) return null;

@@ -49,6 +49,7 @@ describe("a network of Tron's kind", () => {
   afterEach(() => {
     node.indexesFrom(0);
     node.refuseEvery(0);
+    node.limitResults(10_000);
   });
 
   test('publishes a transfer in its own spelling of addresses, and confirms it when its block is final', async () => {
@@ -123,6 +124,38 @@ describe("a network of Tron's kind", () => {
     await world.chain.mine(SOLIDIFIED_BEHIND);
     await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
   }, 180_000);
+});
+
+describe('blocks with more events than any node returns', () => {
+  test('cost a pause, at the head and far behind alike, and hide no transfer', async () => {
+    const world = await startWorld();
+    const nodes = await Promise.all([tronNode(world.chain), tronNode(world.chain)]);
+    try {
+      await world.chain.mine(2 * SOLIDIFIED_BEHIND);
+      const watch = () => world.watch({ rpcUrls: nodes.map(({ url }) => url), entry: entryOf(world) });
+      const first = watch();
+      const [near, far] = [await watchedWallet(world), await watchedWallet(world)];
+      for (const node of nodes) node.limitResults(3);
+      const crowd = (wallet: string) =>
+        world.chain.transferBatch(
+          [wallet, ...Array.from({ length: 3 }, tronWallet)].map((to) => ({ to: hexOf(to), units: 5n })),
+        );
+      await crowd(near);
+      await untilReceived(world, near, ['seen']);
+      await untilScanned(world);
+      await first.close();
+      await world.chain.mine(30);
+      await crowd(far);
+      await world.chain.mine(60);
+      watch();
+      await untilReceived(world, near, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+      await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 60_000 });
+      await untilScanned(world);
+    } finally {
+      await world.close();
+      await Promise.all(nodes.map((node) => node.close()));
+    }
+  }, 150_000);
 });
 
 describe('a Tron node whose index over events is incomplete', () => {

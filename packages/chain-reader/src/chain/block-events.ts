@@ -1,0 +1,58 @@
+import type { Block, Log, Receipt } from '../rpc/answers.ts';
+import { RpcError, type RpcErrorKind } from '../rpc/errors.ts';
+import type { RpcProvider } from '../rpc/provider.ts';
+import { readLogsOfBlock, readReceipts, type LogFilter } from '../rpc/reads.ts';
+import { coversBloom } from './bloom.ts';
+
+/** The node does not answer this question, but perhaps another one about the same blocks. */
+const REFUSALS: readonly RpcErrorKind[] = ['range', 'unsupported'];
+
+export const isRefusal = (error: unknown): boolean => error instanceof RpcError && REFUSALS.includes(error.kind);
+
+/**
+ * The events of one block. A node may refuse them whatever is asked: Tron's have a limit of events, others demand an address, offer no
+ * eth_getLogs or are too slow for it. The receipts of the block's transactions hold the same events, so no block is unreadable.
+ * @param filter what to ask for; more than that may be returned.
+ * @param isOnly whether no other block is read at the same time: then the question can not be made smaller.
+ * @throws RpcError `range` when fewer blocks should be read at once.
+ */
+export async function readEventsOfBlock(
+  rpc: RpcProvider,
+  block: Block,
+  filter: LogFilter | null,
+  isOnly: boolean,
+): Promise<Log[]> {
+  try {
+    return await readLogsOfBlock(rpc, block.hash, filter);
+  } catch (error) {
+    // A single block is never refused as a range, so here it is the whole batch that is too large.
+    const isTooLarge = error instanceof RpcError && error.kind === 'range' && !isOnly;
+    if (isTooLarge || !isRefusal(error)) throw error;
+    return readEventsFromReceipts(rpc, block);
+  }
+}
+
+/**
+ * Every event of one block from the receipts of its transactions. The header lists the transactions, and its Bloom filter must be accounted
+ * for where it has one. Polygon's state syncs are in neither everywhere; a receipt that a node has beyond the list counts as well.
+ * @throws RpcError `invalid_answer` when a receipt is missing or the events do not account for the header.
+ */
+async function readEventsFromReceipts(rpc: RpcProvider, block: Block): Promise<Log[]> {
+  const receipts = await readReceipts(rpc, [{ blockHash: block.hash, transactions: block.transactions }]);
+  // In the order of the block, whichever came first; then those beyond its list.
+  const inOrder = new Set([...block.transactions, ...receipts.keys()]);
+  const logs = [...inOrder].flatMap((hash) => eventsOf(receipts.get(hash), block));
+  if (!coversBloom(logs, block.logsBloom))
+    throw new RpcError('invalid_answer', "a block's receipts lack some of its events");
+  return logs;
+}
+
+/** Tron's receipts of failed transactions may show events. */
+function eventsOf(receipt: Receipt | undefined, block: Block): Log[] {
+  if (receipt === undefined) return [];
+  const { succeeded, transactionHash, logs } = receipt;
+  const isOwn = (log: Log) =>
+    log.transactionHash === transactionHash && log.blockHash === block.hash && log.blockNumber === block.number;
+  if (!logs.every(isOwn)) throw new RpcError('invalid_answer', 'an event of another transaction than its receipt');
+  return succeeded ? logs : [];
+}
