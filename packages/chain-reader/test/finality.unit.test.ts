@@ -5,7 +5,7 @@ import {
   confirmingTip,
   finalHeightOf,
   finalHeights,
-  finalizedHeight,
+  finalityClaim,
   type Heights,
 } from '../src/chain/finality.ts';
 
@@ -65,19 +65,28 @@ describe('the height that may be confirmed', () => {
 
 describe('what a node calls final', () => {
   const tron = { confirmations_without_finalized: 27 };
+  const named = (height: number) => ({ height, isNamed: true });
+  const bare = [null, { number: 1_000 }, { number: 1_001 }];
 
-  test('is what it answers', () => {
-    expect(finalizedHeight(tron, 1_000, { number: 981 })).toBe(981);
-    expect(finalizedHeight(tron, 1_000, { number: 999 })).toBe(999);
+  test('is what it names, once there was such a block and before', () => {
+    for (const hasNamedFinal of [false, true]) {
+      expect(finalityClaim(tron, 1_000, { number: 981 }, hasNamedFinal)).toEqual(named(981));
+      expect(finalityClaim({}, 1_000, { number: 999 }, hasNamedFinal)).toEqual(named(999));
+    }
   });
 
-  test('is as deep as configured where the nodes know no such tag', () => {
-    expect(confirmationsOf(finalizedHeight(tron, 1_000, null), 1_000)).toBe(27);
-    expect(confirmationsOf(finalizedHeight({}, 1_000, null), 1_000)).toBe(128);
-  });
+  test.each(bare)(
+    'is nothing new where it names none (%j): not its newest block either, which some answer for a tag that they do not know',
+    (tagged) => {
+      expect(finalityClaim({}, 1_000, tagged, false)).toBeNull();
+      expect(finalityClaim({}, 1_000, tagged, true)).toBeNull();
+    },
+  );
 
-  test('is not believed of its newest block, which some answer for a tag that they do not know', () => {
-    expect(confirmationsOf(finalizedHeight(tron, 1_000, { number: 1_000 }), 1_000)).toBe(27);
-    expect(confirmationsOf(finalizedHeight(tron, 1_000, { number: 1_001 }), 1_000)).toBe(27);
+  test.each(bare)('is as deep as configured where no node ever named one (%j), and only there', (tagged) => {
+    const claim = finalityClaim(tron, 1_000, tagged, false)!;
+    expect(confirmationsOf(claim.height, 1_000)).toBe(27);
+    expect(claim.isNamed).toBe(false);
+    expect(finalityClaim(tron, 1_000, tagged, true)).toBeNull();
   });
 });

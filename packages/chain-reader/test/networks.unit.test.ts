@@ -50,7 +50,18 @@ describe('thresholds', () => {
       {},
     );
     expect(bnb).toMatchObject({ agreementAbove: 2_500_500_000_000_000_000_000n, finalizedAbove: null });
-    expect(readNetworks(withUrls({ base: ['http://a'] }), {})).toMatchObject([{ finalizedAbove: 10_000_000_000n }]);
+    expect(readNetworks(withUrls({ base: ['http://a'] }), {})).toMatchObject([
+      { finalizedAbove: 10_000_000_000n, agreementAbove: null },
+    ]);
+  });
+
+  test('and where there is a second endpoint, it must agree about what waits for finality because of its amount', () => {
+    const agreementAbove = 10_000_000_000n;
+    const two = withUrls({ base: ['http://a', 'http://b'] });
+    expect(readNetworks(two, {})).toMatchObject([{ agreementAbove }]);
+    const agreeing = (amount: string) => two.map((entry) => ({ ...entry, agreement_above_amount: amount }));
+    expect(readNetworks(agreeing('20000'), {})).toMatchObject([{ agreementAbove }]);
+    expect(readNetworks(agreeing('500'), {})).toMatchObject([{ agreementAbove: 500_000_000n }]);
   });
 });
 

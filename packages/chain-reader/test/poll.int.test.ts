@@ -65,7 +65,7 @@ describe('a poll near the head', () => {
     await expect(polling).rejects.toThrow(/invalid_answer: a block that is older/);
   });
 
-  test('shows how far behind we are when ranges are due, also on a node without the tag', async () => {
+  test('shows how far behind we are when ranges are due, and reads block by block when no block is final', async () => {
     const local = await reading.scannedTo(5, 3);
     await reading.chain.mine(200);
     const head = await headNumber();
@@ -73,18 +73,35 @@ describe('a poll near the head', () => {
     expect(await reading.read((rpc) => poll(rpc, from))).toEqual({
       kind: 'needs_catch_up',
       head,
-      finalized: head - 64,
+      finalized: { height: head - 64, isNamed: true },
     });
     reading.node.spoil((call) =>
       call.params[0] === 'finalized'
         ? { result: undefined, error: { code: -32602, message: 'invalid block tag' } }
         : undefined,
     );
-    expect(await reading.read((rpc) => poll(rpc, from))).toEqual({
+    const network = { ...reading.network, confirmations_without_finalized: 128 };
+    expect(await reading.read((rpc) => poll(rpc, { ...from, network }))).toEqual({
       kind: 'needs_catch_up',
       head,
-      finalized: head - 127,
+      finalized: { height: head - 127, isNamed: false },
     });
+    for (const context of [from, { ...from, network, hasNamedFinal: true }]) {
+      const seen = await reading.read((rpc) => poll(rpc, context));
+      expect(seen).toMatchObject({ kind: 'blocks', head, finalized: null, blocksToStore: { length: 32 } });
+    }
+  });
+
+  test.each<[string, Partial<Answer>]>([
+    ['null', { result: null }],
+    ['that it knows no such block', { result: undefined, error: { code: -39001, message: 'Unknown block' } }],
+    ['that it has none', { result: undefined, error: { code: -39001, message: 'finalized block not found' } }],
+    ['an error of no known words', { result: undefined, error: { code: -32603, message: 'boom' } }],
+    ['a block without a number', { result: { hash: '0x1' } }],
+  ])('is not kept from new blocks by a node that answers %s for the final one', async (_, answer) => {
+    reading.node.spoil((call) => (call.params[0] === 'finalized' ? answer : undefined));
+    const seen = await pollAfter(() => reading.chain.mine(2));
+    expect(seen.answer).toMatchObject({ kind: 'blocks', finalized: null, blocksToStore: [{}, {}] });
   });
 });
 

@@ -1,5 +1,5 @@
 import { parseAddress, type AddressFamily } from './address.ts';
-import { AMOUNT_DECIMALS, AMOUNT_PATTERN } from './amount.ts';
+import { AMOUNT_DECIMALS, AMOUNT_PATTERN, parseAmount } from './amount.ts';
 import { compileSchema, describeErrors, type TypeOf } from './schema.ts';
 
 /** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
@@ -68,7 +68,10 @@ const schema = {
       finalized_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
       /** A transfer of more than this (decimal text, USDT) is only confirmed once two endpoints show it at the same place. */
       agreement_above_amount: { type: 'string', pattern: AMOUNT_PATTERN },
-      /** What stands in for the chain's own word on nodes that know no `finalized` tag: a block this deep counts as final. Default 128. */
+      /**
+       * What stands in for the chain's own word as long as no node has named a final block: a block this deep counts as final. Without it,
+       * only a named block is final.
+       */
       confirmations_without_finalized: { type: 'integer', minimum: 1, maximum: 100_000 },
       /** Most blocks that one eth_getLogs may ask for. Default 2000. */
       max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
@@ -111,6 +114,19 @@ export function parseNetworks(json: unknown): Network[] {
   if (defaults.some((network) => network.family !== 'evm')) problems.push('default_evm belongs to an EVM network');
   if (problems.length > 0) throw new Error(`networks: ${problems.join('; ')}`);
   return enabled;
+}
+
+/**
+ * The amount, in millionths of a USDT, above which two endpoints must show a transfer, final, at the same place; null for none. Where two
+ * are configured, that holds for everything that waits for finality because of its amount: one endpoint's word could raise it early.
+ */
+export function agreementAboveUnits(
+  network: Pick<Network, 'rpc_urls' | 'finalized_above_amount' | 'agreement_above_amount'>,
+): bigint | null {
+  const { agreement_above_amount: agreement, finalized_above_amount: finalized, rpc_urls: endpoints } = network;
+  const amounts = [agreement, endpoints.length > 1 ? finalized : undefined];
+  const units = amounts.flatMap((amount) => (amount === undefined ? [] : (parseAmount(amount) ?? [])));
+  return units.reduce<bigint | null>((least, each) => (least === null || each < least ? each : least), null);
 }
 
 /** The network of an address whose payment names none: the default EVM network (or the only one), or the first Tron network. */

@@ -7,7 +7,8 @@ import {
   type MisbehavingNode,
 } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { watchedWallet } from './support.ts';
+import { headOf, untilCaughtUp, watchedWallet } from './support.ts';
+import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
 
 type Receipt = { blockHash: string; logs: Record<string, unknown>[] };
@@ -145,4 +146,96 @@ test("a transfer above the network's cap waits until the chain itself calls its 
   await world.chain.mine(10);
   await untilReceived(world, large, ['seen', 'confirmed']);
   await world.close();
+});
+
+describe('what nodes say of a final block, or do not say,', () => {
+  const DEPTH = 200;
+  let world: World;
+  let first: MisbehavingNode;
+  let watcher: RunningWatcher;
+  const entry = { finalized_above_amount: '0.000005' };
+
+  beforeAll(async () => {
+    world = await startWorld({ slotsInAnEpoch: DEPTH / 2 });
+    first = await misbehavingNode(world.chain);
+    await world.chain.mine(DEPTH + 10);
+    watcher = world.watch({ rpcUrls: [first.url], entry });
+    await untilScanned(world);
+  });
+  afterEach(() => first.spoil(null));
+  afterAll(async () => {
+    await world.close();
+    await first.close();
+  });
+
+  const onFinal = (change: () => Partial<Answer>) => (call: Call) =>
+    call.params[0] === 'finalized' ? change() : undefined;
+  const failing = (code: number, message: string) => ({ result: undefined, error: { code, message } });
+  const phasesOf = (wallet: string) => world.received.filter(({ to }) => to === wallet).map(({ phase }) => phase);
+
+  test('finalizes nothing when it is no block, or an older one: 160 blocks may still be reorganised away', async () => {
+    const answers: [string, Partial<Answer>][] = [
+      ['null', { result: null }],
+      ['an unknown block', failing(-39001, 'Unknown block')],
+      ['no such block', failing(-32000, 'finalized block not found')],
+      ['words that nobody knows', failing(-32603, 'boom')],
+      ['an older block', { result: await world.chain.rpc('eth_getBlockByNumber', ['0x1', false]) }],
+    ];
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, LIMIT + 1n);
+    // Deeper than any depth that might stand in for a final block.
+    first.spoil(onFinal(() => ({ result: null })));
+    await world.chain.mine(130);
+    for (const [name, answer] of answers) {
+      first.spoil(onFinal(() => answer));
+      await world.chain.mine(5);
+      await untilCaughtUp(world);
+      await untilReceived(world, wallet, ['seen']);
+      expect([name, ...phasesOf(wallet)]).toEqual([name, 'seen']);
+    }
+    await world.chain.reorg(160);
+    await world.chain.mine(1);
+    await untilReceived(world, wallet, ['seen', 'retracted']);
+    await untilCaughtUp(world);
+    expect((await world.pool.query('select 1 from incident')).rows).toEqual([]);
+  }, 60_000);
+
+  test('is asked of another endpoint where the first one never names a block', async () => {
+    await watcher.close();
+    first.spoil(onFinal(() => ({ result: null })));
+    watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl], finality: 'finalized' });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, LIMIT);
+    await world.chain.mine(DEPTH - 1);
+    await untilCaughtUp(world);
+    await untilReceived(world, wallet, ['seen']);
+    await world.chain.mine(1);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  }, 60_000);
+
+  test('wrongly, as one does that was just started, confirms no large transfer while the other one knows better', async () => {
+    await watcher.close();
+    let named: unknown = null;
+    first.spoil(onFinal(() => ({ result: named })));
+    const wallet = newWallet();
+    watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl], entry });
+    await world.publishPaymentCreated({ recipient: wallet });
+    await untilWatched(world, wallet);
+    await world.chain.transfer(wallet, LIMIT + 1n);
+    await world.chain.mine(100);
+    const last = (await headOf(world)) - 64;
+    named = await world.chain.rpc('eth_getBlockByNumber', [`0x${last.toString(16)}`, false]);
+    await world.chain.mine(1);
+    // The scan takes the one word for final; the second endpoint is asked before anything is confirmed.
+    await eventually(async () => {
+      const waiting = await watcher.metrics.registry.getSingleMetricAsString('chain_transfers_awaiting_cross_check');
+      expect(waiting).toMatch(/network="local".*\} 1$/m);
+    });
+    await world.chain.mine(1);
+    await untilCaughtUp(world);
+    await untilReceived(world, wallet, ['seen']);
+    await world.chain.mine(DEPTH);
+    named = await world.chain.rpc('eth_getBlockByNumber', ['finalized', false]);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  }, 60_000);
 });

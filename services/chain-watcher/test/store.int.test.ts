@@ -186,7 +186,10 @@ describe('transfers', () => {
 });
 
 describe('the fence', () => {
-  const position = { network, head: 9, finalized: 1, final: null, largeFinal: null, tip: sampleBlock(9) };
+  const position = {
+    ...{ network, head: 9, finalized: 1, hasNamedFinal: true, final: null, largeFinal: null },
+    tip: sampleBlock(9),
+  };
 
   test('an earlier leader can neither move the cursor nor store anything beside it', async () => {
     const { epoch } = await takeOver(pool, network);
@@ -203,14 +206,17 @@ describe('the fence', () => {
     await transaction(pool, (tx) => moveCursor(tx, { ...position, epoch, ...final }));
     const { number, hash, timestamp } = position.tip;
     expect(await takeOver(pool, network)).toMatchObject({
-      ...{ epoch: epoch + 1n, tip: { number, hash, timestamp }, head: 9, finalized: 1 },
+      ...{ epoch: epoch + 1n, tip: { number, hash, timestamp }, head: 9, finalized: 1, hasNamedFinal: true },
       ...final,
     });
   });
 });
 
 test('a tip is returned for networks that were asked about, and for none that was never scanned', async () => {
-  const position = { tip: { number: 7, hash: hashOf(7), timestamp: start }, head: 9, finalized: 5 };
+  const position = {
+    tip: { number: 7, hash: hashOf(7), timestamp: start },
+    ...{ head: 9, finalized: 5, hasNamedFinal: false },
+  };
   for (const [name, number] of [
     ['one', 7],
     ['another', 70],

@@ -13,6 +13,8 @@ export type TronNode = {
   indexesFrom(height: number): void;
   /** Takes these transactions for failed: their receipts say so and still hold the events, and so do searches. */
   fail(...hashes: string[]): void;
+  /** Whether it names a final block. */
+  namesFinal(names: boolean): void;
   /** Refuses every search with more results than this. */
   limitResults(results: number): void;
   /** Refuses every n-th request for want of resources; 0 for none. */
@@ -111,6 +113,9 @@ export async function tronNode(options: { rpcUrl: string; hasFinalized?: boolean
       state.indexedFrom = height;
     },
     fail: (...hashes) => hashes.forEach((hash) => state.failed.add(hash)),
+    namesFinal: (names) => {
+      state.hasFinalized = names;
+    },
     limitResults: (results) => {
       state.maxResults = results;
     },

@@ -67,6 +67,7 @@ const rowOf = (status: string, confirmations: number | null, amount: number, net
 const policy = createConfirmationPolicy([
   { ...evmNetwork, finality: 'confirmations', finalized_above_amount: '100', agreement_above_amount: '1000' },
   { ...evmNetwork, id: 'tron', finality: 'finalized' },
+  { ...evmNetwork, id: 'two', rpc_urls: ['http://a', 'http://b'], finalized_above_amount: '100' },
 ]);
 
 describe('chain-watcher', () => {
@@ -124,6 +125,13 @@ describe('a transfer that has its confirmations', () => {
     ],
     ['is of a network that waits for finality, not final: for finality', 10, 'tron', finals(99, 99), 'finality'],
     ['is of a network that waits for finality, final: for nothing', 10, 'tron', finals(100, 100), null],
+    [
+      'is large, final, of a network with two endpoints: for the second one',
+      101,
+      'two',
+      finals(120, 100),
+      'second_endpoint',
+    ],
     ['is large, of a network that has nothing final: for finality', 101, 'local', finals(null, null), 'finality'],
     ['is large, while chain-watcher does not say: for finality', 101, 'local', unknown, 'finality'],
   ] as const)('%s', async (_what, amount, network, final, expected) => {

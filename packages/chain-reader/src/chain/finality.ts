@@ -10,22 +10,31 @@ export type Heights = {
   finalized: number;
 };
 
-/** Deeper than any reorg of a working network, and shallow enough that a scan which starts there catches up at once. */
-const CONFIRMATIONS_WITHOUT_FINALIZED = 128;
+/** Up to where a chain is final. */
+export type FinalityClaim = {
+  /** May be negative near genesis. */
+  height: number;
+  /** Whether a node has named this block, or its depth stands in for that. */
+  isNamed: boolean;
+};
 
 /**
+ * What a node's answer says about finality.
  * @param head height of the node's newest block.
- * @param tagged what the node answers for `finalized`; null when it knows no such tag. Some answer their newest block for every tag
+ * @param tagged what the node answers for `finalized`; null when it names no block. Some answer their newest block for every tag
  *   that they do not know, so that one proves nothing.
- * @returns the height that the chain calls final, or else the one that counts as final here; may be negative near genesis.
+ * @param hasNamedFinal whether any endpoint of the network has ever named a final block. From then on only a named one counts: a node
+ *   that names none has just been started, or is late.
+ * @returns null for no news.
  */
-export function finalizedHeight(
+export function finalityClaim(
   { confirmations_without_finalized: depth }: Pick<ChainNetwork, 'confirmations_without_finalized'>,
   head: number,
   tagged: { number: number } | null,
-): number {
-  if (tagged !== null && tagged.number < head) return tagged.number;
-  return head - (depth ?? CONFIRMATIONS_WITHOUT_FINALIZED) + 1;
+  hasNamedFinal: boolean,
+): FinalityClaim | null {
+  if (tagged !== null && tagged.number < head) return { height: tagged.number, isNamed: true };
+  return depth === undefined || hasNamedFinal ? null : { height: head - depth + 1, isNamed: false };
 }
 
 /** @returns the number of blocks that confirm this one, itself included; 0 for a block above the tip. */

@@ -1,6 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
+import { agreementAboveUnits, parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
 import type { RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
@@ -14,7 +14,7 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
     mayHoldTransfer: ((bloom: string) => boolean) | null;
     /** `finalized_above_amount` in base units of the token; null for no such limit. */
     finalizedAbove: bigint | null;
-    /** `agreement_above_amount` in base units of the token; null for no such limit. */
+    /** Above this, in base units of the token, two endpoints must agree; null for no such limit. */
     agreementAbove: bigint | null;
   };
 
@@ -29,12 +29,13 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwork[] {
   const networks = parseNetworks(json);
   const problems: string[] = [];
-  const enabled = networks.map(({ rpc_urls: entries, ...network }): ChainNetwork => {
+  const enabled = networks.map((entry): ChainNetwork => {
+    const { rpc_urls: entries, ...network } = entry;
     const before = problems.length;
     const fill = (template: string) =>
       substitute(template, env, (name) => problems.push(`${network.id}: ${name} is not set`));
-    const endpoints = entries.map((entry, position) => {
-      const endpoint = readEndpoint(entry, fill);
+    const endpoints = entries.map((node, position) => {
+      const endpoint = readEndpoint(node, fill);
       const place = `${network.id}: rpc_urls[${String(position)}]`;
       if (!hasProtocol(endpoint.url, 'http:', 'https:')) problems.push(`${place} is no http(s) URL`);
       if (endpoint.wsUrl !== null && !hasProtocol(endpoint.wsUrl, 'ws:', 'wss:'))
@@ -53,12 +54,12 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const token = parseAddress(network.usdt_contract)?.hex ?? '';
     // Tron's headers carry an empty filter whatever the block holds.
     const mayHoldTransfer = network.family === 'tron' ? null : bloomTest(token, TRANSFER_TOPIC);
-    const threshold = (amount: string | undefined) =>
-      amount === undefined ? null : toTokenUnits(parseAmount(amount) ?? 0n, network.decimals);
+    const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
+    const finalized = network.finalized_above_amount;
     return {
       ...{ ...network, endpoints, token, mayHoldTransfer },
-      finalizedAbove: threshold(network.finalized_above_amount),
-      agreementAbove: threshold(network.agreement_above_amount),
+      finalizedAbove: threshold(finalized === undefined ? null : parseAmount(finalized)),
+      agreementAbove: threshold(agreementAboveUnits(entry)),
     };
   });
   if (problems.length > 0) throw new Error(problems.join('; '));

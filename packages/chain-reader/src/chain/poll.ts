@@ -2,7 +2,7 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
-import { finalizedHeight } from './finality.ts';
+import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { findFork, type Fork } from './fork.ts';
 import type { LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
@@ -16,15 +16,15 @@ export type PollResult =
   | {
       kind: 'blocks';
       head: number;
-      /** Height up to which the chain is final to this node. */
-      finalized: number;
+      /** Up to where the chain is final to this node; null when it says nothing about that. */
+      finalized: FinalityClaim | null;
       /** Blocks right above our tip, ascending: all of them near the head, only the last one of a final range. */
       blocksToStore: Block[];
       transfers: Transfer[];
     }
   | { kind: 'fork'; head: number; fork: Fork }
   /** So far behind that blocks are read in ranges, up to the block `finalized`. */
-  | { kind: 'needs_catch_up'; head: number; finalized: number };
+  | { kind: 'needs_catch_up'; head: number; finalized: FinalityClaim };
 
 export type PollContext = {
   network: ChainNetwork;
@@ -32,6 +32,8 @@ export type PollContext = {
   watches: Pick<WatchSet, 'has' | 'size' | 'addresses'>;
   /** Height below which nothing may change any more. */
   finalized: number;
+  /** Whether any endpoint of the network has ever named a final block. */
+  hasNamedFinal: boolean;
   /** Most blocks to read at once. */
   maxBlocks: number;
 };
@@ -55,11 +57,13 @@ export async function poll(rpc: RpcProvider, context: PollContext): Promise<Poll
     return detectFork(rpc, context, head);
   }
   if (head.number - tip.number > NEAR_HEAD_BLOCKS) {
-    const finalized = finalizedHeight(network, head.number, await readFinalized(rpc));
-    // A node can invent heights at no cost, and every endpoint would then be asked for ranges up to there.
-    if (finalized > tip.number && (await readBlockAt(rpc, finalized)) === null)
-      throw new RpcError('unknown_block', 'the node lacks the block that it calls final');
-    if (finalized > tip.number) return { kind: 'needs_catch_up', head: head.number, finalized };
+    const finalized = finalityClaim(network, head.number, await readFinalized(rpc), context.hasNamedFinal);
+    if (finalized !== null && finalized.height > tip.number) {
+      // A node can invent heights at no cost, and every endpoint would then be asked for ranges up to there.
+      if ((await readBlockAt(rpc, finalized.height)) === null)
+        throw new RpcError('unknown_block', 'the node lacks the block that it calls final');
+      return { kind: 'needs_catch_up', head: head.number, finalized };
+    }
   }
   return readNearHead(rpc, context, head);
 }
@@ -88,7 +92,7 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   const [tagged, entries] = await Promise.all([readFinalized(rpc), readLogsByHash(rpc, network, blocks)]);
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
-  const finalized = finalizedHeight(network, head.number, tagged);
+  const finalized = finalityClaim(network, head.number, tagged, context.hasNamedFinal);
   const read = entries.map(({ block }) => block);
   return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers };
 }

@@ -9,7 +9,7 @@ import {
   confirmingTip,
   finalHeightOf,
   finalHeights,
-  finalizedHeight,
+  finalityClaim,
   type Heights,
 } from './finality.ts';
 import { requireLinked } from './read-blocks.ts';
@@ -40,9 +40,15 @@ export type Evidence =
 /**
  * Reads a transfer from one node's chain, without anything that we have stored. As strict as the scan: the same decoding, the same
  * finality, and confirmations counted only over blocks that are linked to the transfer's own.
+ * @param hasNamedFinal as in finalityClaim().
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
-export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, event: EventId): Promise<Evidence> {
+export async function gatherEvidence(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  event: EventId,
+  hasNamedFinal: boolean,
+): Promise<Evidence> {
   const [receipt, head] = await Promise.all([findReceipt(rpc, `0x${event.transactionId}`), readHead(rpc)]);
   const absent = (reason: Absence): Evidence => ({ kind: 'absent', reason, head: head.number });
   if (receipt === null) return absent('no_receipt');
@@ -51,7 +57,8 @@ export async function gatherEvidence(rpc: RpcProvider, network: ChainNetwork, ev
   if (block.hash !== receipt.blockHash) return absent('orphaned');
   const transfer = transferAt(network, receipt, event.transactionEventIndex, block);
   if (typeof transfer === 'string') return absent(transfer);
-  const finalized = finalizedHeight(network, head.number, tagged);
+  // Without its word, nothing is final to this node.
+  const finalized = finalityClaim(network, head.number, tagged, hasNamedFinal)?.height ?? -1;
   const heights = await heightsAbove(rpc, network, block, { head: head.number, finalized });
   return {
     kind: 'present',

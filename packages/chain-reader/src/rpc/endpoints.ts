@@ -61,10 +61,15 @@ export function createEndpoints(options: {
     /**
      * As ask(), but one endpoint's answer need not be the last word, for example that it does not know something: the next ones are asked
      * as well, until the answers so far are `enough`.
+     * @param than never the endpoint at this position; the network must have another one.
      * @returns every answer, in the order in which the endpoints were asked; at least one.
      */
-    askUntil: <T>(read: Read<T>, enough: (answers: readonly T[]) => boolean): Promise<T[]> =>
-      ask(read, endpoints, enough),
+    askUntil: <T>(read: Read<T>, enough: (answers: readonly T[]) => boolean, than?: number): Promise<T[]> =>
+      ask(
+        read,
+        endpoints.filter(({ position }) => position !== than),
+        enough,
+      ),
     /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
     async askAnother<T>(read: Read<T>, than: number): Promise<T | null> {
       const others = endpoints.filter(({ position }) => position !== than);

@@ -29,12 +29,10 @@ export const verifyTransferRoute = ({ pool, networks }: { pool: Pool; networks: 
     const watched = networks.find(({ network }) => network.id === body.network);
     if (watched === undefined) return { finding: 'undecided', reason: 'network_unknown' };
     // Its nodes contradicted what they had called final, so until an operator has looked their word is not enough to move money.
-    if ((await readCursor(pool, body.network))?.state === 'halted')
-      return { finding: 'undecided', reason: 'network_halted' };
-    const evidence = await ask(watched, {
-      transactionId: body.transaction_id,
-      transactionEventIndex: body.transaction_event_index,
-    });
+    const cursor = await readCursor(pool, body.network);
+    if (cursor?.state === 'halted') return { finding: 'undecided', reason: 'network_halted' };
+    const event = { transactionId: body.transaction_id, transactionEventIndex: body.transaction_event_index };
+    const evidence = await ask(watched, event, cursor?.hasNamedFinal ?? false);
     return toFinding(watched.network, evidence);
   });
 
@@ -42,10 +40,10 @@ export const verifyTransferRoute = ({ pool, networks }: { pool: Pool; networks: 
  * The best evidence that the endpoints give.
  * @throws HttpError 503 when none of them answers in time, or when they follow different chains.
  */
-async function ask({ network, endpoints }: WatchedNetwork, event: EventId): Promise<Evidence> {
+async function ask({ network, endpoints }: WatchedNetwork, event: EventId, hasNamedFinal: boolean): Promise<Evidence> {
   try {
     const asking = endpoints.askUntil(
-      (rpc) => gatherEvidence(rpc, network, event),
+      (rpc) => gatherEvidence(rpc, network, event, hasNamedFinal),
       (answers) => isAgreed(network, answers) || answers.some(isConclusivelyAbsent),
     );
     const evidence = await withTimeout(DEADLINE_MS, asking);

@@ -16,6 +16,8 @@ export type Cursor = {
   head: number;
   /** Height of the last scanned block that the chain calls final. */
   finalized: number;
+  /** Whether any endpoint has ever named a final block: from then on only a named one counts. */
+  hasNamedFinal: boolean;
   /** The block up to which everything is scanned and deep enough to confirm; null while none is. */
   final: FinalBlock | null;
   /** The same for transfers above the network's cap; never above `final`. */
@@ -41,6 +43,7 @@ const CURSOR = `network, state, epoch,
   case when number is not null then json_build_object('number', number, 'hash', '0x' || encode(hash, 'hex'),
     'timestamp', extract(epoch from timestamp)::bigint) end as tip,
   coalesce(head_number, 0)::float8 as head, coalesce(finalized_number, 0)::float8 as finalized,
+  has_named_final as "hasNamedFinal",
   ${finalBlock('final')} as final, ${finalBlock('large_final')} as "largeFinal", audited_number::float8 as audited,
   halted_at as "haltedAt", halt_reason as "haltReason"`;
 
@@ -100,6 +103,7 @@ export async function moveCursor(
     tip,
     head,
     finalized,
+    hasNamedFinal,
     final,
     largeFinal,
   }: Omit<Cursor, 'state' | 'audited' | 'haltedAt' | 'haltReason'> & { tip: BlockHead },
@@ -108,7 +112,7 @@ export async function moveCursor(
     `update cursor
      set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
        final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
-       updated_at = now()
+       has_named_final = $12, updated_at = now()
      where network = $1 and epoch = $2 and state <> 'halted'`,
     [
       network,
@@ -122,6 +126,7 @@ export async function moveCursor(
       final?.timestamp ?? null,
       largeFinal?.number ?? null,
       largeFinal?.timestamp ?? null,
+      hasNamedFinal,
     ],
   );
   if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);

@@ -10,6 +10,8 @@ export type Heights = FinalHeights & {
   head: number;
   /** Never goes back; a fork below it halts the network. */
   finalized: number;
+  /** Whether any endpoint has ever named a final block. */
+  hasNamedFinal: boolean;
   /** Stored block up to which everything is scanned and final; null near genesis. */
   final: FinalBlock | null;
   /** The same for transfers above the network's cap. */
@@ -29,12 +31,12 @@ export type WritablePosition = ReturnType<typeof createPosition>;
 
 /** @returns null before the very first start has chosen a block to start from. */
 export function positionAt(cursor: Cursor, blocks: readonly BlockHead[]): WritablePosition | null {
-  const { tip, head, finalized, final, largeFinal } = cursor;
+  const { tip, head, finalized, hasNamedFinal, final, largeFinal } = cursor;
   if (tip === null) return null;
   const finalHeight = final?.number ?? -1;
   const largeFinalHeight = largeFinal?.number ?? -1;
   return createPosition(
-    { head, finalized, final, largeFinal, finalHeight, largeFinalHeight, confirmingTip: tip.number },
+    { head, finalized, hasNamedFinal, final, largeFinal, finalHeight, largeFinalHeight, confirmingTip: tip.number },
     createLocalChain(blocks.length > 0 ? blocks : [tip]),
   );
 }
@@ -58,8 +60,8 @@ export function heightsAfter(
   { head, finalized, blocksToStore }: Extract<PollResult, { kind: 'blocks' }>,
   tip: BlockHead,
 ): Heights {
-  // A lagging endpoint may call less final than was final before; what was final stays it.
-  const known = Math.max(before.finalized, finalized);
+  // A lagging endpoint may call less final than was final before, or nothing; what was final stays it.
+  const known = Math.max(before.finalized, finalized?.height ?? -1);
   const heights = { tip: tip.number, head, finalized: known };
   const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
   const further = (height: number, present: FinalBlock | null): FinalBlock | null => {
@@ -69,6 +71,7 @@ export function heightsAfter(
   return {
     head,
     finalized: Math.min(known, tip.number),
+    hasNamedFinal: before.hasNamedFinal || finalized?.isNamed === true,
     final: further(finalHeight, before.final),
     largeFinal: further(largeFinalHeight, before.largeFinal),
     finalHeight: Math.max(finalHeight, before.finalHeight),
@@ -84,7 +87,7 @@ export function heightsAtAncestor(
   chain: ChainView,
   ancestor: BlockHead,
 ): Heights {
-  const { head } = before;
+  const { head, hasNamedFinal } = before;
   const finalized = Math.min(before.finalized, ancestor.number);
   const heights = finalHeights(network, { tip: ancestor.number, head: ancestor.number, finalized });
   const back = (height: number, present: FinalBlock | null): FinalBlock | null => {
@@ -96,6 +99,7 @@ export function heightsAtAncestor(
   return {
     head,
     finalized,
+    hasNamedFinal,
     final: back(heights.finalHeight, before.final),
     largeFinal: back(heights.largeFinalHeight, before.largeFinal),
     finalHeight: backHeight(heights.finalHeight, before.finalHeight),

@@ -40,13 +40,14 @@ describe("a network of Tron's kind", () => {
     node = await tronNode(world.chain);
     // So that there is a final block to begin at, as on any chain that has run for a minute.
     await world.chain.mine(2 * SOLIDIFIED_BEHIND);
-    watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
+    watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world, { confirmations_without_finalized: 27 }) });
   });
   afterAll(async () => {
     await world.close();
     await node.close();
   });
   afterEach(() => {
+    node.namesFinal(true);
     node.indexesFrom(0);
     node.refuseEvery(0);
     node.limitResults(10_000);
@@ -115,6 +116,21 @@ describe("a network of Tron's kind", () => {
     await pay(world, wallet, 6n);
     const [seen] = await untilReceived(world, wallet, ['seen']);
     expect(seen!.amount_units).toBe('6');
+  });
+
+  test('finalizes nothing by depth once a node has named a final block, not even after a restart', async () => {
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    await watcher.close();
+    node.namesFinal(false);
+    watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world, { confirmations_without_finalized: 27 }) });
+    await pay(world, wallet, 5n);
+    await world.chain.mine(40);
+    await untilScanned(world);
+    await untilReceived(world, wallet, ['seen']);
+    node.namesFinal(true);
+    await world.chain.mine(1);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
   });
 
   test('goes on when its node refuses now and then for want of resources', async () => {

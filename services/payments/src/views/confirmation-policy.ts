@@ -1,5 +1,5 @@
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import type { Network } from '@quittance/contracts/networks.ts';
+import { agreementAboveUnits, type Network } from '@quittance/contracts/networks.ts';
 
 /** What a transfer needs beside its confirmations. */
 export type ConfirmationDemand = {
@@ -18,16 +18,15 @@ export function createConfirmationPolicy(networks: readonly Network[]): Confirma
   const byId = new Map(networks.map((network) => [network.id, network]));
   return (id, amountUnits) => {
     const network = byId.get(id);
-    const isLarge = exceeds(amountUnits, network?.finalized_above_amount);
+    const isLarge = exceeds(amountUnits, unitsOf(network?.finalized_above_amount));
     return {
       finality: isLarge || network?.finality === 'finalized',
       isLarge,
-      agreement: exceeds(amountUnits, network?.agreement_above_amount),
+      agreement: exceeds(amountUnits, network === undefined ? null : agreementAboveUnits(network)),
     };
   };
 }
 
-function exceeds(amountUnits: bigint, threshold: string | undefined): boolean {
-  const units = threshold === undefined ? null : parseAmount(threshold);
-  return units !== null && amountUnits > units;
-}
+const unitsOf = (amount: string | undefined): bigint | null => (amount === undefined ? null : parseAmount(amount));
+
+const exceeds = (amountUnits: bigint, units: bigint | null): boolean => units !== null && amountUnits > units;

@@ -39,7 +39,7 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
   async function crossCheck(row: TransferRow): Promise<boolean> {
     const event = { transactionId: row.transaction_id, transactionEventIndex: row.transaction_event_index };
     const asking = endpoints.askUntil(
-      (rpc) => gatherEvidence(rpc, network, event),
+      (rpc) => gatherEvidence(rpc, network, event, heights().hasNamedFinal),
       (answers) => isAgreed(network, answers),
     );
     const evidence = await withTimeout(DEADLINE_MS, asking);

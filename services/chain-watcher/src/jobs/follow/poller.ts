@@ -1,11 +1,13 @@
 import { catchUp } from '@quittance/chain-reader/chain/catch-up.ts';
 import { NEAR_HEAD_BLOCKS, poll, type PollContext, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import type { FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { createBatchSize, createRangeSize, type AdaptiveBatchSize } from '../../reading/adaptive-batch-size.ts';
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
+import { finalityOfOthers } from './finality-of-others.ts';
 
 type Polled = PollResult | { kind: 'ask_for_less' };
 
@@ -17,7 +19,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   let lastEndpoint = 0;
   let clockDifference: number | null = null;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
-  let catchUpTo: number | null = null;
+  let catchUpTo: FinalityClaim | null = null;
 
   /** Asks for at most this many blocks. */
   async function ask(
@@ -25,7 +27,8 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
     maxBlocks: number,
     read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
   ): Promise<Polled> {
-    const context = { network, chain, watches, maxBlocks, finalized: position.heights().finalized };
+    const { finalized, hasNamedFinal } = position.heights();
+    const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal };
     try {
       return await endpoints.ask(async (rpc) => {
         lastEndpoint = rpc.endpoint;
@@ -36,7 +39,8 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
           throw error;
         });
         await crossCheckPoll(endpoints, rpc, chain, result, mayAcceptFork());
-        return result;
+        if (result.kind !== 'blocks' || result.finalized !== null) return result;
+        return { ...result, finalized: await finalityOfOthers(term, rpc, chain, result.blocksToStore) };
       });
     } catch (error) {
       if (!size.shrinkAfter(error, maxBlocks)) throw error;
@@ -55,8 +59,8 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   }
 
   /** Reads the range right above our tip, up to the block `finalized` at most. */
-  async function pollRange(finalized: number): Promise<Polled> {
-    const asked = Math.min(rangeSize.size(), finalized - chain.tip().number);
+  async function pollRange(finalized: FinalityClaim): Promise<Polled> {
+    const asked = Math.min(rangeSize.size(), finalized.height - chain.tip().number);
     const result = await ask(rangeSize, asked, (rpc, context) => catchUp(rpc, context, finalized));
     if (result.kind === 'ask_for_less') catchUpTo = finalized;
     else rangeSize.grow(asked);
@@ -73,7 +77,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
       const finalized = catchUpTo;
       // One endpoint's word: it holds as long as blocks are shown for it. Otherwise the next poll starts from the head again.
       catchUpTo = null;
-      return finalized !== null && finalized > chain.tip().number ? pollRange(finalized) : pollHead();
+      return finalized !== null && finalized.height > chain.tip().number ? pollRange(finalized) : pollHead();
     },
     /** Timestamp of the newest block less our clock when it was read, in seconds; null before the first block at the head. */
     clockDifference: () => clockDifference,
