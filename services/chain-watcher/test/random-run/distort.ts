@@ -14,6 +14,12 @@ export function distort(fault: FaultKind, told: Told): Answer | null {
 }
 
 const LARGEST_RANGE = 5;
+const KEPT_BLOCKS = 24;
+const refusals = [
+  { code: -32701, message: 'Please specify an address in your request' },
+  { code: -32601, message: 'the method eth_getLogs does not exist/is not available' },
+  { code: -32099, message: 'not today' },
+];
 
 const distortions: Partial<Record<FaultKind, Distortion>> = {
   'empty logs': onLogs((logs) => (logs.length > 0 ? [] : null)),
@@ -41,8 +47,21 @@ const distortions: Partial<Record<FaultKind, Distortion>> = {
     if (fromBlock === undefined || Number(toBlock) - Number(fromBlock) < LARGEST_RANGE) return null;
     return { error: { code: -32005, message: 'query returned more than 10000 results' } };
   }),
-  'no finalized block': on('eth_getBlockByNumber', ({ call }) =>
-    call.params[0] === 'finalized' ? { error: { code: -32602, message: 'invalid block tag' } } : null,
+  'capped logs': on('eth_getLogs', ({ answer }) =>
+    (answer.result as Log[]).length > 0
+      ? { error: { code: -32005, message: 'query returned more than 10000 results' } }
+      : null,
+  ),
+  'refused logs': on('eth_getLogs', ({ chance }) => ({ error: chance.pick(refusals) })),
+  'pruned history': (told) => {
+    const oldest = told.chronicle.view(0).length - KEPT_BLOCKS;
+    const [asked] = told.call.params as [string | { fromBlock?: string }];
+    if (told.call.method === 'eth_getBlockByNumber') return Number(asked) < oldest ? { result: null } : null;
+    if (told.call.method !== 'eth_getLogs' || typeof asked === 'string') return null;
+    return Number(asked.fromBlock) < oldest ? { error: { code: 4444, message: 'pruned history unavailable' } } : null;
+  },
+  'no finalized block': on('eth_getBlockByNumber', (told) =>
+    told.call.params[0] === 'finalized' ? told.chance.pick([noTag, unknownBlock, noBlock, olderBlock])(told) : null,
   ),
   'call error': ({ chance }) =>
     chance.happens(0.3)
@@ -66,6 +85,15 @@ const distortions: Partial<Record<FaultKind, Distortion>> = {
   },
   'failed receipts': onReceipt((receipt) => ({ ...receipt, status: '0x0' })),
 };
+
+const noTag = (): Answer => ({ error: { code: -32602, message: 'invalid block tag' } });
+const unknownBlock = (): Answer => ({ error: { code: -39001, message: 'Unknown block' } });
+const noBlock = (): Answer => ({ result: null });
+
+function olderBlock({ answer, chronicle, chance }: Told): Answer {
+  const height = Number((answer.result as { number?: string } | null)?.number ?? 0) - chance.between(1, 20);
+  return { result: chronicle.find(chronicle.view(0)[Math.max(0, height)] ?? '')?.block ?? null };
+}
 
 function on(methods: string | string[], change: Distortion): Distortion {
   return (told) => ([methods].flat().includes(told.call.method) ? change(told) : null);

@@ -14,6 +14,13 @@ export const honestFaults = [
   'foreign receipts',
   'null blocks',
   'range error',
+  /** Refuses the events of even one block for their number. */
+  'capped logs',
+  /** Refuses all events: for want of an address, of the method, or in words that nobody knows. */
+  'refused logs',
+  /** Has no blocks and events but the latest. */
+  'pruned history',
+  /** Names none, fails, or names an older one than before. */
   'no finalized block',
   'call error',
   'half a batch',
@@ -36,6 +43,9 @@ const lies: readonly FaultKind[] = [
   ...(['empty logs', 'foreign logs', 'invented log', 'altered log', 'null receipts', 'foreign receipts'] as const),
   ...hidingFaults,
 ];
+
+/** What a provider does all the time and not for a moment; so these last as long as lies. */
+const habits: readonly FaultKind[] = ['capped logs', 'refused logs', 'pruned history', 'no finalized block'];
 
 /** One endpoint does one thing wrong, in a share of its answers, for a while. */
 export type WeatherStep = {
@@ -82,7 +92,8 @@ function planEndpoint(
     if (left.length === 0) left = kinds.flatMap((kind) => (lies.includes(kind) ? [kind, kind, kind] : [kind]));
     const [fault] = left.splice(chance.below(left.length), 1) as [FaultKind];
     const share = chance.pick([0.2, 0.5, 1]);
-    const forMs = lies.includes(fault) ? chance.between(1_500, 5_000) : chance.between(300, 2_000);
+    const forMs =
+      lies.includes(fault) || habits.includes(fault) ? chance.between(1_500, 5_000) : chance.between(300, 2_000);
     steps.push({
       at,
       endpoint,
