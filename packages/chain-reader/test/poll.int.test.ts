@@ -195,6 +195,17 @@ describe('a block whose events are refused', () => {
     expect(answer).toMatchObject({ blocksToStore: [{}, {}] });
   });
 
+  test('without a word, because the answer is cut off at a round number, is read from its receipts', async () => {
+    reading.node.spoil(
+      onLogs((logs) => {
+        const other = { ...logs[0]!, topics: (logs[0]!['topics'] as unknown[]).slice(0, 2) };
+        return Array.from({ length: 1_000 }, (_, place) => ({ ...other, logIndex: `0x${place.toString(16)}` }));
+      }),
+    );
+    const { answer } = await pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
+    expect(transfersOf(answer)).toMatchObject([{ amountUnits: 5n }]);
+  });
+
   test('together with its header, as an answer that is too large, is read from its receipts', async () => {
     reading.node.refuse((calls) =>
       calls.some(({ method }) => method === 'eth_getLogs')

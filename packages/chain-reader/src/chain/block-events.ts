@@ -23,7 +23,8 @@ export async function readEventsOfBlock(
   isOnly: boolean,
 ): Promise<Log[]> {
   try {
-    return await readLogsOfBlock(rpc, block.hash, filter);
+    const logs = await readLogsOfBlock(rpc, block.hash, filter);
+    return looksCutOff(logs) ? await readEventsFromReceipts(rpc, block) : logs;
   } catch (error) {
     // A single block is never refused as a range, so here it is the whole batch that is too large.
     const isTooLarge = error instanceof RpcError && error.kind === 'range' && !isOnly;
@@ -31,6 +32,9 @@ export async function readEventsOfBlock(
     return readEventsFromReceipts(rpc, block);
   }
 }
+
+/** Some nodes silently cut an answer off at their limit, and their limits are round numbers. */
+export const looksCutOff = (logs: readonly Log[]): boolean => logs.length > 0 && logs.length % 1000 === 0;
 
 /**
  * Every event of one block from the receipts of its transactions. The header lists the transactions, and its Bloom filter must be accounted

@@ -2,7 +2,7 @@ import type { Block, Log } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange, unlessRefused } from '../rpc/reads.ts';
-import { isRefusal } from './block-events.ts';
+import { isRefusal, looksCutOff } from './block-events.ts';
 import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
 import type { ChainNetwork } from './networks.ts';
 import { readLogsByHash, requireLinked, requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
@@ -64,12 +64,9 @@ export function requireOurBlocks(
   }
 }
 
-/**
- * Some nodes silently cut an answer off at their limit, and their limits are round numbers. Asking for less after such
- * an answer costs little where it was only chance.
- */
-function requireWholeAnswer(logs: readonly Log[], from: number, to: number): void {
-  if (logs.length > 0 && logs.length % 1000 === 0 && to > from)
+/** Asking for less after an answer that looks cut off costs little where it was only chance. */
+function requireWholeAnswer(logs: readonly Log[]): void {
+  if (looksCutOff(logs))
     throw new RpcError('range', `${String(logs.length)} logs look like an answer that was cut off`);
 }
 
@@ -82,7 +79,7 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
     Promise.all([readBlockAt(rpc, from), readBlockAt(rpc, to)]),
     readLogsOfRange(rpc, from, to, transferFilter(network, null)),
   );
-  requireWholeAnswer(logs, from, to);
+  requireWholeAnswer(logs);
   const shown = byBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
   const empty = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
@@ -175,7 +172,7 @@ async function readFiltered(
     readLogsOfRange(rpc, from, to, transferFilter(network, asked)),
   );
   if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
-  requireWholeAnswer(all, from, to);
+  requireWholeAnswer(all);
   const shown = byBlock(tokenTransfers(network, all));
   for (const { log } of samples) requireIncluded(log, shown.get(log.blockNumber)?.logs ?? []);
   const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
