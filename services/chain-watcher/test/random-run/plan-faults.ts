@@ -45,7 +45,13 @@ const lies: readonly FaultKind[] = [
 ];
 
 /** What a provider does all the time and not for a moment; so these last as long as lies. */
-const habits: readonly FaultKind[] = ['capped logs', 'refused logs', 'pruned history', 'no finalized block'];
+const habits: readonly FaultKind[] = [
+  'range error',
+  'capped logs',
+  'refused logs',
+  'pruned history',
+  'no finalized block',
+];
 
 /** One endpoint does one thing wrong, in a share of its answers, for a while. */
 export type WeatherStep = {
