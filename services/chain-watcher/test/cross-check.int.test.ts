@@ -200,18 +200,29 @@ describe('what nodes say of a final block, or do not say,', () => {
     expect((await world.pool.query('select 1 from incident')).rows).toEqual([]);
   }, 60_000);
 
-  test('is asked of another endpoint where the first one never names a block', async () => {
-    await watcher.close();
-    first.spoil(onFinal(() => ({ result: null })));
-    watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl], finality: 'finalized' });
-    const wallet = await watchedWallet(world);
-    await world.chain.transfer(wallet, LIMIT);
-    await world.chain.mine(DEPTH - 1);
-    await untilCaughtUp(world);
-    await untilReceived(world, wallet, ['seen']);
-    await world.chain.mine(1);
-    await untilReceived(world, wallet, ['seen', 'confirmed']);
-  }, 60_000);
+  test.each([
+    ['never names a block', null],
+    ['names the same one for ever', '0x20'],
+  ])(
+    'is asked of another endpoint where the first one %s',
+    async (_, named) => {
+      await watcher.close();
+      const result = named && (await world.chain.rpc('eth_getBlockByNumber', [named, false]));
+      first.spoil(onFinal(() => ({ result })));
+      watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl], finality: 'finalized' });
+      const wallet = await watchedWallet(world);
+      await world.chain.transfer(wallet, LIMIT);
+      await world.chain.mine(DEPTH - 1);
+      await untilCaughtUp(world);
+      await untilReceived(world, wallet, ['seen']);
+      await eventually(async () => {
+        await world.chain.mine(1);
+        await untilCaughtUp(world);
+        expect(phasesOf(wallet)).toContain('confirmed');
+      });
+    },
+    60_000,
+  );
 
   test('wrongly, as one does that was just started, confirms no large transfer while the other one knows better', async () => {
     await watcher.close();

@@ -7,7 +7,7 @@ import { createBatchSize, createRangeSize, type AdaptiveBatchSize } from '../../
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
-import { finalityOfOthers } from './finality-of-others.ts';
+import { createFinalityCheck } from './finality-check.ts';
 
 type Polled = PollResult | { kind: 'ask_for_less' };
 
@@ -16,6 +16,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   const { chain } = position;
   const nearHeadSize = createBatchSize(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS);
   const rangeSize = createRangeSize(network);
+  const finality = createFinalityCheck(term, position);
   let lastEndpoint = 0;
   let clockDifference: number | null = null;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
@@ -39,8 +40,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
           throw error;
         });
         await crossCheckPoll(endpoints, rpc, chain, result, mayAcceptFork());
-        if (result.kind !== 'blocks' || result.finalized !== null) return result;
-        return { ...result, finalized: await finalityOfOthers(term, rpc, chain, result.blocksToStore) };
+        return result.kind === 'blocks' ? { ...result, finalized: await finality.check(rpc, result) } : result;
       });
     } catch (error) {
       if (!size.shrinkAfter(error, maxBlocks)) throw error;

@@ -5,18 +5,46 @@ import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
-import type { ChainView } from '../../term/position.ts';
+import type { ChainView, Position } from '../../term/position.ts';
+
+type BlocksRead = Extract<PollResult, { kind: 'blocks' }>;
+
+/** Polls after which a final block that has not changed is doubted: a minute or two. On Ethereum it changes every six. */
+const PATIENCE_POLLS = 120;
+
+/** Asks the other endpoints where the one that is read names no final block, or the same one for too long. */
+export function createFinalityCheck(
+  { endpoints, network }: { endpoints: Endpoints; network: ChainNetwork },
+  { chain, heights }: Position,
+) {
+  const patienceMs = PATIENCE_POLLS * network.poll_interval_ms;
+  /** When a final block that has not changed is doubted, in monotonic milliseconds. */
+  let doubtFrom = performance.now() + patienceMs;
+
+  return {
+    /** @returns up to where the chain is final; null for no news. */
+    async check(rpc: RpcProvider, { finalized: said, blocksToStore }: BlocksRead): Promise<FinalityClaim | null> {
+      if (said !== null && said.height > heights().finalized) doubtFrom = performance.now() + patienceMs;
+      if (said !== null && performance.now() < doubtFrom) return said;
+      const others = await finalityOfOthers({ endpoints, network }, rpc, chain, blocksToStore);
+      const isBehind = others !== null && others.height > (said?.height ?? -1);
+      // As long as the others know better, they are asked about every block.
+      doubtFrom = isBehind ? 0 : performance.now() + patienceMs;
+      return isBehind ? others : said;
+    },
+  };
+}
 
 /**
- * What the other endpoints call final, where the one that is read names no final block: it may just have been started, and some never name
- * one. Their word counts for our chain alone: only up to a block that they have as well.
+ * What the other endpoints call final, where the one that is read names no new one: it may just have been started, or have lost touch
+ * with the others, and some never name one. Their word counts for our chain alone: only up to a block that they have as well.
  * @returns null when none of them names one, or none of them answers.
  */
-export async function finalityOfOthers(
+async function finalityOfOthers(
   { endpoints, network }: { endpoints: Endpoints; network: ChainNetwork },
   { endpoint }: RpcProvider,
   chain: ChainView,
-  blocks: Extract<PollResult, { kind: 'blocks' }>['blocksToStore'],
+  blocks: BlocksRead['blocksToStore'],
 ): Promise<FinalityClaim | null> {
   const tip = blocks.at(-1);
   const matters = network.finality === 'finalized' || network.finalizedAbove !== null;
