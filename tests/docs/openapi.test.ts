@@ -1,8 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
+import { parseAmount } from '@quittance/contracts/amount.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { errorCategories } from '@quittance/contracts/webhook.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createConfig, lint } from '@redocly/openapi-core';
@@ -121,6 +125,64 @@ describe('docs/openapi.yaml', () => {
     ['Public status', rateLimits.publicStatus],
   ])('the limit "%s" is the one in force', (name, { limit, windowSeconds }) => {
     expect(openApi.info.description).toContain(`| ${name} | ${limit} / ${windowSeconds} s |`);
+  });
+
+  test('tells the bursts that the edge has', () => {
+    const edge = readFileSync(join(repositoryRoot, 'infra', 'nginx', 'edge.conf.template'), 'utf8');
+    const burstsOf = (zone: string) =>
+      [...edge.matchAll(new RegExp(`limit_req zone=edge_${zone} burst=(\\d+) nodelay;`, 'g'))].map(([, n]) =>
+        Number(n),
+      );
+    const [api = 0, apiOnRotation = 0] = burstsOf('api');
+    const [[status], [rotation = 0], [page]] = [burstsOf('status'), burstsOf('rotation'), burstsOf('page')];
+    const { description } = openApi.info;
+    for (const row of [
+      `| 10 / s | ${api} (${apiOnRotation} on API key rotation) |`,
+      `| 5 / s | ${status} |`,
+      `| 1 / min | ${rotation} |`,
+      `| 20 / s | ${page} |`,
+    ]) {
+      expect(description).toContain(row);
+    }
+    // The burst passes beside the one request that the rate allows.
+    expect(description).toContain(`after a quiet time, ${api + 1} requests, or ${rotation + 1} key rotations.`);
+    const numbers = ['one', 'two', 'three', 'four', 'five', 'six'];
+    const { description: operation } = openApi.paths['/api/v1/merchant/rotate-key']!['post']!;
+    expect(operation.replaceAll(/\s+/g, ' ')).toContain(`and ${numbers[rotation]} at once after a quiet time.`);
+  });
+
+  test('tells of a mistake of ours that whether the request took effect cannot be said, and of a 503 that it did not', () => {
+    expect(openApi.info.description).toMatch(/\| 500 \| text \|[^|]*cannot be said \|/);
+    expect(openApi.info.description).toMatch(/\| 503 \| text \|[^|]*nothing was stored or changed/);
+  });
+
+  test.each(['webhook endpoint', 'wallet', 'free amount', 'rate limits'])(
+    'says that creation_allowed does not cover the %s which a creation needs besides',
+    (needed) => {
+      const limits = openApi.components.schemas['CreationLimits'] as {
+        properties: Record<string, { description: string }>;
+      };
+      const [, notCovered] = limits.properties['creation_allowed']!.description.split('does not cover');
+      expect(notCovered).toContain(needed);
+    },
+  );
+
+  test.each([
+    '0',
+    '0.0',
+    '0.000000',
+    '0.000001',
+    '0.10',
+    '1',
+    '01',
+    '1.',
+    '.1',
+    '-1',
+    '1e3',
+    '1.0000001',
+    '9'.repeat(12),
+  ])('an Amount is what we take for one: %s', (text) => {
+    expect(problemOf('/components/schemas/Amount', text) === null).toBe(parseAmount(text) !== null);
   });
 
   test("the example of a signature verifies by the rules given, and is that of the example's headers and body", () => {
