@@ -35,6 +35,13 @@ test('data committed before a kill -9 is there after the next start, and a stop 
   expect(await isAlive(second.pid)).toBe(false);
 }, 180_000);
 
+test('a server logs no parameters, which hold what merchants sent', async () => {
+  const server = await startPostgres(options('kept'));
+  const { rows } = await withClient(server.url, (client) => client.query('show log_parameter_max_length'));
+  expect(rows).toEqual([{ log_parameter_max_length: '0' }]);
+  await server.stop();
+}, 180_000);
+
 test('a server that an earlier run left behind is ended by the next start on its directory', async () => {
   const left = await startPostgres(options('left'));
   const next = await startPostgres(options('left'));

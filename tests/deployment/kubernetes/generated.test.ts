@@ -29,6 +29,12 @@ describe('what the manifests say again', () => {
   });
 });
 
+test('PostgreSQL of the local overlay logs no parameters either', async () => {
+  const pods = podsOf(await render('local'));
+  const [postgres] = pods.find(({ name }) => name === 'postgres')!.containers;
+  expect(postgres!.args).toContain('log_parameter_max_length=0');
+});
+
 describe('production', () => {
   let objects: KubernetesObject[];
   beforeAll(async () => {
@@ -73,6 +79,11 @@ describe('production', () => {
     const { service } = rules[0]!.http.paths[0]!.backend;
     const { ports } = specOf<{ ports: { name: string }[] }>(objects, 'Service', service.name);
     expect(ports.map(({ name }) => name)).toContain(service.port.name);
+  });
+
+  test('sends each client to one edge, which counts by itself', () => {
+    const { annotations } = find(objects, 'Ingress', 'quittance').metadata;
+    expect(annotations).toHaveProperty(['nginx.ingress.kubernetes.io/upstream-hash-by'], '$binary_remote_addr');
   });
 
   test('has two of everything, or an autoscaler that keeps so many', () => {

@@ -19,6 +19,7 @@ export type Container = {
   name: string;
   image: string;
   command?: string[];
+  args?: string[];
   env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: Reference; configMapKeyRef?: Reference } }[];
   envFrom?: { configMapRef?: Reference; secretRef?: Reference }[];
   ports?: { name: string; containerPort: number }[];
