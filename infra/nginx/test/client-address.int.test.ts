@@ -159,3 +159,12 @@ describe('behind a trusted proxy', () => {
     expect(others.admitted).toBe(numbers.length);
   });
 });
+
+test('while no gateway answers, a client that came by https is told to keep to it as well', async () => {
+  edge.closeGateway();
+  const headers = { 'X-Forwarded-For': newClient(), 'X-Forwarded-Proto': 'https' };
+  for (const path of ['/api/v1/payments', `/pay/${'t'.repeat(43)}`]) {
+    const answer = await ask(edge, path, { from: proxy, headers });
+    expect([answer.status, answer.headers['strict-transport-security']]).toEqual([503, 'max-age=31536000']);
+  }
+});

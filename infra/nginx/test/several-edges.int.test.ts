@@ -12,7 +12,10 @@ let directory: string;
 let balancer: Nginx;
 let port: number;
 
-/** The example with the addresses of this test, in the smallest frame that nginx runs. */
+/**
+ * The example with the addresses of this test, in the smallest frame that nginx runs. It has no IPv6 clients to offer, so they name
+ * themselves in X-Test-Client.
+ */
 async function configuration(): Promise<string> {
   const example = await readFile(new URL('../edge-balancer.example.conf', import.meta.url), 'utf8');
   const user = nginxUser();
@@ -23,7 +26,7 @@ async function configuration(): Promise<string> {
     .replace('listen 80;', `listen 127.0.0.1:${port};`);
   return `${user === undefined ? '' : `user ${user.name} ${user.group};`}
     daemon off; pid "${directory}/nginx.pid"; error_log stderr notice; events {}
-    http { access_log off; client_body_temp_path "${directory}/temp/body"; proxy_temp_path "${directory}/temp/proxy";
+    http { access_log off; set_real_ip_from 127.0.0.0/8; real_ip_header X-Test-Client; client_body_temp_path "${directory}/temp/body"; proxy_temp_path "${directory}/temp/proxy";
       fastcgi_temp_path "${directory}/temp/f"; uwsgi_temp_path "${directory}/temp/u"; scgi_temp_path "${directory}/temp/s";
       ${filled} }`;
 }
@@ -62,6 +65,19 @@ test('behind a balancer that hashes the client, each has the limit of one edge, 
     expect(edgesReached(from)).toBe(1);
   }
   for (const { seen } of edges) expect(seen.length).toBeGreaterThan(0);
+});
+
+test('the addresses of an IPv6 client, of which the first 64 bits count, all reach the same edge', async () => {
+  for (let network = 1; network <= 12; network += 1) {
+    const addresses = Array.from({ length: 4 }, (_, n) => `2001:db8:0:${network}:a${n}::1`);
+    const calls = addresses.map((client) => ({ path: '/api/v1/payments', headers: { 'X-Test-Client': client } }));
+    expect((await flood(front(), calls)).admitted).toBe(addresses.length);
+    const edgesOf = addresses.map((client) =>
+      edges.findIndex(({ seen }) => seen.some(({ headers }) => headers['x-forwarded-for'] === client)),
+    );
+    expect(edgesOf).not.toContain(-1);
+    expect(new Set(edgesOf).size).toBe(1);
+  }
 });
 
 test('the clients of an edge that is down reach the other one', async () => {
