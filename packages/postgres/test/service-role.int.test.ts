@@ -31,7 +31,20 @@ test('an error while roles are made shows no password: to the caller, or in what
     ...{ schema: 'roles', role, password: CANARY },
     login: { role: `${name}_2`, password: CANARY },
   }).catch((error: unknown) => error);
-  expect(inspect(failure)).toContain(`role ${role} could not be changed: permission denied`);
   // The server logs an error's message, detail and context, and the statement, which is the file.
   expect(inspect(failure, { depth: 10 })).not.toContain(CANARY);
+  expect(inspect(failure)).toContain(`role ${role} could not be changed: permission denied`);
+});
+
+test('an error while the second login is made shows none either', async () => {
+  const role = new URL(database.url).username;
+  // PostgreSQL never lets the first superuser become an ordinary role.
+  const superuser = new URL(database.adminUrl).username;
+  const failure: unknown = await prepareSchema({
+    adminUrl: database.adminUrl,
+    ...{ schema: 'roles', role, password: CANARY },
+    login: { role: superuser, password: CANARY },
+  }).catch((error: unknown) => error);
+  expect(inspect(failure, { depth: 10 })).not.toContain(CANARY);
+  expect(inspect(failure)).toContain(`role ${superuser} could not be changed: permission denied`);
 });
