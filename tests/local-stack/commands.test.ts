@@ -49,7 +49,7 @@ describe('the commands of the local stack', () => {
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [
       ['start'],
-      { WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:9' },
+      { WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:9', POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' },
       /decides these settings itself; unset them: WEBHOOK_LOCAL_RECEIVER/,
     ],
     [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],

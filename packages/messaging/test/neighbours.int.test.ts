@@ -68,15 +68,18 @@ test('a queue that confirms nothing holds up no other message', async () => {
       return { ...publisher, publish: () => never.then(() => []) };
     },
   };
-  await insertMany('PaymentCreated', 600);
-  const outbox = world.outbox({ broker });
-  await eventually(async () => {
-    const { rows } = await world.pool.query(`select from outbox where claimed_until > now()`);
-    expect(rows).toHaveLength(500);
-  });
-  await sendMessage(world, outbox);
-  await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
-  end(undefined);
+  try {
+    await insertMany('PaymentCreated', 600);
+    const outbox = world.outbox({ broker });
+    await eventually(async () => {
+      const { rows } = await world.pool.query(`select from outbox where claimed_until > now()`);
+      expect(rows).toHaveLength(500);
+    });
+    await sendMessage(world, outbox);
+    await eventually(async () => expect(await queueSize(world, QUEUE)).toBe(1));
+  } finally {
+    end(undefined);
+  }
 });
 
 test('a relay that starts finds what others left long ago, name by name, and messages whose name it does not know', async () => {
