@@ -127,6 +127,34 @@ describe('migrating', () => {
     }
   });
 
+  test('builds an index while another process waits to migrate, without waiting for that one', async () => {
+    await write('0001_items.sql', 'create table items (name text)');
+    await run();
+    const writer = await pool.connect();
+    try {
+      await writer.query(`begin; ${mayBeIdle}`);
+      await writer.query(`insert into items values ('a')`);
+      await write('0002_name.sql', 'create index concurrently items_name on items (name)');
+      const untilOneMigrates = (how: string) =>
+        eventually(async () => {
+          const { rowCount } = await pool.query(
+            `select from pg_stat_activity where application_name = 'migrate shop' and datname = current_database() and ${how}`,
+          );
+          expect(rowCount).toBe(1);
+        });
+      const building = run();
+      await untilOneMigrates(`wait_event_type = 'Lock' and query ilike '%concurrently%'`);
+      // What it sees would be older than the index, if its statement lasted until the build is over.
+      const waiting = run();
+      await untilOneMigrates(`query ilike '%advisory_lock%'`);
+      await writer.query('commit');
+      await Promise.all([building, waiting]);
+      expect(await applied()).toEqual(['0001_items', '0002_name']);
+    } finally {
+      writer.release(true);
+    }
+  });
+
   test('tries again when a table is in use, and lets those who wait behind it go first', async () => {
     await write('0001_items.sql', 'create table items (name text)');
     await run();
