@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
-import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import type { OperatorsPayment, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { network, type PaymentsUnderTest, startPayments } from './service.ts';
@@ -45,6 +45,8 @@ const untilAskedTwice = async (check: () => Promise<void>): Promise<void> => {
 };
 const listed = async ({ merchantId }: TestPayment) =>
   (await payments.call<PaymentPage>('GET', `/merchants/${merchantId}/payments`)).json.payments[0];
+const shownToOperators = async ({ payment }: TestPayment) =>
+  (await payments.call<OperatorsPayment>('GET', `/payments/${payment.payment_id}`)).json;
 const scannedTo = (height: number) => payments.stubs.tips.heights.set(network, height);
 
 const BLOCK = 5_000;
@@ -59,7 +61,7 @@ async function checkingPayment() {
 }
 
 describe('the confirmations of a payment that is CHECKING', () => {
-  test('grow with each block up to what is required, for the page and for the merchant, without a new message', async () => {
+  test('grow with each block up to what is required, for the page, the merchant and operators, without a new message', async () => {
     const { one } = await checkingPayment();
     for (const [height, seen] of [
       [BLOCK + 3, 4],
@@ -71,6 +73,7 @@ describe('the confirmations of a payment that is CHECKING', () => {
       const transaction = { confirmations: seen, confirmations_required: 12 };
       expect((await one.details()).transaction).toMatchObject(transaction);
       expect((await listed(one))?.transaction).toMatchObject(transaction);
+      expect(await shownToOperators(one)).toMatchObject({ transaction, transfers: [transaction] });
     }
     expect(Object.keys((await view(one)).payment).toSorted()).toEqual(publicFields);
   });
