@@ -54,7 +54,8 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
     if (!isAgreed(network, evidence)) return false;
     const confirmed = await fencedTransaction(term, async (tx) => {
       const changed = await confirmTransfer(tx, network.id, row);
-      if (changed !== null) await publishTransfers(tx, term, [changed], heights().confirmingTip);
+      const tip = Math.max(heights().confirmingTip, provenTip(stored, evidence));
+      if (changed !== null) await publishTransfers(tx, term, [changed], tip);
       return changed;
     });
     if (confirmed !== null) recordTransfers(term, [confirmed]);
@@ -87,6 +88,15 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
       offset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
     },
   };
+}
+
+/**
+ * The height from which the endpoints have counted. Ours may be lower while a new leader catches up: it counts from its own tip, and the block
+ * had been final before.
+ */
+function provenTip({ blockNumber }: Transfer, evidence: readonly Evidence[]): number {
+  const counts = evidence.flatMap((one) => (one.kind === 'present' && one.isFinal ? [one.confirmations] : []));
+  return blockNumber + Math.min(...counts) - 1;
 }
 
 /** A node that lags denies nothing. One that has the height of the transfer, and not the transfer, does. */
