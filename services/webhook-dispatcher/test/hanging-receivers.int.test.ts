@@ -34,6 +34,8 @@ function startDispatcher() {
   let letGo = (): void => undefined;
   const untilLetGo = new Promise<void>((resolve) => (letGo = resolve));
   let hanging = 0;
+  const startedAt = performance.now();
+  const starts: number[] = [];
   const loop = startDeliverLoop({
     ...common,
     ...{
@@ -49,6 +51,7 @@ function startDispatcher() {
       async send({ url }) {
         if (!url.includes('hanging')) return answered;
         hanging += 1;
+        starts.push(performance.now() - startedAt);
         await untilLetGo;
         hanging -= 1;
         return answered;
@@ -58,6 +61,8 @@ function startDispatcher() {
   });
   return {
     hanging: () => hanging,
+    /** When attempts at receivers that hang began, in milliseconds since the start. */
+    starts,
     wake: () => loop.wake(),
     async close() {
       letGo();
@@ -95,7 +100,11 @@ test.each([1, 2])(
       }
       await eventually(async () => expect(await countDelivered(healthy)).toBe(100));
       expect(await countDelivered(hanging)).toBe(0);
-      for (const each of dispatchers) expect(each.hanging()).toBeLessThanOrEqual(32);
+      for (const { hanging, starts } of dispatchers) {
+        expect(hanging()).toBeLessThanOrEqual(32);
+        // One after the other, but that two of each pace may begin together.
+        expect(starts.at(-1)).toBeGreaterThanOrEqual((starts.length - 4) * limits.unprovenEveryMs);
+      }
     } finally {
       await Promise.all(dispatchers.map((each) => each.close()));
     }

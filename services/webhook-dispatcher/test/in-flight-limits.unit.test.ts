@@ -16,6 +16,7 @@ function limitsOf(some: Partial<Limits>) {
     new: 999,
     slow: 999,
     unproven: 899,
+    unprovenEveryMs: 20,
     ...{ slowAttemptMs: 1_000, slowLaneMs: 5_000 },
     ...some,
   };

@@ -14,6 +14,11 @@ export type Limits = {
   slow: number;
   /** Of slow and new lanes together. */
   unproven: number;
+  /**
+   * From one attempt of theirs to the next. Nearly each needs a TLS handshake, and hundreds of those in a second, here and at receivers
+   * that share a machine, would make the quick lanes wait.
+   */
+  unprovenEveryMs: number;
   /** An attempt that takes longer counts as a slow one, so that new receivers that hang make room for the next. */
   slowAttemptMs: number;
   /** One that takes longer makes its lane slow. A machine that is busy for a moment must not do that to everybody. */
@@ -31,6 +36,7 @@ export const limits: Limits = {
   new: 192,
   slow: 384,
   unproven: 1_024,
+  unprovenEveryMs: 20,
   slowAttemptMs: 1_000,
   slowLaneMs: 5_000,
 };

@@ -7,8 +7,8 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { createAttemptReport } from '../delivery/attempt-report.ts';
 import { createAttempts } from '../delivery/attempts.ts';
 import type { BackPressure } from '../delivery/back-pressure.ts';
-import { createHostCircuits } from '../delivery/host-circuits.ts';
-import { createInFlightLimits } from '../delivery/in-flight-limits.ts';
+import { createHostCircuits, type HostCircuits } from '../delivery/host-circuits.ts';
+import { createInFlightLimits, type InFlightLimits } from '../delivery/in-flight-limits.ts';
 import type { Limits } from '../delivery/places.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { ATTEMPT_TIMEOUT_MS, type Sender } from '../sending/sender.ts';
@@ -46,20 +46,8 @@ const LEASE_SECONDS = (3 * ATTEMPT_TIMEOUT_MS) / 1000;
 export function startDeliverLoop(options: DeliverOptions): Loop {
   const { pool, limits, pressure, stopping, logger, metrics } = options;
   const hostCircuits = createHostCircuits({ recoveredAt: limits.host });
-  const openHosts = metrics.gauge(
-    'webhook_open_host_circuits',
-    'Hosts that get no attempts from this process, or one probe, because none connects',
-  );
-  metrics.beforeScrape(() => openHosts.set(hostCircuits.openCount()));
   const inFlight = createInFlightLimits(limits, hostCircuits, pressure.runMs);
-  const places = metrics.gauge(
-    'webhook_attempts_in_flight',
-    'Attempts in flight in this process that count as quick, as slow, or as the first of a new merchant',
-    ['pace'],
-  );
-  metrics.beforeScrape(() => {
-    for (const pace of paces) places.set({ pace }, inFlight.counts()[pace]);
-  });
+  showLimits(metrics, { hostCircuits, inFlight });
   const report = createAttemptReport(options);
   // Between claims the database's time runs on the monotonic clock, so a step of this machine's clock makes no attempt look late.
   let databaseOffsetMs = Date.now() - performance.now();
@@ -67,6 +55,7 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
   const onFree = () => loop.wake();
   const attempts = createAttempts({ ...options, report, hostCircuits, databaseNow, inFlight, onFree });
   let claimedMs = -Infinity;
+  let unprovenFromMs = -Infinity;
 
   async function run(signal: AbortSignal): Promise<{ more: boolean }> {
     const isStopping = (): boolean => stopping.aborted || signal.aborted;
@@ -80,7 +69,10 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     const free = inFlight.claimBounds();
     if (free.room === 0) return { more: false };
     claimedMs = performance.now();
-    const { claimed, more, databaseNow: now } = await claimDeliveries(pool, { ...free, leaseSeconds: LEASE_SECONDS });
+    const mayClaim = free.paces.filter(({ pace }) => pace === 'quick' || claimedMs >= unprovenFromMs);
+    const bounds = { ...free, paces: mayClaim, leaseSeconds: LEASE_SECONDS };
+    const { claimed, more, databaseNow: now } = await claimDeliveries(pool, bounds);
+    putOffUnproven(claimed.filter(({ pace }) => pace !== 'quick').length);
     report.claimed(claimed);
     databaseOffsetMs = now.getTime() - performance.now();
     pressure.databaseTime(now);
@@ -91,6 +83,13 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     return { more };
   }
 
+  function putOffUnproven(claimed: number): void {
+    if (claimed === 0) return;
+    const waitMs = claimed * limits.unprovenEveryMs;
+    unprovenFromMs = performance.now() + waitMs;
+    setTimeout(() => loop.wake(), waitMs).unref();
+  }
+
   const loop = startLoop({ name: 'deliver', intervalMs: POLL_MS, logger, metrics, run });
   return {
     wake: () => loop.wake(),
@@ -99,4 +98,23 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
       await attempts.idle();
     },
   };
+}
+
+function showLimits(
+  metrics: Metrics,
+  { hostCircuits, inFlight }: { hostCircuits: HostCircuits; inFlight: InFlightLimits },
+): void {
+  const openHosts = metrics.gauge(
+    'webhook_open_host_circuits',
+    'Hosts that get no attempts from this process, or one probe, because none connects',
+  );
+  metrics.beforeScrape(() => openHosts.set(hostCircuits.openCount()));
+  const places = metrics.gauge(
+    'webhook_attempts_in_flight',
+    'Attempts in flight in this process that count as quick, as slow, or as the first of a new merchant',
+    ['pace'],
+  );
+  metrics.beforeScrape(() => {
+    for (const pace of paces) places.set({ pace }, inFlight.counts()[pace]);
+  });
 }

@@ -62,11 +62,8 @@ const MAX_LANES = 64;
 const MIN_LANES = 16;
 /** When much is due most lanes give several, and each lane that is locked for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
-/**
- * Of one claim, for new lanes and for slow ones. They need a TLS handshake for nearly every attempt, and a hundred of those at once would
- * make the quick ones wait.
- */
-const MAX_UNPROVEN_DELIVERIES = 8;
+/** Of one claim, for new lanes and for slow ones: they begin one after the other rather than many at once. */
+const MAX_UNPROVEN_DELIVERIES = 2;
 
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
