@@ -36,7 +36,7 @@ export const limits: Limits = {
   new: 192,
   slow: 384,
   unproven: 1_024,
-  unprovenEveryMs: 20,
+  unprovenEveryMs: 40,
   slowAttemptMs: 1_000,
   slowLaneMs: 5_000,
 };
