@@ -4,9 +4,9 @@
 -- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
 -- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
 --
--- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8}],
---              at most that many lanes of each pace, and at most `limit` attempts of a lane in flight. A pace that is left out is not
---              looked at, however many of its lanes are due.
+-- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8,
+--              "most": 8}], at most that many lanes of each pace, at most `limit` attempts of a lane in flight, and at most `most` of
+--              them by this claim. A pace that is left out is not looked at, however many of its lanes are due.
 -- in_flight    attempts that lanes have in flight in this process: {"mer_1": 3}. This and host_limits are objects because an array
 --              would be searched from its start for every lane.
 -- host_limits  hosts that may get fewer than host_limit attempts: {"hooks.io": {"room": 3, "pause_seconds": 0}}. A host with a pause
@@ -62,10 +62,10 @@ begin
       select locked.*, count(*) over (partition by locked.host)::int as sharing,
              row_number() over (partition by locked.host order by p.place, locked.next_due_at) as nth_of_host,
              count(*) over (partition by p.place) = p.lanes as has_more
-        from rows from (jsonb_to_recordset(paces) as (pace text, lanes integer, "limit" integer)) with ordinality
-               as p(pace, lanes, lane_limit, place)
+        from rows from (jsonb_to_recordset(paces) as (pace text, lanes integer, "limit" integer, most integer)) with ordinality
+               as p(pace, lanes, lane_limit, most, place)
        cross join lateral (
-          select l.merchant_id, l.next_due_at, e.host, free.room, limits.host_room, limits.pause
+          select l.merchant_id, l.next_due_at, e.host, least(free.room, p.most) as room, limits.host_room, limits.pause
             from lane l
             join endpoint e on e.merchant_id = l.merchant_id
            cross join lateral (

@@ -62,9 +62,6 @@ const MAX_LANES = 64;
 const MIN_LANES = 16;
 /** When much is due most lanes give several, and each lane that is locked for nothing costs as much as a delivery. */
 const DELIVERIES_A_LANE = 4;
-/** Of one claim, for new lanes and for slow ones: they begin one after the other rather than many at once. */
-const MAX_UNPROVEN_DELIVERIES = 2;
-
 type Rows = [{ more: boolean; database_now: Date }, ...Omit<Claimed, 'lease_id'>[]];
 
 /**
@@ -77,8 +74,8 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
   const lanes = Math.min(MAX_LANES, Math.max(MIN_LANES, Math.ceil(room / DELIVERIES_A_LANE)));
   const paces = bounds.paces.map(({ pace, perLane, room: ofPace }) => {
     const limit = Math.min(perLane, ofPace);
-    const most = Math.min(MAX_UNPROVEN_DELIVERIES, ofPace);
-    return { pace, limit, lanes: pace === 'quick' ? lanes : Math.max(1, Math.floor(most / limit)) };
+    // New lanes, and slow ones, begin one after the other.
+    return pace === 'quick' ? { pace, lanes, limit, most: limit } : { pace, lanes: 1, limit, most: 1 };
   });
   const leaseId = randomUUID();
   // Late settlements of lapsed leases may lock rows in another order than a claim does.
