@@ -69,7 +69,11 @@ export function connectBackends({
     if (refusal !== null) throw new Error(`RabbitMQ refuses this process: ${refusal}`);
   };
   return {
-    ...{ pool, operators, broker, outbox, reachable },
+    pool,
+    operators,
+    broker,
+    outbox,
+    reachable,
     clockDifferenceMs: () => clockDifferenceMs(),
     ready: () => ping(readiness),
   };

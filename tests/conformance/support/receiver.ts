@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
+import type { BehaviourRequest } from '@quittance/local-stack/receiver/behaviour.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
@@ -18,15 +19,6 @@ export type Received = {
   raw_body: string;
   /** By the receiver's own reading of the rules. */
   verified: boolean;
-};
-
-/** How an endpoint answers; see infra/local/receiver/behaviour.ts. */
-type Behaviour = {
-  status?: number;
-  headers?: Record<string, string>;
-  reset?: boolean;
-  delay_ms?: number;
-  times?: number;
 };
 
 /** Everything that came to this host so far, oldest first. */
@@ -49,7 +41,11 @@ export async function untilReceived(stack: StackFile, host: string, atLeast = 1)
 }
 
 /** Has a host answer like this from now on. */
-export async function answerWith(stack: StackFile, host: string, behaviour: Behaviour): Promise<void> {
+export async function answerWith(
+  stack: StackFile,
+  host: string,
+  behaviour: Omit<BehaviourRequest, 'host'>,
+): Promise<void> {
   const answer = await send('POST', `${stack.receiver.url}/behaviour`, { body: { host, ...behaviour } });
   if (answer.status !== 204) throw new Error(`the receiver refused the behaviour: ${answer.text}`);
 }

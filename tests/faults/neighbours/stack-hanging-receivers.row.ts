@@ -3,6 +3,7 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.ts';
+import { answerWith } from '../../conformance/support/receiver.ts';
 import { withDatabase } from '../../support/database.ts';
 import { fewAtATime, insist } from '../../support/http.ts';
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
@@ -54,11 +55,7 @@ const describe = ({ p50, p99, max, count }: Latencies): string =>
 
 async function openHanging(stack: JourneyStack): Promise<Shop> {
   const shop = await Shop.open(stack);
-  const behaviour = await fetch(`${stack.file.receiver.url}/behaviour`, {
-    method: 'POST',
-    body: JSON.stringify({ host: shop.host, hang: true }),
-  });
-  if (behaviour.status !== 204) throw new Error(`the receiver answered ${behaviour.status}`);
+  await answerWith(stack.file, shop.host, { hang: true });
   return shop;
 }
 

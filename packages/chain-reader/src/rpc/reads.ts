@@ -39,7 +39,12 @@ export async function readHead(rpc: RpcProvider): Promise<Block> {
  * is too large as a whole.
  */
 const NO_FINAL_BLOCK: readonly RpcErrorKind[] = [
-  ...(['unsupported', 'unknown_block', 'unknown', 'refused', 'invalid_answer', 'range'] as const),
+  'unsupported',
+  'unknown_block',
+  'unknown',
+  'refused',
+  'invalid_answer',
+  'range',
 ];
 
 /** @returns the last block that the node calls final, or null when it names none. That is no news, and no reason to read nothing else. */

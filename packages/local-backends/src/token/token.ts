@@ -94,7 +94,10 @@ async function transact(rpcUrl: string, transaction: Record<string, string>): Pr
 
 const submissions = 50;
 
-/** Of two transactions of one account that come at the same moment, anvil gives both one nonce and refuses the second, even one that says the same, which is then sent again. */
+/**
+ * Of two transactions of one account that come at the same moment, anvil gives both one nonce and refuses the second, even one that says
+ * the same, which is then sent again.
+ */
 async function submit(rpcUrl: string, transaction: Record<string, string>): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {

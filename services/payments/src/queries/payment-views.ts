@@ -94,7 +94,8 @@ type UnmatchedQuery = {
 
 /**
  * Transfers that pay nothing: those meant for a payment, and all that reached its wallet in its window, except those meant for a
- * payment of another merchant, with whom the wallet may be shared. By payment, newest first. Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
+ * payment of another merchant, with whom the wallet may be shared. By payment, newest first.
+ * Each of the two kinds is read from an index that has it in this order, so that a wallet with thousands of small transfers costs
  * no more than one with a hundred.
  */
 export async function findUnmatched(db: Queryable, queries: readonly UnmatchedQuery[]): Promise<UnmatchedRow[]> {

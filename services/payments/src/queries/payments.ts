@@ -66,7 +66,9 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
           OR: [
             { related_payment_id: payment_id },
             {
-              ...{ network, recipient, block_timestamp: { gte: start, lt: end } },
+              network,
+              recipient,
+              block_timestamp: { gte: start, lt: end },
               OR: [{ related_payment: { merchant_id } }, { related_payment_id: null, merchant_id }],
             },
           ],

@@ -27,7 +27,10 @@ export async function startAtFinalBlock({ network, endpoints, pool, epoch, logge
   const { number } = start;
   const final = claim === null ? null : start;
   const cursor = {
-    ...{ head: head.number, finalized: final?.number ?? 0, final, largeFinal: final },
+    head: head.number,
+    finalized: final?.number ?? 0,
+    final,
+    largeFinal: final,
     hasNamedFinal: claim?.isNamed === true,
   };
   await transaction(pool, async (tx) => {
