@@ -2,9 +2,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { addressFromHex, parseAddress } from '@quittance/contracts/address.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
+import { SOLIDIFIED_BEHIND } from '@quittance/local-backends/tron/answers.ts';
+import { startTronNode, type TronNode } from '@quittance/local-backends/tron/node.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { SOLIDIFIED_BEHIND, tronNode, type TronNode } from '../tron-node.ts';
 import type { RunningWatcher } from '../watcher.ts';
 import { startWorld, untilReceived, untilScanned, type World } from '../world.ts';
 import { askWindows, headOf, stateOfWatch } from '../support.ts';
@@ -37,7 +38,7 @@ describe("a network of Tron's kind", () => {
 
   beforeAll(async () => {
     world = await startWorld();
-    node = await tronNode(world.chain);
+    node = await startTronNode(world.chain);
     // So that there is a final block to begin at, as on any chain that has run for a minute.
     await world.chain.mine(2 * SOLIDIFIED_BEHIND);
     watcher = world.watch({ rpcUrls: [node.url], entry: entryOf(world, { confirmations_without_finalized: 27 }) });
@@ -145,7 +146,7 @@ describe("a network of Tron's kind", () => {
 describe('blocks with more events than any node returns', () => {
   test('cost a pause, at the head and far behind alike, and hide no transfer', async () => {
     const world = await startWorld();
-    const nodes = await Promise.all([tronNode(world.chain), tronNode(world.chain)]);
+    const nodes = await Promise.all([startTronNode(world.chain), startTronNode(world.chain)]);
     try {
       await world.chain.mine(2 * SOLIDIFIED_BEHIND);
       const watch = () => world.watch({ rpcUrls: nodes.map(({ url }) => url), entry: entryOf(world) });
@@ -180,7 +181,7 @@ describe('a Tron node whose index over events is incomplete', () => {
 
   beforeAll(async () => {
     world = await startWorld();
-    node = await tronNode(world.chain);
+    node = await startTronNode(world.chain);
     await world.chain.mine(2 * SOLIDIFIED_BEHIND);
   });
   afterAll(async () => {
@@ -218,7 +219,7 @@ describe('a Tron node whose index over events is incomplete', () => {
 describe('a Tron node that knows no final block', () => {
   test('has 27 confirmations stand in for it', async () => {
     const world = await startWorld();
-    const node = await tronNode({ ...world.chain, hasFinalized: false });
+    const node = await startTronNode({ ...world.chain, hasFinalized: false });
     try {
       await world.chain.mine(60);
       const entry = entryOf(world, { confirmations_without_finalized: 27 });
