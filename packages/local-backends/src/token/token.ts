@@ -1,16 +1,17 @@
-import { Interface, toBeHex } from 'ethers';
+import { getCreateAddress, Interface, toBeHex } from 'ethers';
 import { rpc } from '../rpc.ts';
 import { readArtifact } from './compile.ts';
 
-/** anvil's first two accounts: the first deploys and owns the token, the second is the customer. Their keys are printed by anvil itself. */
-const owner = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
+/** Accounts of anvil that deploy and own a token each, the one of the local network and the one of Tron. */
+export const tokenOwners = {
+  local: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',
+  tron: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC',
+};
+/** anvil's second account: the customer. Its key is printed by anvil itself. */
 export const payer = {
   address: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
 };
-
-/** The contract that the owner's very first transaction creates: the same on every chain. */
-const tokenAddress = '0x5FbDB2315678afecb367f032d93F642f64180aa3';
 
 export type Token = {
   address: string;
@@ -35,44 +36,44 @@ const payerStock = 10n ** 15n;
  * The test USDT on this chain: deployed, with a rich payer, if it was not there before.
  * @throws Error when the chain is not a fresh anvil and has no token either.
  */
-export async function ensureToken(rpcUrl: string, { decimals = 6 }: { decimals?: number } = {}): Promise<Token> {
-  if ((await rpc<string>(rpcUrl, 'eth_getCode', [tokenAddress, 'latest'])) === '0x') {
-    await deploy(rpcUrl, decimals);
-    await send(rpcUrl, owner, 'mint', [payer.address, payerStock * 10n ** BigInt(decimals)]);
+export async function ensureToken(
+  rpcUrl: string,
+  { decimals = 6, owner = tokenOwners.local }: { decimals?: number; owner?: string } = {},
+): Promise<Token> {
+  // The contract that the owner's very first transaction creates: the same on every chain.
+  const address = getCreateAddress({ from: owner, nonce: 0 });
+  const send = (from: string, method: string, args: unknown[]) =>
+    transact(rpcUrl, { from, to: address, data: contract.encodeFunctionData(method, args) }).then(
+      ({ transactionHash }) => transactionHash,
+    );
+  const call = async (method: string, args: unknown[]): Promise<unknown[]> => {
+    const data = contract.encodeFunctionData(method, args);
+    const answer = await rpc<string>(rpcUrl, 'eth_call', [{ to: address, data }, 'latest']);
+    return contract.decodeFunctionResult(method, answer).toArray() as unknown[];
+  };
+  if ((await rpc<string>(rpcUrl, 'eth_getCode', [address, 'latest'])) === '0x') {
+    await deploy(rpcUrl, owner, address, decimals);
+    await send(owner, 'mint', [payer.address, payerStock * 10n ** BigInt(decimals)]);
   }
-  const [storedDecimals] = await call(rpcUrl, 'decimals', []);
+  const [storedDecimals] = await call('decimals', []);
   return {
-    address: tokenAddress,
+    address,
     decimals: Number(storedDecimals),
-    pay: (to, units) => send(rpcUrl, payer.address, 'transfer', [to, units]),
+    pay: (to, units) => send(payer.address, 'transfer', [to, units]),
     payBatch: (payments) =>
-      send(rpcUrl, payer.address, 'batchTransfer', [payments.map(({ to }) => to), payments.map(({ units }) => units)]),
-    mint: (to, units) => send(rpcUrl, owner, 'mint', [to, units]),
-    setFee: (basisPoints) => send(rpcUrl, owner, 'setFee', [basisPoints]),
-    balanceOf: async (address) => (await call(rpcUrl, 'balanceOf', [address]))[0] as bigint,
+      send(payer.address, 'batchTransfer', [payments.map(({ to }) => to), payments.map(({ units }) => units)]),
+    mint: (to, units) => send(owner, 'mint', [to, units]),
+    setFee: (basisPoints) => send(owner, 'setFee', [basisPoints]),
+    balanceOf: async (holder) => (await call('balanceOf', [holder]))[0] as bigint,
   };
 }
 
-async function deploy(rpcUrl: string, decimals: number): Promise<void> {
+async function deploy(rpcUrl: string, owner: string, address: string, decimals: number): Promise<void> {
   const data = artifact.bytecode + contract.encodeDeploy([decimals]).slice(2);
   const { contractAddress } = await transact(rpcUrl, { from: owner, data });
-  if (contractAddress?.toLowerCase() !== tokenAddress.toLowerCase()) {
-    throw new Error(
-      `The test token came to lie at ${contractAddress}, not ${tokenAddress}: the chain is not a fresh one.`,
-    );
+  if (contractAddress?.toLowerCase() !== address.toLowerCase()) {
+    throw new Error(`The test token came to lie at ${contractAddress}, not ${address}: the chain is not a fresh one.`);
   }
-}
-
-async function send(rpcUrl: string, from: string, method: string, args: unknown[]): Promise<string> {
-  const data = contract.encodeFunctionData(method, args);
-  const { transactionHash } = await transact(rpcUrl, { from, to: tokenAddress, data });
-  return transactionHash;
-}
-
-async function call(rpcUrl: string, method: string, args: unknown[]): Promise<unknown[]> {
-  const data = contract.encodeFunctionData(method, args);
-  const answer = await rpc<string>(rpcUrl, 'eth_call', [{ to: tokenAddress, data }, 'latest']);
-  return contract.decodeFunctionResult(method, answer).toArray() as unknown[];
 }
 
 type Receipt = { transactionHash: string; status: string; contractAddress: string | null };
