@@ -45,6 +45,8 @@ describe('the commands of the local stack', () => {
     [['start', '--', '--replicas', '0'], {}, /whole number from 1 to/],
     [['start'], { PORT_BASE: 'eighty' }, /PORT_BASE must be a whole number/],
     [['start'], { EDGE_TRUSTED_PROXIES: 'proxy.example' }, /EDGE_TRUSTED_PROXIES must list addresses or networks/],
+    [['start', '--', '--network', 'ethereum'], {}, /Allowed choices are tron/],
+    [['start', '--', '--network', 'tron'], { NETWORKS_FILE: 'own.json' }, /NETWORKS_FILE of your own/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [
@@ -111,18 +113,21 @@ describe('the commands of the local stack', () => {
     expect(output).toMatch(/already running/);
   }, 180_000);
 
-  test('after a kill -9 of everything a new start goes on where it stood', async () => {
+  test('after a kill -9 of everything a new start goes on where it stood, now with a Tron', async () => {
     const before = await readStack();
     const { payment_url, payment_id } = await create(before, '56.78');
     process.kill(Number(await readFile(join(directory, 'stack.pid'), 'utf8')), 'SIGKILL');
-    const started = await npm(['start', '--', '--detach', '--no-demo'], env);
+    const started = await npm(['start', '--', '--detach', '--no-demo', '--network', 'tron'], env);
     expect(started).toMatchObject({ code: 0, output: expect.stringContaining('Quittance is running') });
     const after = await readStack();
     expect(after.merchant).toEqual(before.merchant);
+    const [, tronUrl = ''] = /on Tron +(\S+)/.exec(started.output) ?? [];
+    const onTron = npm(['pay', '--', tronUrl, '--wait'], env);
     await npm(['pay', '--', payment_url, '--wait'], env);
     const shown = await npm(['ops', '--', 'payment', 'show', payment_id, '--json'], env);
     expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
-  }, 240_000);
+    expect(await onTron).toMatchObject({ code: 0, output: expect.stringContaining(`to ${after.tron!.wallet}`) });
+  }, 300_000);
 
   test('stopping ends every process, and stopping again says that nothing runs', async () => {
     expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('stopped') });

@@ -10,14 +10,17 @@ export type JourneyStack = Stack & { close(): Promise<void> };
 
 /**
  * A whole stack of its own, as `npm start` brings it up, with data that is thrown away.
+ * @param options.withTron as in startStack().
  * @param options.prepare what is done to its directory before anything starts there.
  */
 export async function journeyStack({
   replicas = 1,
+  withTron = false,
   settings,
   prepare,
 }: {
   replicas?: number;
+  withTron?: boolean;
   settings?: Record<string, string>;
   prepare?: (directory: StackDirectory, ports: Ports) => Promise<void>;
 } = {}): Promise<JourneyStack> {
@@ -31,6 +34,7 @@ export async function journeyStack({
       directory,
       portBase,
       replicas,
+      withTron,
       environment: { ...ownEnvironment(), ...settings },
       say: (line) => lines.push(line),
     });

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { Wallet } from 'ethers';
+import { addressFromHex, type AddressFamily } from '@quittance/contracts/address.ts';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.ts';
@@ -26,19 +27,21 @@ export class Shop {
   readonly apiKey: string;
   readonly merchantId: string;
   readonly host: string;
-  readonly wallet = Wallet.createRandom().address;
+  readonly wallet: string;
 
-  private constructor(stack: Stack, merchantId: string, apiKey: string, host: string) {
+  private constructor(stack: Stack, merchantId: string, apiKey: string, host: string, family: AddressFamily) {
     this.#stack = stack;
+    this.wallet = addressFromHex(family, Wallet.createRandom().address);
     this.merchantId = merchantId;
     this.apiKey = apiKey;
     this.host = host;
   }
 
-  static async open(stack: Stack): Promise<Shop> {
+  /** @param family of its wallet. */
+  static async open(stack: Stack, family: AddressFamily = 'evm'): Promise<Shop> {
     const host = `shop-${randomBytes(4).toString('hex')}.example.com`;
     const { merchant_id, api_key } = await registerMerchant(stack.file, host);
-    const shop = new Shop(stack, merchant_id, api_key, host);
+    const shop = new Shop(stack, merchant_id, api_key, host, family);
     const url = `https://${host}/webhooks`;
     const webhook = await insist(() =>
       shop.call<{ key_id: string; signing_key: string }>('PUT', '/merchant/webhook', { url }),
@@ -72,8 +75,12 @@ export class Shop {
   }
 
   /** One creation request; a merchant repeats it with the same key when it fails. */
-  create(amount: string, idempotencyKey: string = randomUUID()): Promise<Answer<Payment>> {
-    const body = { amount, merchant_wallet: this.wallet, description: 'One cup of coffee' };
+  create(
+    amount: string,
+    idempotencyKey: string = randomUUID(),
+    wallet: string = this.wallet,
+  ): Promise<Answer<Payment>> {
+    const body = { amount, merchant_wallet: wallet, description: 'One cup of coffee' };
     return this.call('POST', '/payments', body, { 'Idempotency-Key': idempotencyKey });
   }
 

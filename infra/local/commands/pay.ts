@@ -21,9 +21,10 @@ await command(async () => {
   const stack = await readStackFile(stackDirectory());
   const token = publicToken(program.args[0] ?? '');
   const payment = await publicStatus(stack, token);
-  if (payment.network !== stack.chain.network) {
+  const networks = [stack.chain.network, ...(stack.tron === undefined ? [] : [stack.tron.network])];
+  if (!networks.includes(payment.network)) {
     throw new StackError(
-      `This payment is on ${payment.network}; only payments on ${stack.chain.network} can be paid from here.`,
+      `This payment is on ${payment.network}; only payments on ${networks.join(' or ')} can be paid from here.`,
     );
   }
   const sent = amount ?? payment.amount;

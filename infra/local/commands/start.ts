@@ -2,17 +2,18 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { command, isExpected } from '../stack/command.ts';
 import { runDemo } from '../stack/demo.ts';
 import { createPayment } from '../stack/demo-merchant.ts';
 import { stackDirectory, StackError, type StackDirectory } from '../stack/directory.ts';
 import { maxReplicas, portBase } from '../stack/ports.ts';
+import { confirmingBlocks } from '../stack/network.ts';
 import { claimStack, releaseStack } from '../stack/running.ts';
 import { startStack, type Stack } from '../stack/stack.ts';
 import { demoSummary, stackSummary } from '../stack/summary.ts';
 
-type Flags = { detach?: boolean; quietDemo?: boolean; demo: boolean; replicas: number };
+type Flags = { detach?: boolean; quietDemo?: boolean; demo: boolean; replicas: number; network?: 'tron' };
 
 await command(async () => {
   const flags = readFlags();
@@ -31,6 +32,7 @@ function readFlags(): Flags {
     .option('--detach', 'return when everything is ready; `npm stop` ends it')
     .option('--quiet-demo', 'run the demo payment without telling its steps')
     .option('--no-demo', 'start without the demo payment')
+    .addOption(new Option('--network <name>', 'a test network beside the local chain').choices(['tron']))
     .option('--replicas <count>', 'that many of each service', replicaCount, 1)
     .allowExcessArguments(false)
     .parse()
@@ -49,8 +51,9 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
   await claimStack(directory);
   const stopping = stopSignal();
   try {
-    const options = { directory, portBase: portBase(process.env), replicas: flags.replicas, environment: process.env };
-    const stack = await startStack({ ...options, say, stopping });
+    const { replicas, network } = flags;
+    const options = { directory, portBase: portBase(process.env), replicas, environment: process.env };
+    const stack = await startStack({ ...options, withTron: network === 'tron', say, stopping });
     try {
       if (flags.demo) await showDemo(stack, flags);
       sayInConfidence(await summaryWithLink(stack));
@@ -68,21 +71,27 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
   }
 }
 
-async function showDemo(stack: Stack, flags: Flags): Promise<void> {
+async function showDemo({ file }: Stack, flags: Flags): Promise<void> {
   const quiet = flags.quietDemo === true;
+  const tron = flags.network === 'tron' ? file.tron : undefined;
+  const network = {
+    wallet: tron?.wallet ?? file.merchant.wallet,
+    confirmingBlocks: tron === undefined ? confirmingBlocks.local : confirmingBlocks.tron,
+  };
   say(quiet ? 'Running the demo payment …' : '\nOne payment, all the way:');
-  const result = await runDemo(stack.file, stack.confirmations, quiet ? () => undefined : (line) => say(`  ${line}`));
+  const result = await runDemo(file, network, quiet ? () => undefined : (line) => say(`  ${line}`));
   say(demoSummary(result));
 }
 
-/** A payment that is still open, so that the first thing to try is one command away. */
-async function summaryWithLink(stack: Stack): Promise<string> {
-  const amount = (1 + Math.random() * 8).toFixed(6);
-  const open = await createPayment(stack.file.edge_url, stack.file.merchant, {
-    amount,
-    description: 'A payment to try',
-  });
-  return stackSummary(stack.file, open.payment_url);
+/** A payment on each network that is still open, so that the first thing to try is one command away. */
+async function summaryWithLink({ file }: Stack): Promise<string> {
+  const open = async (wallet: string): Promise<string> => {
+    const amount = (1 + Math.random() * 8).toFixed(6);
+    const payment = { amount, description: 'A payment to try', merchant_wallet: wallet };
+    return (await createPayment(file.edge_url, file.merchant, payment)).payment_url;
+  };
+  const onTron = file.tron === undefined ? null : await open(file.tron.wallet);
+  return stackSummary(file, await open(file.merchant.wallet), onTron);
 }
 
 /** Ctrl-C and SIGTERM end the stack in order; a second Ctrl-C ends it at once. */

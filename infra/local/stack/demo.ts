@@ -14,6 +14,14 @@ const statusPollMs = { alone: 500, together: 1_000 };
 
 type Say = (line: string) => void;
 
+/** Where the demo's payments are made. */
+type DemoNetwork = {
+  /** The merchant's, in the network's spelling. */
+  wallet: string;
+  /** How many blocks confirm a transfer, its own included. */
+  confirmingBlocks: number;
+};
+
 /** The first payment of the demo, finished, and what the way took. */
 export type DemoResult = {
   first: {
@@ -34,12 +42,12 @@ export type DemoResult = {
  * its webhook received and its signature verified. The first one is told step by step.
  * @throws StackError when a step does not happen within a minute.
  */
-export async function runDemo(stack: StackFile, confirmations: number, say: Say): Promise<DemoResult> {
+export async function runDemo(stack: StackFile, network: DemoNetwork, say: Say): Promise<DemoResult> {
   const heads = watchHeads(stack.chain.rpc_url);
   try {
-    const first = await onePayment(stack, confirmations, heads, { say, pollMs: statusPollMs.alone });
+    const first = await onePayment(stack, network, heads, { say, pollMs: statusPollMs.alone });
     const silently: Telling = { say: () => undefined, pollMs: statusPollMs.together };
-    const others = Array.from({ length: payments - 1 }, () => onePayment(stack, confirmations, heads, silently));
+    const others = Array.from({ length: payments - 1 }, () => onePayment(stack, network, heads, silently));
     const all = [first, ...(await Promise.all(others))];
     return { first: first.payment, latenciesMs: all.map(({ latencyMs }) => latencyMs).sort((a, b) => a - b) };
   } finally {
@@ -50,28 +58,29 @@ export async function runDemo(stack: StackFile, confirmations: number, say: Say)
 /** Who is told what happens to a payment, and how often its status is asked for. */
 type Telling = { say: Say; pollMs: number };
 
-async function onePayment(stack: StackFile, confirmations: number, heads: Heads, telling: Telling) {
+async function onePayment(stack: StackFile, network: DemoNetwork, heads: Heads, telling: Telling) {
   const { say } = telling;
   const amount = (5 + Math.random() * 90).toFixed(6);
   const payment = await createPayment(stack.edge_url, stack.merchant, {
     amount,
     description: 'Demo: one cup of coffee',
+    merchant_wallet: network.wallet,
   });
   say(`created    ${payment.payment_id} over ${amount} USDT`);
   say(`checkout   ${payment.payment_url}`);
-  const transfer = await payOnChain(stack.chain, stack.merchant.wallet, amount);
+  const transfer = await payOnChain(stack.chain, network.wallet, amount);
   say(`paid       transaction ${transfer.transactionHash} in block ${transfer.blockNumber}`);
   await statusReaches(stack, payment.payment_url, 'PAID', telling);
   const event = await webhookOf(stack, payment.payment_id);
   if (!event.verified) throw new StackError(`The webhook of ${payment.payment_id} came with a wrong signature.`);
   say(`webhook    ${event.body.event_id} received, signature verified`);
-  const confirmedBlock = transfer.blockNumber + confirmations - 1;
+  const confirmedBlock = transfer.blockNumber + network.confirmingBlocks - 1;
   const { transaction_id, transaction_event_index, event_id } = event.body;
   return {
     payment: {
       ...payment,
       amount,
-      merchant_wallet: stack.merchant.wallet,
+      merchant_wallet: network.wallet,
       transaction_id,
       transaction_event_index,
       event_id,

@@ -1,11 +1,13 @@
+import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
-import { ensureToken } from '@quittance/local-backends/token/token.ts';
+import { ensureToken, tokenOwners } from '@quittance/local-backends/token/token.ts';
 import { StackError } from './directory.ts';
 import type { StackFile } from './stack-file.ts';
 
 /**
- * Sends test USDT from the customer's account and waits until the transaction is in a block.
+ * Sends test USDT from the customer's account and waits until the transaction is in a block. To a wallet in Tron's spelling it sends the
+ * USDT of the Tron, which lives on the same chain.
  * @param amount decimal text, as in a payment.
  * @returns the transaction's hash (0x…) and its block.
  */
@@ -16,8 +18,11 @@ export async function payOnChain(
 ): Promise<{ transactionHash: string; blockNumber: number }> {
   const amountUnits = parseAmount(amount);
   if (amountUnits === null) throw new StackError(`"${amount}" is no amount: give it like 9.99, greater than zero.`);
-  const token = await ensureToken(chain.rpc_url);
-  const transactionHash = await token.pay(recipient, toTokenUnits(amountUnits, token.decimals));
+  const wallet = parseAddress(recipient);
+  if (wallet === null) throw new StackError(`"${recipient}" is no wallet.`);
+  const owner = wallet.family === 'tron' ? tokenOwners.tron : tokenOwners.local;
+  const token = await ensureToken(chain.rpc_url, { owner });
+  const transactionHash = await token.pay(wallet.hex, toTokenUnits(amountUnits, token.decimals));
   const receipt = await rpc<{ blockNumber: string }>(chain.rpc_url, 'eth_getTransactionReceipt', [transactionHash]);
   return { transactionHash, blockNumber: Number(receipt.blockNumber) };
 }

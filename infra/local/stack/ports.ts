@@ -13,6 +13,7 @@ export type Ports = {
   distribution: number;
   epmd: number;
   chain: number;
+  tron: number;
   receiver: number;
   receiverControl: number;
   /** Where the replicas of a service listen. */
@@ -43,6 +44,7 @@ export function portPlan(base: number, replicas: number): Ports {
     distribution: base + 5,
     epmd: base + 6,
     chain: base + 7,
+    tron: base + 1,
     receiver: base + 8,
     receiverControl: base + 9,
     replicas: perService((position) => {

@@ -12,14 +12,11 @@ export type StackFile = {
   postgres_url: string;
   amqp_url: string;
   management_url: string | null;
-  chain: {
-    network: string;
-    rpc_url: string;
-    chain_id: number;
-    token: string;
-    decimals: number;
-    payer_address: string;
-    payer_private_key: string;
+  chain: StackChain;
+  /** The Tron beside it, in Tron's spelling of addresses; only where it was asked for. `rpc_url` takes no transactions: they go to the chain. */
+  tron?: StackChain & {
+    /** The demo merchant's. */
+    wallet: string;
   };
   merchant: DemoMerchant;
   /** What plays the merchants' endpoints: GET events_url tells what came, POST url/behaviour sets what is answered. */
@@ -27,6 +24,16 @@ export type StackFile = {
   /** Paths of the certificate authority's PEM files. */
   ca: { cert: string; key: string };
   logs: string;
+};
+
+export type StackChain = {
+  network: string;
+  rpc_url: string;
+  chain_id: number;
+  token: string;
+  decimals: number;
+  payer_address: string;
+  payer_private_key: string;
 };
 
 export type DemoMerchant = {

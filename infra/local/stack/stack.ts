@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { relative } from 'node:path';
+import { addressFromHex } from '@quittance/contracts/address.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
 import { demoMerchant } from './demo-merchant.ts';
@@ -7,19 +8,22 @@ import { readOrMakeSecrets, repositoryRoot, writePrivateJson, type Secrets, type
 import { readTrustedProxies } from '../../nginx/trusted-proxies.ts';
 import { startEdge } from './edge.ts';
 import { migrateAll } from './migrations.ts';
-import { confirmations, localNetwork } from './network.ts';
+import { localNetwork, tronNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
 import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
 import type { ServiceProcess } from './service-process.ts';
 import { describeServices, serviceProcesses, urlsOfServices } from './services.ts';
 import { StackFileWriter, type StackFile } from './stack-file.ts';
 import { Steps } from './steps.ts';
+import { startTron, wantsTron } from './tron.ts';
 
 export type StackOptions = {
   directory: StackDirectory;
   portBase: number;
   /** Processes of each service. */
   replicas: number;
+  /** Whether there is a Tron beside the local chain. Once there was one in this directory, there always is. */
+  withTron?: boolean;
   /** What the services are told beside what the stack decides. Also names backends to use instead of own ones. */
   environment: NodeJS.ProcessEnv;
   say: (line: string) => void;
@@ -32,7 +36,6 @@ export type Stack = {
   file: StackFile;
   backends: Backends;
   services: ServiceProcess[];
-  confirmations: number;
   /** Resolves with the reason once something died that cannot be started again. */
   failed: Promise<string>;
   stop(): Promise<void>;
@@ -58,10 +61,16 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
   const { directory, environment, replicas } = options;
   refuseDecidedSettings(environment);
+  const withTron = await wantsTron(options);
   const trustedProxies = readTrustedProxies(environment);
   const secrets = await readOrMakeSecrets(directory);
   const backends = await startBackends({ directory, ports, environment, secrets, steps });
-  await writePrivateJson(directory.networksFile, [localNetwork(backends.chain)]);
+  const { chain } = backends;
+  const tron = withTron ? await startTron(chain, ports.tron, steps) : null;
+  if (environment['NETWORKS_FILE'] === undefined) {
+    const networks = [localNetwork(chain), ...(tron === null ? [] : [tronNetwork(tron)])];
+    await writePrivateJson(directory.networksFile, networks);
+  }
   await steps.take('database schemas', () => migrateAll(backends.databaseUrls));
 
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
@@ -93,7 +102,8 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     postgres_url: backends.postgresUrl,
     amqp_url: backends.amqpUrl,
     management_url: backends.managementUrl,
-    chain: backends.chain,
+    chain,
+    ...(tron !== null && { tron: { ...tron, wallet: addressFromHex('tron', merchant.wallet) } }),
     merchant,
     receiver: { url: backends.receiver.controlUrl, events_url: backends.receiver.eventsUrl },
     ca: backends.ca,
@@ -101,7 +111,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   };
   await file.create(contents);
   const failed = Promise.race([backends.failed, edge.exited]);
-  return { file: contents, backends, services, confirmations, failed, stop: () => steps.undo() };
+  return { file: contents, backends, services, failed, stop: () => steps.undo() };
 }
 
 function settingsOf(

@@ -17,14 +17,14 @@ The payment is finished: ${first.payment_id}
 }
 
 /** What a person can do with the running stack. */
-export function stackSummary(stack: StackFile, openPaymentUrl: string): string {
+export function stackSummary(stack: StackFile, openPaymentUrl: string, openOnTron: string | null): string {
   const { merchant } = stack;
   // Short inside the checkout, and a path that leads there from anywhere for data that is kept elsewhere.
   const logs = stack.logs.startsWith('..') ? resolve(repositoryRoot, stack.logs) : stack.logs;
   return `
 Quittance is running.
   checkout      ${openPaymentUrl}
-  pay it        npm run pay -- ${openPaymentUrl} --wait
+  pay it        npm run pay -- ${openPaymentUrl} --wait${tronLines(stack, openOnTron)}
   API           ${stack.edge_url}/api/v1   (X-API-Key: ${merchant.api_key})
   create one    curl -s ${stack.edge_url}/api/v1/payments -H 'X-API-Key: ${merchant.api_key}' \\
                   -H "Idempotency-Key: $(date +%s)" -H 'Content-Type: application/json' \\
@@ -34,4 +34,12 @@ Quittance is running.
   RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}
   PostgreSQL    ${stack.postgres_url}
   all of it     ${join(logs, '..', 'stack.json')}, logs in ${logs}`;
+}
+
+function tronLines({ tron }: StackFile, openPaymentUrl: string | null): string {
+  if (tron === undefined || openPaymentUrl === null) return '';
+  return `
+  on Tron       ${openPaymentUrl}   (final after 19 blocks, about 20 s)
+  pay it        npm run pay -- ${openPaymentUrl} --wait
+                wallet ${tron.wallet}, USDT ${tron.token}, JSON-RPC ${tron.rpc_url}`;
 }
