@@ -89,7 +89,7 @@ export async function misbehavingNode({ rpcUrl }: { rpcUrl: string }): Promise<M
 }
 
 /** One question to a node, its answer as it comes. */
-export async function ask(url: string, call: Call): Promise<Answer> {
+async function ask(url: string, call: Call): Promise<Answer> {
   const [answer] = await askAll(url, [call]);
   if (answer === undefined) throw new Error(`the node does not answer ${call.method}`);
   return answer;
@@ -117,6 +117,6 @@ export async function readText(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-export function reply(response: ServerResponse, answer: Reply): void {
+function reply(response: ServerResponse, answer: Reply): void {
   response.writeHead(answer.status, { 'content-type': 'application/json', ...answer.headers }).end(answer.body);
 }
