@@ -83,6 +83,18 @@ describe('what a node calls final', () => {
     },
   );
 
+  test('is also its newest block where blocks are final at once, and one that came after its head was read', () => {
+    const avalanche = { instant_finality: true };
+    for (const number of [990, 1_000, 1_001]) {
+      expect(finalityClaim(avalanche, 1_000, { number }, false)).toEqual(named(number));
+    }
+    expect(finalityClaim(avalanche, 1_000, null, false)).toBeNull();
+  });
+
+  test('a block that is final at once is confirmed by those on top of it all the same', () => {
+    expect(finalHeight(finalized, { tip: 100, head: 100, finalized: 101 })).toBe(86);
+  });
+
   test.each(bare)('is as deep as configured where no node ever named one (%j), and only there', (tagged) => {
     const claim = finalityClaim(tron, 1_000, tagged, false)!;
     expect(confirmationsOf(claim.height, 1_000)).toBe(27);

@@ -24,6 +24,11 @@ describe('the shipped networks file', () => {
       'polygon',
       'arbitrum',
       'base',
+      'optimism',
+      'optimism-bridged',
+      'avalanche',
+      'plasma',
+      'celo',
       'tron',
     ]);
   });

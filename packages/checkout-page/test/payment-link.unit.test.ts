@@ -39,6 +39,31 @@ describe('the link for wallets', () => {
       EVM_WALLET,
       `ethereum:0xfde4C96c8593536E31F229EA8f37b2ADa2699bb2@8453/transfer?address=${EVM_WALLET}&uint256=10500000`,
     ],
+    [
+      'optimism',
+      EVM_WALLET,
+      `ethereum:0x01bFF41798a0BcF287b996046Ca68b395DbC1071@10/transfer?address=${EVM_WALLET}&uint256=10500000`,
+    ],
+    [
+      'optimism-bridged',
+      EVM_WALLET,
+      `ethereum:0x94b008aA00579c1307B0EF2c499aD98a8ce58e58@10/transfer?address=${EVM_WALLET}&uint256=10500000`,
+    ],
+    [
+      'avalanche',
+      EVM_WALLET,
+      `ethereum:0x9702230A8Ea53601f5cD2dc00fDBc13d4dF4A8c7@43114/transfer?address=${EVM_WALLET}&uint256=10500000`,
+    ],
+    [
+      'plasma',
+      EVM_WALLET,
+      `ethereum:0xB8CE59FC3717ada4C02eaDF9682A9e934F625ebb@9745/transfer?address=${EVM_WALLET}&uint256=10500000`,
+    ],
+    [
+      'celo',
+      EVM_WALLET,
+      `ethereum:0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e@42220/transfer?address=${EVM_WALLET}&uint256=10500000`,
+    ],
     ['tron', TRON_WALLET, `tron:${TRON_WALLET}`],
   ])('of 10.50 USDT on %s', (id, merchant_wallet, link) => {
     const network = shipped.find((candidate) => candidate.id === id);
@@ -46,7 +71,19 @@ describe('the link for wallets', () => {
   });
 
   test('every shipped network has a vector above', () => {
-    expect(shipped.map(({ id }) => id)).toEqual(['ethereum', 'bnb', 'polygon', 'arbitrum', 'base', 'tron']);
+    expect(shipped.map(({ id }) => id)).toEqual([
+      'ethereum',
+      'bnb',
+      'polygon',
+      'arbitrum',
+      'base',
+      'optimism',
+      'optimism-bridged',
+      'avalanche',
+      'plasma',
+      'celo',
+      'tron',
+    ]);
   });
 
   test.each([

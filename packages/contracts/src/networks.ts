@@ -73,6 +73,11 @@ const schema = {
        * only a named block is final.
        */
       confirmations_without_finalized: { type: 'integer', minimum: 1, maximum: 100_000 },
+      /**
+       * Whether a block is final as soon as nodes show it, so that the one they name for `finalized` may be their newest. Elsewhere that
+       * answer proves nothing: some nodes give their newest block for every tag that they do not know.
+       */
+      instant_finality: { type: 'boolean' },
       /** Most blocks that one eth_getLogs may ask for. Default 2000. */
       max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
       /** Milliseconds between two polls of the head. */

@@ -70,6 +70,11 @@ describe('what customers are shown of a network', () => {
       ['polygon', 'Polygon', null],
       ['arbitrum', 'Arbitrum One', null],
       ['base', 'Base', null],
+      ['optimism', 'Optimism', null],
+      ['optimism-bridged', 'Optimism (bridged USDT)', null],
+      ['avalanche', 'Avalanche C-Chain', null],
+      ['plasma', 'Plasma', null],
+      ['celo', 'Celo', null],
       ['tron', 'Tron', 'TRC20'],
     ]);
   });

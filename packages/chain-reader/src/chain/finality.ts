@@ -22,18 +22,21 @@ export type FinalityClaim = {
  * What a node's answer says about finality.
  * @param head height of the node's newest block.
  * @param tagged what the node answers for `finalized`; null when it names no block. Some answer their newest block for every tag
- *   that they do not know, so that one proves nothing.
+ *   that they do not know, so that one proves nothing where blocks are not final at once.
  * @param hasNamedFinal whether any endpoint of the network has ever named a final block. From then on only a named one counts: a node
  *   that names none has just been started, or is late.
  * @returns null for no news.
  */
 export function finalityClaim(
-  { confirmations_without_finalized: depth }: Pick<ChainNetwork, 'confirmations_without_finalized'>,
+  {
+    confirmations_without_finalized: depth,
+    instant_finality: isInstant = false,
+  }: Pick<ChainNetwork, 'confirmations_without_finalized' | 'instant_finality'>,
   head: number,
   tagged: { number: number } | null,
   hasNamedFinal: boolean,
 ): FinalityClaim | null {
-  if (tagged !== null && tagged.number < head) return { height: tagged.number, isNamed: true };
+  if (tagged !== null && (isInstant || tagged.number < head)) return { height: tagged.number, isNamed: true };
   return depth === undefined || hasNamedFinal ? null : { height: head - depth + 1, isNamed: false };
 }
 
