@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { bloomTest, coversBloom } from '../src/chain/bloom.ts';
+import { DEPRECATE_TOPIC } from '../src/chain/deprecation.ts';
+import { readNetworks } from '../src/chain/networks.ts';
 import { TRANSFER_TOPIC } from '../src/chain/transfers.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
 
@@ -33,6 +35,16 @@ test('a filter that holds the contract and the event is recognised; each alone i
   expect(mayHold(filterOf([TOKEN, TRANSFER_TOPIC]))).toBe(true);
   expect(mayHold(filterOf([TOKEN]))).toBe(false);
   expect(mayHold(filterOf([TRANSFER_TOPIC]))).toBe(false);
+});
+
+test('a filter that holds nothing of the contract but its deprecation proves no block empty', () => {
+  const entry = {
+    ...{ id: 'ethereum', family: 'evm', chain_id: 1, rpc_urls: ['http://a'], usdt_contract: TOKEN, decimals: 6 },
+    ...{ confirmations: 1, finality: 'confirmations', poll_interval_ms: 1000, explorer_transaction_url: null },
+  };
+  const [network] = readNetworks([entry], {});
+  expect(network?.mayHoldTransfer?.(filterOf([TOKEN, DEPRECATE_TOPIC]))).toBe(true);
+  expect(network?.mayHoldTransfer?.(filterOf([TOKEN, addressOf(5)]))).toBe(false);
 });
 
 test('logs account for a filter exactly when none of its items is missing', () => {

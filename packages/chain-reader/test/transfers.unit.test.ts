@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { RpcError } from '../src/rpc/errors.ts';
+import { DEPRECATE_TOPIC } from '../src/chain/deprecation.ts';
 import { TRANSFER_TOPIC, decodeTransfer, locateTransfer, recipientOf, transferFilter } from '../src/chain/transfers.ts';
 import { addressOf, hashOf } from '@quittance/testkit/chain/samples.ts';
 import { TOKEN, sampleLog, sampleReceipt, topicOf } from './samples.ts';
@@ -85,7 +86,7 @@ describe('the position in the receipt', () => {
 
 test('filtering by recipient pads addresses to the width of a topic', () => {
   const network = { family: 'evm', token: TOKEN } as const;
-  expect(transferFilter(network, null)).toEqual({ address: TOKEN, topics: [TRANSFER_TOPIC] });
+  expect(transferFilter(network, null)).toEqual({ address: TOKEN, topics: [[TRANSFER_TOPIC, DEPRECATE_TOPIC]] });
   const topics = [TRANSFER_TOPIC, null, [topicOf(addressOf(2))]];
   expect(transferFilter(network, [addressOf(2)])).toEqual({ address: TOKEN, topics });
 });

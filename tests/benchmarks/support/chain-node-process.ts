@@ -140,7 +140,9 @@ function logs({ fromBlock, toBlock, blockHash, address, topics }: Filter): Part[
   const from = isByHash ? numberOfBlock(blockHash) : heightOf(fromBlock ?? 'latest');
   const to = Math.min(state.head, isByHash ? from : heightOf(toBlock ?? 'latest'));
   const parts: Part[] = [];
-  const isEveryTransfer = address?.toLowerCase() === TOKEN && topics?.length === 1 && topics[0] === TRANSFER_TOPIC;
+  // Its other events are asked for along with the transfers, and it has none.
+  const isEveryTransfer =
+    address?.toLowerCase() === TOKEN && topics?.length === 1 && [topics[0]].flat().includes(TRANSFER_TOPIC);
   for (let number = from; number <= to; number += 1) {
     const block = blocks.get(number);
     const found = block && (isEveryTransfer ? block.transfers : filtered(number, block.plan, address, topics ?? []));

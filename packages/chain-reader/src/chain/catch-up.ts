@@ -1,6 +1,7 @@
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readFinalized, readHead } from '../rpc/reads.ts';
+import { findDeprecation } from './deprecation.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { detectFork, type PollResult, type PollContext } from './poll.ts';
 import { matchTransfers, requireSuccessor } from './read-blocks.ts';
@@ -37,5 +38,6 @@ export async function catchUp(rpc: RpcProvider, context: PollContext, finalized:
     finalized: claim !== null && claim.height > finalized.height ? claim : finalized,
     blocksToStore: [last],
     transfers: await matchTransfers(rpc, network, entries, watches),
+    deprecation: findDeprecation(network.token, entries),
   };
 }

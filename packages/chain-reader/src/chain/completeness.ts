@@ -5,7 +5,7 @@ import type { RpcProvider } from '../rpc/provider.ts';
 import { readReceipts } from '../rpc/reads.ts';
 import { readEventsOfBlock } from './block-events.ts';
 import { coversBloom } from './bloom.ts';
-import { tokenTransfers } from './transfers.ts';
+import { tokenEvents } from './transfers.ts';
 
 /** A block with its header and every transfer event of the token in it. */
 export type CompleteBlock = { block: Block; logs: Log[] };
@@ -37,13 +37,13 @@ export async function requireComplete(
   }
   const all = await readEventsOfBlock(rpc, block, null, isOnly);
   if (!coversBloom(all, block.logsBloom)) throw new RpcError('invalid_answer', 'events are missing from a block');
-  return { block, logs: tokenTransfers(network, all) };
+  return { block, logs: tokenEvents(network, all) };
 }
 
 async function requireNoTransfer(rpc: RpcProvider, network: ChainNetwork, block: Block): Promise<void> {
   const receipts = await readReceipts(rpc, [{ blockHash: block.hash, transactions: block.transactions }]);
   for (const { succeeded, logs } of receipts.values()) {
-    if (succeeded && tokenTransfers(network, logs).length > 0)
+    if (succeeded && tokenEvents(network, logs).length > 0)
       throw new RpcError('invalid_answer', 'a receipt has an event that is missing from its block');
   }
 }

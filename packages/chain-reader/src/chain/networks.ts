@@ -3,6 +3,7 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { agreementAboveUnits, parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
 import type { RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
+import { DEPRECATE_TOPIC } from './deprecation.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
 
 /** A network as the scanning sees it: the file's entry and what follows from it. */
@@ -10,7 +11,7 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
   RpcNetwork & {
     /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
     token: string;
-    /** Whether a block may hold a transfer of the token, by its header's Bloom filter. Null where headers carry none. */
+    /** Whether a block may hold a transfer of the token, or its deprecation, by its header's Bloom filter. Null where headers carry none. */
     mayHoldTransfer: ((bloom: string) => boolean) | null;
     /** `finalized_above_amount` in base units of the token; null for no such limit. */
     finalizedAbove: bigint | null;
@@ -53,7 +54,7 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
       problems.push(`${network.id}: rpc_urls name an endpoint twice`);
     const token = parseAddress(network.usdt_contract)?.hex ?? '';
     // Tron's headers carry an empty filter whatever the block holds.
-    const mayHoldTransfer = network.family === 'tron' ? null : bloomTest(token, TRANSFER_TOPIC);
+    const mayHoldTransfer = network.family === 'tron' ? null : eventTest(token);
     const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
     const finalized = network.finalized_above_amount;
     return {
@@ -64,6 +65,11 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
   });
   if (problems.length > 0) throw new Error(problems.join('; '));
   return enabled;
+}
+
+function eventTest(token: string): (bloom: string) => boolean {
+  const tests = [TRANSFER_TOPIC, DEPRECATE_TOPIC].map((topic) => bloomTest(token, topic));
+  return (bloom) => tests.some((mayHold) => mayHold(bloom));
 }
 
 function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: string) => void): string {

@@ -2,6 +2,7 @@ import type { Block } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readFinalized, readHead } from '../rpc/reads.ts';
+import { findDeprecation, type Deprecation } from './deprecation.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { findFork, type Fork } from './fork.ts';
 import type { LocalChain } from './local-chain.ts';
@@ -21,6 +22,7 @@ export type PollResult =
       /** Blocks right above our tip, ascending: all of them near the head, only the last one of a final range. */
       blocksToStore: Block[];
       transfers: Transfer[];
+      deprecation: Deprecation | null;
     }
   | { kind: 'fork'; head: number; fork: Fork }
   /** So far behind that blocks are read in ranges, up to the block `finalized`. */
@@ -94,7 +96,8 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
   const finalized = finalityClaim(network, head.number, tagged, context.hasNamedFinal);
   const read = entries.map(({ block }) => block);
-  return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers };
+  const deprecation = findDeprecation(network.token, entries);
+  return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers, deprecation };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   decodeTransfer,
   locateTransfer,
   recipientOf,
-  tokenTransfers,
+  tokenEvents,
   transferFilter,
   type DecodedTransfer,
   type Transfer,
@@ -42,7 +42,7 @@ export async function readLogsByHash(
   const answers = await inBatches(blocks, 2, (block) =>
     unlessUnknown(async () => {
       const events = await readEventsOfBlock(rpc, block, filter, isOnly);
-      return { block, logs: tokenTransfers(network, events) };
+      return { block, logs: tokenEvents(network, events) };
     }),
   );
   const read: CompleteBlock[] = [];

@@ -6,7 +6,7 @@ import { isRefusal, looksCutOff } from './block-events.ts';
 import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
 import type { ChainNetwork } from './networks.ts';
 import { readLogsByHash, requireLinked, requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
-import { decodeTransfer, tokenTransfers, transferFilter } from './transfers.ts';
+import { decodeTransfer, tokenEvents, transferFilter } from './transfers.ts';
 
 /** The token's events in a range of blocks. */
 export type RangeLogs = {
@@ -87,7 +87,7 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
   for (const [position, header] of headers.entries()) requireInChain(header, headers[position - 1], shown);
   const entries = numbers.flatMap((number): BlockLogs[] => {
     const entry = shown.get(number);
-    const own = entry === undefined ? [] : tokenTransfers(network, entry.logs);
+    const own = entry === undefined ? [] : tokenEvents(network, entry.logs);
     return entry === undefined || own.length === 0 ? [] : [{ block: entry.block, logs: own }];
   });
   await requireNoHiddenTransfer(rpc, network, headers, entries);
@@ -173,7 +173,7 @@ async function readFiltered(
   );
   if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
   requireWholeAnswer(all);
-  const shown = byBlock(tokenTransfers(network, all));
+  const shown = byBlock(tokenEvents(network, all));
   for (const { log } of samples) requireIncluded(log, shown.get(log.blockNumber)?.logs ?? []);
   const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
   const headers = probes.map(({ block }) => block);
@@ -194,7 +194,7 @@ async function readProbe(rpc: RpcProvider, network: ChainNetwork, number: number
   if (block === null) throw new RpcError('unknown_block', 'the node lacks a block of the range');
   if (all.some((log) => log.blockHash !== block.hash))
     throw new RpcError('invalid_answer', 'a log of a block outside the chain');
-  const probe = { block, logs: tokenTransfers(network, all) };
+  const probe = { block, logs: tokenEvents(network, all) };
   const whole = await requireComplete(rpc, network, probe, false);
   // The block has its events, but a filtered query does not return them.
   if (whole.logs.length > probe.logs.length)

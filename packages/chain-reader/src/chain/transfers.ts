@@ -1,6 +1,7 @@
 import type { Log, Receipt } from '../rpc/answers.ts';
 import { RpcError } from '../rpc/errors.ts';
 import type { LogFilter } from '../rpc/reads.ts';
+import { DEPRECATE_TOPIC } from './deprecation.ts';
 
 /** keccak256 of "Transfer(address,address,uint256)": the first topic of every token transfer. */
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -79,23 +80,25 @@ export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, block
   };
 }
 
+const EVENT_TOPICS = [TRANSFER_TOPIC, DEPRECATE_TOPIC];
+
 type Token = { family: 'evm' | 'tron'; token: string };
 
 /**
  * What to ask eth_getLogs for.
- * @param wallets only transfers to these (20-byte hex); null for every transfer of the token.
+ * @param wallets only transfers to these (20-byte hex); null for every transfer of the token, and its deprecation, which so costs no call.
  * @returns null for everything. Tron's nodes look addresses and topics up in an index that may be incomplete, and then
  *   silently leave events out; only an unfiltered query is exact.
  */
 export function transferFilter({ family, token }: Token, wallets: readonly string[] | null): LogFilter | null {
   if (family === 'tron') return null;
   const recipients = wallets?.map((wallet) => `0x${ADDRESS_PADDING}${wallet.slice(2)}`);
-  return { address: token, topics: recipients === undefined ? [TRANSFER_TOPIC] : [TRANSFER_TOPIC, null, recipients] };
+  return { address: token, topics: recipients === undefined ? [EVENT_TOPICS] : [TRANSFER_TOPIC, null, recipients] };
 }
 
-/** The transfer events of the token among these, also those that move nothing. */
-export function tokenTransfers({ token }: Pick<Token, 'token'>, logs: readonly Log[]): Log[] {
-  return logs.filter((log) => log.address === token && log.topics[0] === TRANSFER_TOPIC);
+/** The token's events that are read: its transfers, also those that move nothing, and its deprecation. */
+export function tokenEvents({ token }: Pick<Token, 'token'>, logs: readonly Log[]): Log[] {
+  return logs.filter(({ address, topics: [topic = ''] }) => address === token && EVENT_TOPICS.includes(topic));
 }
 
 function isSameEvent(a: Log, b: Log): boolean {

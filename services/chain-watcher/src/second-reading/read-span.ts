@@ -4,6 +4,7 @@ import type { Read } from '@quittance/chain-reader/rpc/endpoint.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readTransfersOfBlocks } from '../store/transfers.ts';
 import { readWatchSpans, type WatchSpan } from '../store/watches.ts';
+import { findDeprecation, type Deprecation } from '@quittance/chain-reader/chain/deprecation.ts';
 import { decodeTransfer, type Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { BLOCK_TIME_MARGIN_SECONDS } from '../reading/block-time.ts';
 import type { ChainView } from '../term/position.ts';
@@ -16,6 +17,7 @@ export type SecondReading = BlockSpan & {
   /** What was stored of these blocks before they were read. */
   expected: Transfer[];
   transfers: Transfer[];
+  deprecation: Deprecation | null;
   /** The one that answered. */
   endpoint: number;
 };
@@ -45,7 +47,8 @@ export async function readSpan(
     for (const wallet of await endedSince(term, range)) wanted.add(wallet);
     const isWanted = (address: string) => watches.has(address) || wanted.has(address);
     const transfers = await matchTransfers(rpc, network, range.entries, { has: isWanted });
-    return { from, to, expected, transfers, endpoint: rpc.endpoint };
+    const deprecation = findDeprecation(network.token, range.entries);
+    return { from, to, expected, transfers, deprecation, endpoint: rpc.endpoint };
   });
 }
 

@@ -7,6 +7,7 @@ import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { wasWatched, type SecondReading } from './read-span.ts';
 import type { Heights } from '../term/position.ts';
 import { fencedTransaction, type Term } from '../term/term.ts';
+import { reportDeprecation } from '../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../transfers/publish.ts';
 
 /** What a second reading has that the store lacks, and the other way round. */
@@ -38,6 +39,8 @@ export async function storeDifferences(
     const { missed, unseen, lacking } = await compare(tx, network.id, reading);
     const unknown = progress.onlyMissed ? missed : lacking;
     const stored = unknown.length > 0 ? await storeTransfers(tx, term, unknown, heights) : NOTHING_STORED;
+    // Where only transfers to some wallets were asked for, the scan has not seen it.
+    if (reading.deprecation !== null) await reportDeprecation(tx, term, reading.deprecation);
     const kinds = await raiseIncidents(tx, network.id, reading, { missed, unseen }, stored.inserted);
     await progress.store(tx, stored.inserted.length);
     faultPoint('audit-written');

@@ -16,6 +16,8 @@ export const INCIDENT_KINDS = [
   'transfer_unseen_by_audit',
   /** Two endpoints contradict each other about one transfer. */
   'endpoints_disagree',
+  /** The owner of the USDT contract has put another contract in its place. */
+  'token_deprecated',
 ] as const;
 export type IncidentKind = (typeof INCIDENT_KINDS)[number];
 

@@ -5,6 +5,7 @@ import { insertBlocks, pruneBlocksBelow } from '../../store/blocks.ts';
 import { Fenced, moveCursor } from '../../store/cursor.ts';
 import { heightsAfter, type WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
+import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
 import { createPoller } from './poller.ts';
@@ -55,6 +56,7 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
       await moveCursor(tx, { network: network.id, epoch, tip, ...heights });
       await insertBlocks(tx, network.id, result.blocksToStore);
       const stored = await storeTransfers(tx, term, result.transfers, heights);
+      if (result.deprecation !== null) await reportDeprecation(tx, term, result.deprecation);
       if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
       faultPoint('blocks-written');
       return stored;

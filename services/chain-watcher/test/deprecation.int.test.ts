@@ -1,0 +1,75 @@
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { DEPRECATE_TOPIC } from '@quittance/chain-reader/chain/deprecation.ts';
+import { parseAddress } from '@quittance/contracts/address.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { emitAt } from './emitted-events.ts';
+import { incidentsOf } from './second-reading.ts';
+import { untilCaughtUp, watchedWallet } from './support.ts';
+import { startWorld, untilReceived, untilScanned, type World } from './world.ts';
+
+const patience = { timeoutMs: 60_000 };
+
+let world: World;
+let nodes: MisbehavingNode[];
+
+beforeEach(async () => {
+  world = await startWorld();
+  nodes = [await misbehavingNode(world.chain), await misbehavingNode(world.chain)];
+});
+afterEach(async () => {
+  await world.close();
+  await Promise.all(nodes.map((node) => node.close()));
+});
+
+const watch = () => world.watch({ rpcUrls: nodes.map(({ url }) => url) });
+
+/** Has this contract say that another one takes its place. */
+async function deprecate(contract: string): Promise<{ transactionId: string; successor: string }> {
+  const successor = newWallet();
+  const data = `0x${'0'.repeat(24)}${parseAddress(successor)!.hex.slice(2)}`;
+  const hash = await emitAt(world.chain, contract, [{ topics: [DEPRECATE_TOPIC], data }]);
+  return { transactionId: hash.slice(2), successor };
+}
+
+test("a new block's deprecation of the contract raises one incident, and no question is asked for it", async () => {
+  const watcher = watch();
+  const wallet = await watchedWallet(world);
+  await untilScanned(world);
+  await deprecate(newWallet());
+  const { transactionId, successor } = await deprecate(world.chain.token);
+  await world.chain.transfer(wallet, 5n);
+  await world.chain.mine(1);
+  await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+  const incident = {
+    kind: 'token_deprecated',
+    network: 'local',
+    detail: { contract: world.chain.token, successor, transaction_id: transactionId, block_number: expect.any(Number) },
+  };
+  expect(await incidentsOf(watcher)).toMatchObject([incident]);
+  const [counted] = (await watcher.metrics.registry.getSingleMetric('chain_incidents_total')!.get()).values.filter(
+    ({ labels }) => labels['kind'] === 'token_deprecated',
+  );
+  expect(counted?.value).toBe(1);
+  const searches = nodes.flatMap((node) => node.calls()).filter(({ method }) => method === 'eth_getLogs');
+  const topicsOf = ({ params: [filter] }: (typeof searches)[number]) => (filter as { topics?: unknown[] }).topics ?? [];
+  expect(searches.filter((call) => topicsOf(call)[0] === DEPRECATE_TOPIC)).toEqual([]);
+}, 120_000);
+
+test('one among blocks that were read for a few wallets only is found by their second reading', async () => {
+  const before = watch();
+  await watchedWallet(world);
+  await untilScanned(world);
+  await before.close();
+  await world.chain.mine(100);
+  const { transactionId } = await deprecate(world.chain.token);
+  await world.chain.mine(200);
+  const after = watch();
+  await untilCaughtUp(world);
+  await eventually(async () => {
+    expect(await incidentsOf(after)).toMatchObject([
+      { kind: 'token_deprecated', detail: { transaction_id: transactionId } },
+    ]);
+  }, patience);
+}, 200_000);
