@@ -44,6 +44,18 @@ describe('chain status', () => {
   });
 });
 
+describe('a scan that stands still', () => {
+  test("shows its nodes' head beside its own, and why the last try failed", async () => {
+    const standing = { halted_at: null, halt_reason: null, endpoint_head: 140, lag_blocks: 40 };
+    const error = 'unknown_block: the node lacks block 101';
+    const body = [{ ...chain, ...standing, scan_error: error, endpoints: [] }];
+    await using services = await startServices({ 'GET /chains': () => ({ status: 200, body }) });
+    const { stdout } = await runOps(['chain', 'status'], services.env);
+    expect(stdout).toMatch(/^local +140 +100 +99 +60 +98 +40 +3 min +no$/m);
+    expect(stdout).toContain(`local could not be read on at the last try: ${error}`);
+  });
+});
+
 describe('chain rescan', () => {
   test.each([
     [['--from-block', '5'], { from_block: 5 }],

@@ -23,7 +23,7 @@ const OF_PROMETHEUS = ['instance', 'pod'];
  * The tests of promtool have cases in which it fires.
  */
 const OPEN_LABELS = ['status'];
-const OPERATORS = ['and', 'or', 'unless', 'bool'];
+const OPERATORS = ['and', 'or', 'unless', 'bool', 'offset'];
 const CLAUSE = /\b(by|on)\s*\(([^)]*)\)/g;
 
 /** The alerts of a file, without the rules that only give a name to an expression. */

@@ -7,6 +7,7 @@ export type ChainMetrics = ReturnType<typeof createChainMetrics>;
 export function createChainMetrics(metrics: Metrics) {
   const network = ['network'] as const;
   return {
+    cursor: metrics.gauge('chain_cursor_block', 'Height of the last block scanned', network),
     lagBlocks: metrics.gauge('chain_lag_blocks', 'Blocks between the cursor and the head last seen', network),
     lagSeconds: metrics.gauge('chain_lag_seconds', 'Age of the last block scanned, by its own timestamp', network),
     clockDifference: metrics.gauge(

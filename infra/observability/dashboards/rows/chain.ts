@@ -9,6 +9,15 @@ export const chain: readonly RowSpec[] = [
     title: 'How far the chains are followed',
     panels: [
       { title: 'Age of the last block scanned', unit: 's', queries: [[max_('chain_lag_seconds'), '{{network}}']] },
+      {
+        title: 'Blocks a minute',
+        unit: 'short',
+        queries: [
+          [`60 * max by (network) (deriv(chain_endpoint_head_block{${chosen}}[5m]))`, '{{network}} on the chain'],
+          [`60 * max by (network) (deriv(chain_cursor_block{${chosen}}[5m]))`, '{{network}} scanned'],
+        ],
+        description: 'A chain that goes on while its scan does not is our trouble; both at zero is the chain.',
+      },
       { title: 'Blocks behind the head', unit: 'short', queries: [[max_('chain_lag_blocks'), '{{network}}']] },
       {
         title: 'Leaders and halts',

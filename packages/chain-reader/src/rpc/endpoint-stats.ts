@@ -24,6 +24,11 @@ export function createEndpointMetrics(metrics: Metrics) {
       '0 while an endpoint cools down or its circuit is open',
       endpoint,
     ),
+    head: metrics.gauge(
+      'chain_endpoint_head_block',
+      'Height of the newest block that the endpoint has shown; absent when it has shown none for five minutes',
+      endpoint,
+    ),
     headLag: metrics.gauge('chain_endpoint_head_lag_blocks', 'Blocks behind the best trusted head', endpoint),
   };
 }

@@ -12,6 +12,8 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** How often endpoints that are not in use are asked for their head. */
 const PROBE_INTERVAL_MS = 5_000;
+/** Longer than the time between two looks at any network. */
+const MAX_SHOWN_HEAD_AGE_MS = 300_000;
 /** Longest that a read waits for the end of a cooldown, when no other endpoint can answer. */
 const MAX_COOLDOWN_WAIT_MS = 2_000;
 
@@ -43,6 +45,9 @@ export function createEndpoints(options: {
       const label = { network: network.id, endpoint: String(endpoint.position) };
       metrics.available.set(label, endpoint.status() === 'closed' ? 1 : 0);
       metrics.headLag.set(label, lagBlocks(endpoint.head(), head));
+      const own = shownHead(endpoint);
+      if (own === null) metrics.head.remove(label);
+      else metrics.head.set(label, own.number);
     }
   });
 
@@ -77,6 +82,9 @@ export function createEndpoints(options: {
       const [answer] = await ask(read, others, () => true);
       return answer as T;
     },
+    /** The highest head that any of them has shown lately, one that is trusted if there is one; null when none has. */
+    head: (): Head | null =>
+      best() ?? bestHead(endpoints.map((endpoint) => ({ head: shownHead(endpoint), isTrusted: true }))),
     states(): EndpointStatus[] {
       const head = best();
       return endpoints.map((endpoint) => endpoint.state(head));
@@ -88,6 +96,10 @@ export function createEndpoints(options: {
     },
   };
 }
+
+/** An old one would look like a chain that stands still. */
+const shownHead = (endpoint: Endpoint): Head | null =>
+  endpoint.headAgeMs() < MAX_SHOWN_HEAD_AGE_MS ? endpoint.head() : null;
 
 /** Which endpoint to ask first. None is left out: every reason to ask it late passes. */
 function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {

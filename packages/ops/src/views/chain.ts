@@ -8,7 +8,7 @@ export const chainsView = (chains: readonly ChainStatus[]): string =>
   [
     table(chains, {
       network: 'network',
-      head: 'head',
+      head: (chain) => chain.endpoint_head ?? chain.head,
       scanned: 'cursor',
       final: 'final',
       finalized: 'finalized',
@@ -30,6 +30,9 @@ export const chainsView = (chains: readonly ChainStatus[]): string =>
     ...chains
       .filter((chain) => chain.halt_reason !== null)
       .map((chain) => `${chain.network} is halted: ${String(chain.halt_reason)}`),
+    ...chains
+      .filter((chain) => (chain.scan_error ?? null) !== null)
+      .map((chain) => `${chain.network} could not be read on at the last try: ${String(chain.scan_error)}`),
     ...chains.map((chain) => sections([[`nodes of ${chain.network}`, endpointsText(chain.endpoints)]])),
   ].join('\n\n');
 

@@ -38,6 +38,8 @@ export type NetworkLoop = Loop & {
   isLeading(): boolean;
   /** See createPoller(); null while this replica does not scan the network. */
   clockDifference(): number | null;
+  /** Why the last try to read on failed; null when it did not, and while this replica does not scan the network. */
+  scanError(): string | null;
 };
 
 /**
@@ -51,6 +53,8 @@ type OpenTerm = {
   /** Null until the very first start has chosen a block to start from. */
   position: WritablePosition | null;
   jobs: Jobs | null;
+  /** Why the last try to read on failed. */
+  scanError: string | null;
   stored: { mayAcceptFork: boolean; audited: number | null };
 };
 
@@ -89,6 +93,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
       }
       return await runJobs(open, () => loop.wake());
     } catch (error) {
+      open.scanError = error instanceof Error ? error.message : String(error);
       // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
       if (!(error instanceof RpcError)) await endTerm();
       if (!(error instanceof Fenced)) throw error;
@@ -114,6 +119,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     wake: () => loop.wake(),
     isLeading: () => open?.leadership.isHeld() ?? false,
     clockDifference: () => open?.jobs?.clockDifference() ?? null,
+    scanError: () => open?.scanError ?? null,
     async close() {
       // The node may be slow or gone; what is read from it now would not be stored anyway.
       context.endpoints.close();
@@ -146,7 +152,7 @@ export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext)
     );
     const term = { ...context, epoch: cursor.epoch, isLeading: () => leadership.isHeld(), watches };
     const stored = { mayAcceptFork: await mayAcceptFork(pool, network.id), audited: cursor.audited };
-    return { leadership, term, isHalted, position, jobs: null, stored };
+    return { leadership, term, isHalted, position, jobs: null, scanError: null, stored };
   } catch (error) {
     await leadership.release();
     throw error;
@@ -158,6 +164,7 @@ async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolea
   open.jobs ??= createJobs(open.term, open.position, open.stored, wake);
   const { more, isHalted } = await open.jobs.runInTurn();
   open.isHalted = isHalted;
+  open.scanError = null;
   return { more };
 }
 
@@ -204,6 +211,7 @@ function report({ network, metrics, clockDifferenceMs }: LoopContext, open: Open
   reportClock(metrics, network.id, { process: open?.jobs?.clockDifference() ?? null, ours: clockDifferenceMs() });
   if (!open?.position) {
     // Another replica reports these; stale values of ours beside its own would look like a lag, or like transfers that wait.
+    metrics.cursor.remove(label);
     metrics.lagBlocks.remove(label);
     metrics.lagSeconds.remove(label);
     metrics.auditLagBlocks.remove(label);
@@ -213,6 +221,7 @@ function report({ network, metrics, clockDifferenceMs }: LoopContext, open: Open
   const { chain, heights } = open.position;
   const { head, final } = heights();
   const tip = chain.tip();
+  metrics.cursor.set(label, tip.number);
   metrics.lagBlocks.set(label, Math.max(0, head - tip.number));
   metrics.lagSeconds.set(label, Math.max(0, Date.now() / 1000 - tip.timestamp));
   const finalNumber = final?.number ?? 0;

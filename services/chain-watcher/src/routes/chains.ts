@@ -13,7 +13,7 @@ import { countWatches } from '../store/watches.ts';
 type WatchedNetwork = {
   network: ChainNetwork;
   endpoints: Endpoints;
-  loop: { isLeading(): boolean; clockDifference(): number | null };
+  loop: { isLeading(): boolean; clockDifference(): number | null; scanError(): string | null };
 };
 type Dependencies = { pool: Pool; networks: readonly WatchedNetwork[]; clockDifferenceMs: () => number | null };
 
@@ -42,7 +42,7 @@ async function describe(
   ]);
   return {
     network: network.id,
-    ...position(cursor),
+    ...position(cursor, endpoints.head()?.number ?? null),
     // Below the first block when nothing of the chain has been read twice yet.
     audited: typeof cursor?.audited === 'number' && cursor.audited >= 0 ? cursor.audited : null,
     confirmations_required: network.confirmations,
@@ -51,6 +51,7 @@ async function describe(
     open_incidents: openIncidents,
     halted_at: cursor?.haltedAt ? rfc3339(cursor.haltedAt) : null,
     halt_reason: cursor?.haltReason ?? null,
+    scan_error: loop.scanError(),
     replica,
     leader: loop.isLeading(),
     clock_difference_seconds: ours,
@@ -59,11 +60,12 @@ async function describe(
   };
 }
 
-function position(cursor: Cursor | null) {
+function position(cursor: Cursor | null, endpointHead: number | null) {
   const tip = cursor?.tip ?? null;
   if (cursor === null || tip === null) {
     return {
       head: null,
+      endpoint_head: endpointHead,
       finalized: null,
       final: null,
       cursor: null,
@@ -75,11 +77,12 @@ function position(cursor: Cursor | null) {
   }
   return {
     head: cursor.head,
+    endpoint_head: endpointHead,
     finalized: cursor.finalized,
     final: cursor.final?.number ?? null,
     cursor: tip.number,
     cursor_timestamp: rfc3339(new Date(tip.timestamp * 1000)),
-    lag_blocks: Math.max(0, cursor.head - tip.number),
+    lag_blocks: Math.max(0, Math.max(cursor.head, endpointHead ?? 0) - tip.number),
     lag_seconds: Math.max(0, Math.round(Date.now() / 1000 - tip.timestamp)),
     scanned_through: cursor.final ? rfc3339(new Date(cursor.final.timestamp * 1000)) : null,
   };

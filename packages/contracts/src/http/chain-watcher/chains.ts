@@ -3,7 +3,10 @@ import { defineCall, json } from '../../call.ts';
 /** Where the scan of a network stands. Heights are null before the first start. */
 export type ChainStatus = {
   network: string;
+  /** The newest block when the scan last read one. */
   head: number | null;
+  /** The newest block that the endpoints have shown this process lately, however the scan does. Absent in answers of older releases. */
+  endpoint_head?: number | null;
   /** The last block that the chain itself calls final. */
   finalized: number | null;
   /** The last block whose transfers may be confirmed. */
@@ -11,6 +14,7 @@ export type ChainStatus = {
   /** The last block that was scanned and stored. */
   cursor: number | null;
   cursor_timestamp: string | null;
+  /** From the higher of both heads. */
   lag_blocks: number | null;
   /** Age of the last scanned block. */
   lag_seconds: number | null;
@@ -23,6 +27,8 @@ export type ChainStatus = {
   open_incidents: number;
   halted_at: string | null;
   halt_reason: string | null;
+  /** Why the scan could not read on at its last try, a sentence; null when it could, and where another replica leads. */
+  scan_error?: string | null;
   /** The process that answers, and whether it is the one that scans. `endpoints` is its own view. */
   replica: string;
   leader: boolean;
