@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
-import { insist } from '../support/http.ts';
 import { Shop } from '../support/shop.ts';
 
 describe('two replicas of every service', () => {

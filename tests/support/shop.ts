@@ -7,8 +7,9 @@ import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { registerMerchant } from './operator.ts';
-import { insist, send } from './http.ts';
+import { send } from './http.ts';
 
 export type ReceivedWebhook = {
   received_at: string;

@@ -8,6 +8,7 @@ import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
@@ -76,7 +77,7 @@ export async function startRealServices() {
   const PAYMENTS_URL = replicas[0]!.url;
   const gatewaySettings = { ...common, ...peers, PAYMENTS_URL, DATABASE_URL: gateway!.url, AMQP_URL: held.gateway.url };
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: {} });
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {} });
   const pools = {
     payments: createPool({
       url: payments!.url,
@@ -111,16 +112,14 @@ export async function startRealServices() {
     body?: object,
     headers: Record<string, string> = {},
   ) {
-    return eventually(async () => {
+    // On a busy machine one service may not answer another in time. Whoever is told so asks again.
+    return insist(async (): Promise<Answer<T>> => {
       const response = await fetch(`${base}${path}`, {
         method,
         headers: { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json', ...headers },
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });
-      const answer: Answer<T> = { status: response.status, body: (await response.json()) as T };
-      // On a busy machine one service may not answer another in time. Whoever is told so asks again.
-      if (answer.status === 503) throw new Error(`${path} is answered 503`);
-      return answer;
+      return { status: response.status, body: (await response.json()) as T };
     });
   }
   const internal = <T>(service: ServiceKey, method: 'GET' | 'POST', path: string, body?: object) =>
@@ -183,7 +182,7 @@ export async function startRealServices() {
     async tell(policies: readonly AccessPolicy[]): Promise<void> {
       const ids = policies.map(() => randomUUID());
       for (const [at, policy] of policies.entries()) {
-        await neighbours.say(AccessChanged, { ...policy, changed_at: '2026-01-31T12:00:00.000Z' }, ids[at]);
+        await neighbours.publish(AccessChanged, { ...policy, changed_at: '2026-01-31T12:00:00.000Z' }, ids[at]);
       }
       await eventually(async () => {
         const { rowCount } = await pools.payments.query('select from inbox where message_id = any($1::uuid[])', [ids]);

@@ -3,6 +3,7 @@ import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.t
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newWallet, policyOf } from './fixtures.ts';
@@ -24,18 +25,7 @@ afterAll(() => Promise.all([payments.close(), unbound.close()]));
 
 /** All at once, each until it is decided: so many on one gate may well be told 503, and then ask again with the same key. */
 const all = <T>(items: readonly T[], ask: (item: T) => Promise<Answer<Payment>>): Promise<Answer<Payment>[]> =>
-  Promise.all(
-    items.map((item) =>
-      eventually(
-        async () => {
-          const answer = await ask(item);
-          if (answer.status === 503) throw new Error('not decided yet');
-          return answer;
-        },
-        { timeoutMs: 60_000 },
-      ),
-    ),
-  );
+  Promise.all(items.map((item) => insist(() => ask(item), { timeoutMs: 60_000, intervalMs: 25 })));
 
 const keys = (count = CLIENTS): string[] => Array.from({ length: count }, newKey);
 
@@ -152,7 +142,7 @@ test('no payment is created after a pause is in force, however many requests wer
   });
   await eventually(() => expect(answers.length).toBeGreaterThan(20));
   payments.stubs.policies.set(merchantId, paused);
-  await payments.say(AccessChanged, { ...paused, changed_at: new Date().toISOString() });
+  await payments.publish(AccessChanged, { ...paused, changed_at: new Date().toISOString() });
   // What an operator's command waits for before it says "paused".
   await eventually(async () => {
     const { json } = await payments.call<AccessPolicy>('GET', `/merchants/${merchantId}/gate`);

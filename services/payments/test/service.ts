@@ -8,8 +8,8 @@ import { type HandlerContext, on } from '@quittance/messaging/consumer/handler.t
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
-import { eventually } from '@quittance/testkit/eventually.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Neighbours, startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { type LogEntry, startServiceProcess } from '@quittance/testkit/service-process.ts';
@@ -42,11 +42,11 @@ export type PaymentsUnderTest = {
   resume(): void;
   /** Status of /readyz. */
   ready(): Promise<number>;
-  /** Says a message as another service would. */
-  say: Neighbours['say'];
-  sayAll: Neighbours['sayAll'];
-  /** Everything the service said, as the services that hear it got it. */
-  heard: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
+  /** Publishes a message as another service would. */
+  publish: Neighbours['publish'];
+  publishAll: Neighbours['publishAll'];
+  /** Everything the service published, as its consumers got it. */
+  received: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
   db: Pool;
   databaseUrl: string;
   /** Messages of a queue that no consumer has yet, a few seconds ago. */
@@ -94,17 +94,17 @@ export async function startPayments({
   const main = new URL('../src/main.ts', import.meta.url);
   const processes = await Promise.all(Array.from({ length: replicas }, () => startServiceProcess(main, environment)));
   const db = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
-  const heard: PaymentsUnderTest['heard'] = { created: [], closed: [], paid: [] };
+  const received: PaymentsUnderTest['received'] = { created: [], closed: [], paid: [] };
   // A service refuses who has waited for a connection; a test waits.
   db.options.connectionTimeoutMillis = 0;
   const neighbours = await startNeighbours({
     amqpUrl: broker.url,
-    hears: {
+    consumes: {
       'chain-watcher': [
-        on(PaymentCreated, 'payment-created', collect(heard.created)),
-        on(PaymentClosed, 'payment-closed', collect(heard.closed)),
+        on(PaymentCreated, 'payment-created', collect(received.created)),
+        on(PaymentClosed, 'payment-closed', collect(received.closed)),
       ],
-      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', collect(heard.paid))],
+      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', collect(received.paid))],
     },
   });
 
@@ -119,9 +119,9 @@ export async function startPayments({
     stubs,
     faults,
     logs: () => processes.flatMap(({ entries }) => entries),
-    heard,
-    say: neighbours.say,
-    sayAll: neighbours.sayAll,
+    received,
+    publish: neighbours.publish,
+    publishAll: neighbours.publishAll,
     pause: () => processes.forEach((process) => process.pause()),
     resume: () => processes.forEach((process) => process.resume()),
     async call<T>(method: string, path: string, body?: unknown, { once, headers, ...init }: CallInit = {}) {
@@ -136,12 +136,7 @@ export async function startPayments({
         const text = await response.text();
         return { status: response.status, headers: response.headers, text, json: JSON.parse(text) as T & Refusal };
       };
-      if (once) return ask();
-      return eventually(async () => {
-        const answer = await ask();
-        if (answer.status === 503) throw new Error(answer.text);
-        return answer;
-      });
+      return once ? ask() : insist(ask, { intervalMs: 25 });
     },
     ready: async () => (await fetch(`${processes[0]!.url}/readyz`)).status,
     async close() {
@@ -176,7 +171,7 @@ const networks = [
   },
 ];
 
-/** Keeps what was heard, once each: only when its inbox row is there for good. */
+/** Keeps what was received, once each: only when its inbox row is there for good. */
 const collect =
   <T>(list: T[]) =>
   async (message: T, { tx }: HandlerContext) =>

@@ -12,6 +12,7 @@ import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
@@ -34,11 +35,11 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     testDatabase({ schema, migrations }),
     createAuthority(),
   ]);
-  const heard: WebhookConfigured[] = [];
-  const hearWebhook = on(WebhookConfigured, 'webhook-configured', async (message) => void heard.push(message));
+  const received: WebhookConfigured[] = [];
+  const receiveWebhook = on(WebhookConfigured, 'webhook-configured', async (message) => void received.push(message));
   const [receiver, neighbours] = await Promise.all([
     startReceiver(authority),
-    startNeighbours({ amqpUrl: broker.url, hears: { payments: [hearWebhook] } }),
+    startNeighbours({ amqpUrl: broker.url, consumes: { payments: [receiveWebhook] } }),
   ]);
   const directory = await mkdtemp(join(tmpdir(), 'quittance-webhooks-'));
   const caFile = join(directory, 'ca.pem');
@@ -77,11 +78,7 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
 
   /** The same, again while it is answered 503: with many calls at once some may wait too long for the database. */
   const callUntilServed = (...request: Parameters<typeof call>): Promise<Reply> =>
-    eventually(async () => {
-      const reply = await call(...request);
-      if (reply.status === 503) throw new Error(`${request[1]} is answered 503`);
-      return reply;
-    });
+    insist(() => call(...request), { intervalMs: 25 });
 
   return {
     pool,
@@ -109,9 +106,9 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
         if (status !== 200) throw new Error(`the PUT of an endpoint is answered ${status}`);
         return { merchantId, host, url, keyId: body.key_id, signingKey: body.signing_key };
       }),
-    say: neighbours.say,
-    /** Messages as payments hears them. */
-    configured: (merchantId: string) => heard.filter((message) => message.merchant_id === merchantId),
+    publish: neighbours.publish,
+    /** Messages as payments receives them. */
+    configured: (merchantId: string) => received.filter((message) => message.merchant_id === merchantId),
     /** Says that a payment was paid. */
     async pay({ merchantId }: { merchantId: string }, over: Partial<PaymentPaid> = {}): Promise<PaymentPaid> {
       const payment: PaymentPaid = {
@@ -124,11 +121,11 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
         paid_at: new Date().toISOString(),
         ...over,
       };
-      await neighbours.say(PaymentPaid, payment);
+      await neighbours.publish(PaymentPaid, payment);
       return payment;
     },
     setStatus: (merchantId: string, state: 'active' | 'blocked', version: number) =>
-      neighbours.say(MerchantStatusChanged, {
+      neighbours.publish(MerchantStatusChanged, {
         merchant_id: merchantId,
         status: state,
         status_version: version,

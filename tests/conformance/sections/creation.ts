@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { fewAtATime, insist } from '../../support/http.ts';
+import { insist } from '@quittance/testkit/insist.ts';
+import { fewAtATime } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
 import { detailsOf, publicStatus, tokenOf } from '../support/paying.ts';

@@ -1,7 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
-import { insist } from '../../support/http.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, passDays, standardBeta } from '../support/access.ts';
 import { repeated } from '../support/counted.ts';

@@ -2,8 +2,9 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
-import { insist, send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
+import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
 import { undocumented } from '../../support/openapi/undocumented.ts';
 
 /** Sends requests to one base URL and holds every answer against the OpenAPI document. */
