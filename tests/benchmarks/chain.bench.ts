@@ -96,7 +96,7 @@ async function compareReading({ context, amounts, node, reader }: Parts): Promis
   const { readBlocks } = amounts;
   const plans = Array.from({ length: ONE_MATCH_IN_BLOCKS }, (_, block) => ({ ...busy, matches: block === 0 ? 1 : 0 }));
   await node.order({ kind: 'make', count: readBlocks, plans, receipts: true });
-  await node.order({ kind: 'show', unfinal: 0 });
+  await node.order({ kind: 'show', unfinal: 1 });
   const section = { from: 1, to: readBlocks, range: RANGE, events: busy.events };
   const expected = Math.ceil(readBlocks / ONE_MATCH_IN_BLOCKS);
   const { matches } = await reader.read('quittance', section);

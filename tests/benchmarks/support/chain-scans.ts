@@ -63,7 +63,8 @@ export async function startScans(options: {
     await untilScanned(db, before.head);
     await node.order({ kind: 'forget', below: before.head - count });
     const { result: seconds, cpuUs } = await withCpu(counters, async () => {
-      const { head } = await node.order({ kind: 'show', unfinal: 0 });
+      // A node that calls its newest block final is not believed.
+      const { head } = await node.order({ kind: 'show', unfinal: 1 });
       const endedAt = await untilScanned(db, head);
       // The poll that it had to wait for is no part of the scan.
       return (endedAt - ((await node.firstLook()) ?? Number.NaN)) / 1000;
