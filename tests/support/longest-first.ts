@@ -14,6 +14,7 @@ export const longest = [
   'tests/browser/states.test.ts',
   'packages/ops/test/enforcement.int.test.ts',
   'tests/journeys/one-payment.test.ts',
+  'tests/faults/neighbours.test.ts',
   'services/chain-watcher/test/random.int.test.ts',
   'services/chain-watcher/test/audit.int.test.ts',
   'services/chain-watcher/test/nodes.int.test.ts',

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.ts';
 import { answerWith } from '../../conformance/support/receiver.ts';
 import { withDatabase } from '../../support/database.ts';
-import { fewAtATime, insist } from '../../support/http.ts';
+import { fewAtATime } from '../../support/http.ts';
 import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
 import type { Row } from './row.ts';
@@ -71,7 +72,7 @@ async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<L
   const latencies: number[] = [];
   for (let n = 1; n <= HEALTHY_EVENTS; n += 1) {
     const amount = `${from + n}`;
-    const { body: payment } = await shop.create(amount);
+    const { body: payment } = await insist(() => shop.create(amount));
     await shop.pay(amount);
     const arrived = await eventually(
       async () => {

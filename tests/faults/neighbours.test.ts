@@ -1,0 +1,35 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { FaultContext } from './fault.ts';
+import { row as stackDust } from './neighbours/stack-dust.row.ts';
+import { row as stackHangingReceivers } from './neighbours/stack-hanging-receivers.row.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+// Whether the limits hold is for `npm run faults -- neighbours` to judge: beside other tests everybody waits for the processor.
+// Here everything must arrive: each creation is answered, each honest payment becomes PAID, each healthy event reaches its receiver.
+describe('in its short form, through a whole local stack,', () => {
+  test.each([
+    { row: stackDust, runs: 200, figures: /creation p99 .* 200 transfers were on chain and recorded/ },
+    { row: stackHangingReceivers, runs: 3, figures: /of 20 beside 3 receivers that hang/ },
+  ])(
+    'the row $row.name is carried out',
+    async ({ row, runs, figures }) => {
+      const { measured } = await row.run({ ...quietly, runs });
+      expect(measured.join('\n')).toMatch(figures);
+    },
+    240_000,
+  );
+});
+
+const quietly: FaultContext = {
+  seed: 1,
+  runs: null,
+  path: null,
+  part: null,
+  say: () => undefined,
+  onEnd: (close) => void closers.unshift(close),
+};
