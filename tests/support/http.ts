@@ -1,7 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { createSemaphore } from '@quittance/runtime/concurrency/semaphore.ts';
-import { eventually } from '@quittance/testkit/eventually.ts';
 
 export type HttpCall = {
   /** A list sends the header once for each of its values. */
@@ -59,20 +58,6 @@ export function send(method: string, url: string, { headers = {}, body, from }: 
     outgoing.end(bytes);
   });
 }
-
-/**
- * Asks again while the answer is 503. A busy machine gives it when it is late: then nothing has happened, and whoever asked may
- * repeat it. Creations are repeated with their key.
- */
-export const insist = <A extends { status: number; text: string }>(ask: () => Promise<A>): Promise<A> =>
-  eventually(
-    async () => {
-      const answer = await ask();
-      if (answer.status === 503) throw new Error(`answered 503 ${answer.text}`);
-      return answer;
-    },
-    { intervalMs: 500 },
-  );
 
 /** Asks all of these, a few at a time, in this order: of many at once a busy machine answers the last too late. */
 export function fewAtATime<T>(asks: readonly (() => Promise<T>)[]): Promise<T[]> {

@@ -89,12 +89,12 @@ describe('a restriction that cannot reach payments', () => {
     services.held.gateway.restore();
     await done(['merchant', 'block', id, '--yes', '--wait', '60']);
     expect(await services.create(id)).toEqual({ status: 403, code: 'account_inactive' });
-    const heard = await services.internal<{ status_version: number }>(
+    const received = await services.internal<{ status_version: number }>(
       'quota',
       'GET',
       `/merchants/${id}/account-status`,
     );
-    expect(heard.body.status_version).toBe(4);
+    expect(received.body.status_version).toBe(4);
   });
 });
 

@@ -217,12 +217,12 @@ async function change(id: string, action: string, body: object, status: number):
 async function account(id: string, action: 'block' | 'unblock'): Promise<void> {
   type Heard = { status_version: number; policy_version: number };
   const changed = await services.internal<Heard>('api-gateway', 'POST', `/merchants/${id}/${action}`, {});
-  const heard = await eventually(async () => {
+  const received = await eventually(async () => {
     const { body } = await services.internal<Heard>('quota', 'GET', `/merchants/${id}/account-status`);
     if (body.status_version < changed.body.status_version) throw new Error('quota has not received it');
     return body;
   });
-  if (action === 'block') await services.untilEnforced(id, heard.policy_version);
+  if (action === 'block') await services.untilEnforced(id, received.policy_version);
 }
 
 /** As if so many days had gone by: the beta is that much older, and what was created today was created then. */

@@ -25,7 +25,7 @@ function start(env: Record<string, string>) {
   return {
     child,
     output: () => output,
-    said: (text: string) =>
+    logged: (text: string) =>
       new Promise<void>((resolve) => {
         const look = () => output.includes(text) && resolve();
         listeners.add(look);
@@ -49,7 +49,7 @@ describe('the frame of a service', () => {
 
   test('SIGTERM closes in reverse order and ends with 0', async () => {
     const service = start({ MODE: 'run' });
-    await service.said('"msg":"started"');
+    await service.logged('"msg":"started"');
     service.child.kill('SIGTERM');
     expect(await service.ended).toEqual({ code: 0, signal: null });
     expect(service.output()).toMatch(/closed second[\s\S]*closed first[\s\S]*stopped/);
@@ -57,9 +57,9 @@ describe('the frame of a service', () => {
 
   test('a second signal ends at once', async () => {
     const service = start({ MODE: 'stuck' });
-    await service.said('"msg":"started"');
+    await service.logged('"msg":"started"');
     service.child.kill('SIGINT');
-    await service.said('closing stuck');
+    await service.logged('closing stuck');
     service.child.kill('SIGTERM');
     expect(await service.ended).toEqual({ code: 130, signal: null });
   });
@@ -83,7 +83,7 @@ describe('the frame of a service', () => {
 
   test('another fault point does nothing', async () => {
     const service = start({ MODE: 'fault', FAULT_POINT: 'elsewhere' });
-    await service.said('after the point');
+    await service.logged('after the point');
   });
 
   test('production refuses a fault point', async () => {

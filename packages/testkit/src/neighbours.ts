@@ -12,43 +12,47 @@ import { testDatabase } from './database.ts';
 import { testLogger, testMetrics } from './logger.ts';
 
 export type Neighbours = {
-  /** Says a message as the service that owns it would. */
-  say<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T, messageId?: string): Promise<void>;
-  /** Says them all at once. */
-  sayAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
+  /** Publishes a message as the service that owns it would. */
+  publish<T extends { merchant_id: string }>(
+    message: MessageDefinition<T>,
+    payload: T,
+    messageId?: string,
+  ): Promise<void>;
+  /** Publishes them all at once. */
+  publishAll<T extends { merchant_id: string }>(message: MessageDefinition<T>, payloads: readonly T[]): Promise<void>;
   stop(): Promise<void>;
 };
 
 /**
  * Stands where the other services stand, on the same broker. Outbox and inbox are in a database of its own, so that its relay
  * never sends what the service under test has to send.
- * @param hears what each neighbour does with the messages it hears.
+ * @param consumes the handlers of each neighbour.
  */
 export async function startNeighbours({
   amqpUrl,
-  hears,
+  consumes,
 }: {
   amqpUrl: string;
-  hears: Partial<Record<ServiceName, Handler[]>>;
+  consumes: Partial<Record<ServiceName, Handler[]>>;
 }): Promise<Neighbours> {
   const common = { logger: testLogger, metrics: testMetrics };
   const schema = 'neighbours';
   const database = await testDatabase({ schema, migrations: [messagingMigrations] });
   const pools = { ...common, url: database.url, schema, applicationName: schema };
   const pool = createPool({ ...pools, max: 4 });
-  const speaking = createPool({ ...pools, max: 4 });
-  // A service refuses who has waited for a connection; a test waits, however much it says at once.
-  speaking.options.connectionTimeoutMillis = 0;
+  const publishing = createPool({ ...pools, max: 4 });
+  // A service refuses who has waited for a connection; a test waits, however much it publishes at once.
+  publishing.options.connectionTimeoutMillis = 0;
   const broker = connectBroker({ ...common, url: amqpUrl, name: schema });
   const outbox = createOutbox({ ...common, pool, broker });
-  const consumers = Object.entries(hears).map(([service, handlers]) =>
+  const consumers = Object.entries(consumes).map(([service, handlers]) =>
     startConsumers({ ...common, broker, pool, service: service as ServiceName, handlers }),
   );
   return {
-    say: (message, payload, messageId = randomUUID()) =>
-      transaction(speaking, (tx) => outbox.send(tx, message, payload, { messageId })),
-    sayAll: (message, payloads) =>
-      transaction(speaking, (tx) =>
+    publish: (message, payload, messageId = randomUUID()) =>
+      transaction(publishing, (tx) => outbox.send(tx, message, payload, { messageId })),
+    publishAll: (message, payloads) =>
+      transaction(publishing, (tx) =>
         outbox.sendAll(
           tx,
           message,
@@ -59,7 +63,7 @@ export async function startNeighbours({
       await Promise.all(consumers.map((consumer) => consumer.close()));
       await outbox.close();
       await broker.close();
-      await Promise.all([pool.end(), speaking.end()]);
+      await Promise.all([pool.end(), publishing.end()]);
       await database.drop();
     },
   };

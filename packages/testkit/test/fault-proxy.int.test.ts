@@ -31,7 +31,7 @@ function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once('close', () => resolve()));
 }
 
-async function said(socket: Socket, text: string): Promise<string> {
+async function echoOf(socket: Socket, text: string): Promise<string> {
   socket.write(text);
   const [answer] = (await once(socket, 'data')) as [Buffer];
   return answer.toString();
@@ -39,14 +39,14 @@ async function said(socket: Socket, text: string): Promise<string> {
 
 test('bytes pass both ways, and the url keeps everything but the address', async () => {
   const socket = await client();
-  expect(await said(socket, 'hello')).toBe('hello');
+  expect(await echoOf(socket, 'hello')).toBe('hello');
   expect(proxy.url).toBe(`amqp://user:password@127.0.0.1:${proxy.port}/vhost`);
   socket.destroy();
 });
 
 test('a cut ends open connections and new ones, until it is restored', async () => {
   const open = await client();
-  expect(await said(open, 'x')).toBe('x');
+  expect(await echoOf(open, 'x')).toBe('x');
   const ended = closed(open);
   proxy.cut();
   await ended;
@@ -55,7 +55,7 @@ test('a cut ends open connections and new ones, until it is restored', async () 
   await closed(refused);
   proxy.restore();
   const again = await client();
-  expect(await said(again, 'y')).toBe('y');
+  expect(await echoOf(again, 'y')).toBe('y');
   again.destroy();
 });
 
@@ -78,7 +78,7 @@ test('a delay holds bytes back and keeps their order', async () => {
 
 test('a stall passes nothing on and closes nothing; what was sent meanwhile arrives afterwards', async () => {
   const socket = await client();
-  expect(await said(socket, 'before')).toBe('before');
+  expect(await echoOf(socket, 'before')).toBe('before');
   proxy.stall();
   let arrived = '';
   socket.on('data', (chunk: Buffer) => (arrived += chunk.toString()));

@@ -65,11 +65,11 @@ describe('final blocks are read again through another endpoint', () => {
     await world.chain.mine(2);
     await untilScanned(world);
     const messages = await eventually(() => {
-      const heard = world.received.filter(({ to }) => to === wallet);
-      expect(heard.map((m) => [m.transaction_id, m.phase]).sort()).toEqual(
+      const received = world.received.filter(({ to }) => to === wallet);
+      expect(received.map((m) => [m.transaction_id, m.phase]).sort()).toEqual(
         [hidden, shown].flatMap((hash) => ['confirmed', 'seen'].map((phase) => [hash.slice(2), phase])).sort(),
       );
-      return heard;
+      return received;
     }, inItsTime);
     const { block_number: number } = messages.find(({ transaction_id: id }) => id === hidden.slice(2))!;
     expect(await incidentsOf(watcher)).toMatchObject([

@@ -185,16 +185,16 @@ describe('a fork below the finalized block', () => {
     expect(await resume(watcher, { accept_fork: true })).toMatchObject({ status: 200, body: { accept_fork: true } });
     await eventually(() => {
       // They may overtake each other on the way, which is what versions are for.
-      const heard = world.received
+      const received = world.received
         .filter(({ to }) => to === wallet)
         .map((m) => [m.amount_units, m.version, m.phase].join(' '));
-      expect(heard.sort()).toEqual(['5 1 seen', '5 2 confirmed', '5 3 retracted', '6 1 seen']);
+      expect(received.sort()).toEqual(['5 1 seen', '5 2 confirmed', '5 3 retracted', '6 1 seen']);
     });
     await untilScanned(world);
     await world.chain.mine(3);
     await eventually(() => {
-      const heard = world.received.filter(({ to, amount_units }) => to === wallet && amount_units === '6');
-      expect(heard.map(({ phase }) => phase).sort()).toEqual(['confirmed', 'seen']);
+      const received = world.received.filter(({ to, amount_units }) => to === wallet && amount_units === '6');
+      expect(received.map(({ phase }) => phase).sort()).toEqual(['confirmed', 'seen']);
     });
     expect(await counted(world, wallet)).toEqual([{ amount_units: '6', phase: 'confirmed' }]);
     const [retracted, ...others] = await incidentsOf(watcher);

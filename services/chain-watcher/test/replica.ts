@@ -70,9 +70,9 @@ export async function replicasOf(world: ReplicaSurroundings, networks: unknown):
 function listeningPort(child: ChildProcess, exited: Promise<unknown>): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<number>();
   createInterface({ input: child.stdout! }).on('line', (line) => {
-    const said = JSON.parse(line) as { msg: string; port?: number };
+    const entry = JSON.parse(line) as { msg: string; port?: number };
     if (process.env.TEST_LOG_LEVEL) process.stderr.write(`${line}\n`);
-    if (said.msg === 'listening' && said.port !== undefined) resolve(said.port);
+    if (entry.msg === 'listening' && entry.port !== undefined) resolve(entry.port);
   });
   void exited.then(() => resolve(0));
   return promise;

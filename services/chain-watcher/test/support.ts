@@ -54,8 +54,8 @@ export async function askWindows(watcher: RunningWatcher, ...windows: object[]):
 
 /** Checks that nobody was told the same thing twice. */
 export function expectNothingTwice({ received }: Pick<World, 'received'>): void {
-  const said = received.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
-  expect(new Set(said).size).toBe(said.length);
+  const keys = received.map(({ transaction_id: id, transaction_event_index: at, version }) => `${id} ${at} ${version}`);
+  expect(new Set(keys).size).toBe(keys.length);
 }
 
 /** Height of the chain's newest block. */

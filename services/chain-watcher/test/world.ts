@@ -27,7 +27,7 @@ export type World = {
   publishPaymentCreated(payment: Partial<PaymentCreated> & { recipient: string }): Promise<PaymentCreated>;
   publishPaymentClosed(payment: PaymentCreated, closedAt: Date): Promise<void>;
   /** Publishes any message as the service that owns it would. */
-  publish: Neighbours['say'];
+  publish: Neighbours['publish'];
   close(): Promise<void>;
 };
 
@@ -43,7 +43,7 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
   const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message, { tx }) =>
     tx.afterCommit(() => void received.push(message)),
   );
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [receiveTransfer] } });
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: { payments: [receiveTransfer] } });
   const watchers: RunningWatcher[] = [];
 
   return {
@@ -59,14 +59,14 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     },
     async publishPaymentCreated(changes) {
       const payment = samplePayment(changes);
-      await neighbours.say(PaymentCreated, payment);
+      await neighbours.publish(PaymentCreated, payment);
       return payment;
     },
     async publishPaymentClosed({ payment_id, merchant_id, network, recipient }, closedAt) {
       const closed = { payment_id, merchant_id, network, recipient, closed_at: closedAt.toISOString() };
-      await neighbours.say(PaymentClosed, { ...closed, status: 'EXPIRED' });
+      await neighbours.publish(PaymentClosed, { ...closed, status: 'EXPIRED' });
     },
-    publish: neighbours.say,
+    publish: neighbours.publish,
     async close() {
       for (const watcher of watchers) await watcher.close();
       await neighbours.stop();

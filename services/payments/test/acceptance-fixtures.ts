@@ -60,7 +60,7 @@ export async function observeAgain(
   transfer: TransferObserved,
   change: Partial<TransferObserved>,
 ): Promise<LedgerRow> {
-  await payments.say(TransferObserved, { ...transfer, ...change });
+  await payments.publish(TransferObserved, { ...transfer, ...change });
   return untilRecorded(payments, { ...transfer, ...change });
 }
 
@@ -72,11 +72,11 @@ export const untilDetails = (one: TestPayment, expected: object): Promise<Paymen
   });
 
 export const messagesAbout = (payments: PaymentsUnderTest, one: TestPayment) => ({
-  paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
-  closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
+  paid: payments.received.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
+  closed: payments.received.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
 
-/** How often a payment's being paid was announced; each time has been heard. */
+/** How often a payment's being paid was announced; each time has been received. */
 export async function countPaidMessages(payments: PaymentsUnderTest, one: TestPayment): Promise<number> {
   const { PaymentPaid: sent = 0 } = await countSent(payments, one);
   await eventually(() => expect(messagesAbout(payments, one).paid).toHaveLength(sent));

@@ -10,7 +10,7 @@ export type Order = LimitedMerchant & { key: string; wallet: string; answers: An
 
 /**
  * Holds what was answered against what is in the database and what was said.
- * @param messagesTaken how many PaymentCreated a hearer has taken; without it, what `heard` says.
+ * @param messagesTaken how many PaymentCreated a consumer has taken; without it, `received` counts.
  * @returns what should have been otherwise, each in a sentence.
  */
 export async function checkCreations(
@@ -91,7 +91,7 @@ async function checkRows({ db }: PaymentsUnderTest, orders: readonly Order[]): P
   );
   const merchants = [...new Set(orders.map(({ merchantId }) => merchantId))];
   const found = await findViolations(db, { merchants, answered, limitsStood: true });
-  // What was said is judged below, by what its hearer took.
+  // What was published is judged below, by what its consumer took.
   return found.filter((what) => !what.startsWith('I5 a creation is said once'));
 }
 
@@ -112,22 +112,23 @@ async function checkSessions({ db }: PaymentsUnderTest): Promise<string[]> {
 
 /** Each payment is said once, and the outbox keeps nothing back. */
 async function checkMessages(
-  { db, heard }: PaymentsUnderTest,
+  { db, received }: PaymentsUnderTest,
   orders: readonly Order[],
   messagesTaken?: () => Promise<number>,
 ): Promise<string[]> {
   const merchants = new Set(orders.map(({ merchantId }) => merchantId));
   const created = orders.filter(({ answers }) => answers[0]?.status === 201).length;
-  const said = () => heard.created.filter(({ merchant_id: id }) => merchants.has(id)).map(({ payment_id: id }) => id);
+  const published = () =>
+    received.created.filter(({ merchant_id: id }) => merchants.has(id)).map(({ payment_id: id }) => id);
   const problems = await eventually(
     async () => {
       const { rows } = await db.query<{ waiting: number }>('select count(*)::int as waiting from outbox');
-      const taken = messagesTaken === undefined ? said().length : await messagesTaken();
+      const taken = messagesTaken === undefined ? published().length : await messagesTaken();
       if (rows[0]!.waiting !== 0 || taken < created) throw new Error(`${taken} of ${created} messages were taken`);
       return taken === created ? [] : [`${taken} messages were taken for ${created} payments`];
     },
     { timeoutMs: 90_000 },
   ).catch((error: unknown) => [(error as Error).message]);
-  const twice = said().length - new Set(said()).size;
-  return twice === 0 ? problems : [...problems, `${twice} payments were heard of twice`];
+  const twice = published().length - new Set(published()).size;
+  return twice === 0 ? problems : [...problems, `${twice} payments were announced twice`];
 }

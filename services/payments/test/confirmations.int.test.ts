@@ -52,12 +52,16 @@ const scannedTo = (height: number) => payments.stubs.tips.heights.set(network, h
 const BLOCK = 5_000;
 const firstSeen = { block_number: BLOCK, confirmations: 1, confirmations_required: 12 };
 
-/** A payment whose transfer was seen as the newest block's, and of which nothing more is heard. */
+/** A payment whose transfer was seen as the newest block's, and of which nothing more is received. */
 async function checkingPayment() {
   const one = await newPayment(payments);
   const seen = await one.observe(firstSeen);
   await untilSeen(one, 1);
-  return { one, seen, say: (news: Partial<TransferObserved>) => payments.say(TransferObserved, { ...seen, ...news }) };
+  return {
+    one,
+    seen,
+    publish: (news: Partial<TransferObserved>) => payments.publish(TransferObserved, { ...seen, ...news }),
+  };
 }
 
 describe('the confirmations of a payment that is CHECKING', () => {
@@ -109,16 +113,16 @@ describe('the confirmations of a payment that is CHECKING', () => {
 
 describe('the confirmations of a transfer that a reorg removed', () => {
   test('are not shown, and those of its new block are not counted by blocks scanned before', async () => {
-    const { one, say } = await checkingPayment();
+    const { one, publish } = await checkingPayment();
     scannedTo(BLOCK + 9);
     await untilSeen(one, 10);
     // From here on chain-watcher says nothing, so what is known of it is from before the reorganisation.
     payments.stubs.tips.before = () => new Promise(() => {});
-    await say({ phase: 'retracted', version: 2, confirmations: 0 });
+    await publish({ phase: 'retracted', version: 2, confirmations: 0 });
     await eventually(async () =>
       expect(await view(one)).toMatchObject({ payment: { status: 'PENDING' }, confirmations: null }),
     );
-    await say({ ...firstSeen, version: 3, block_number: BLOCK + 2 });
+    await publish({ ...firstSeen, version: 3, block_number: BLOCK + 2 });
     await untilSeen(one, 1);
     expect((await one.details()).transaction).toMatchObject({ confirmations: 1 });
   });

@@ -4,13 +4,13 @@ import type { WithTransfer } from '../src/queries/payment-views.ts';
 import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
 import { confirmationsBy, withProgress, type WithProgress } from '../src/views/confirmations.ts';
 
-/** A transfer in block 100, heard of 10 s before it was read, at 50 000 of this process's clock. */
-const heardOf = { confirmations: 1, confirmations_required: 12 };
+/** A transfer in block 100, observed 10 s before it was read, at 50 000 of this process's clock. */
+const observed = { confirmations: 1, confirmations_required: 12 };
 const READ_AT = 50_000;
 const NEWS_AT = READ_AT - 10_000;
 const confirmations = (
   height: number,
-  { askedAt = READ_AT, ...ledger }: Partial<typeof heardOf & { askedAt: number; network: string }> = {},
+  { askedAt = READ_AT, ...ledger }: Partial<typeof observed & { askedAt: number; network: string }> = {},
 ) =>
   confirmationsBy(
     {
@@ -21,7 +21,7 @@ const confirmations = (
       askedAt,
     },
     {
-      ...{ network: 'local', transaction_id: 'ab', block_number: 100n, ...heardOf, ...ledger },
+      ...{ network: 'local', transaction_id: 'ab', block_number: 100n, ...observed, ...ledger },
       // The database's clock says something else altogether.
       ...{ observed_at: new Date('2020-01-01T00:00:00.000Z'), read_at: new Date('2020-01-01T00:00:10.000Z') },
     },

@@ -27,7 +27,7 @@ export type CampaignReport = {
  * asks again with the same key, as the contract says, until it is decided.
  * @param random from 0 up to, and without, 1: which session is hit when and how. What that hits is up to the machine.
  * @param meanwhile something more that goes wrong, from the time when about half is decided.
- * @param messagesHandled how many PaymentCreated a hearer has taken for good, where `heard` cannot know because its own database fails too.
+ * @param messagesHandled how many PaymentCreated a consumer has taken for good, where `received` cannot know because its own database fails too.
  * @throws when something is not decided after very many attempts.
  */
 export async function createWhileSessionsEnd(

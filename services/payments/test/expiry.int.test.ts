@@ -65,7 +65,7 @@ describe('an overdue payment', () => {
     payments.stubs.chain.scannedThrough = minutesAgo(9);
     await expires(one);
     await eventually(() =>
-      expect(payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toMatchObject([
+      expect(payments.received.closed.filter(({ payment_id: id }) => id === one.payment.payment_id)).toMatchObject([
         { status: 'EXPIRED', merchant_id: one.merchantId, network: 'local' },
       ]),
     );
@@ -110,7 +110,7 @@ describe('an overdue payment', () => {
     payments.stubs.chain.scannedThrough = minutesAgo(0);
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
     await eventually(() =>
-      expect(payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
+      expect(payments.received.paid.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
     );
   });
 
@@ -152,7 +152,7 @@ describe('an overdue payment', () => {
   test('does not expire by an answer older than the ledger’s version of its transfer', async () => {
     const one = await overduePayment(10);
     const seen = transferFor(one.merchantId, one.payment, { block_timestamp: wholeSecond(minutesAgo(20), 0) });
-    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
+    await payments.publish(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
     await eventually(async () => {
       const { rows } = await payments.db.query('select from transfer where transaction_id = $1', [seen.transaction_id]);
       expect(rows).toHaveLength(1);
@@ -176,13 +176,13 @@ describe('an overdue payment', () => {
       expect(rows).toHaveLength(1);
     });
     expect(await one.details()).toMatchObject({ status: 'EXPIRED', transaction: null, unmatched_transfers: [] });
-    await payments.say(TransferObserved, { ...seen, phase: 'confirmed', version: 2 });
+    await payments.publish(TransferObserved, { ...seen, phase: 'confirmed', version: 2 });
     await eventually(async () => expect(await statusOf(one)).toBe('PAID'));
     // It was announced as closed when it expired.
     expect(await countSent(payments, one)).toEqual({ PaymentCreated: 1, PaymentClosed: 1, PaymentPaid: 1 });
-    for (const heard of [payments.heard.paid, payments.heard.closed]) {
+    for (const received of [payments.received.paid, payments.received.closed]) {
       await eventually(() =>
-        expect(heard.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
+        expect(received.filter(({ payment_id: id }) => id === one.payment.payment_id)).toHaveLength(1),
       );
     }
   });
@@ -254,9 +254,9 @@ describe('an overdue payment', () => {
       );
       expect(json.payments).toEqual([]);
     });
-    // One merchant's messages are heard two at a time.
+    // One merchant's messages are received two at a time.
     await eventually(
-      () => expect(payments.heard.closed.filter(({ payment_id: id }) => ids.has(id))).toHaveLength(all.length),
+      () => expect(payments.received.closed.filter(({ payment_id: id }) => ids.has(id))).toHaveLength(all.length),
       { timeoutMs: 100_000 },
     );
   });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => payments.close());
 
 const createdMessages = (paymentId: string) =>
-  payments.heard.created.filter(({ payment_id: heard }) => heard === paymentId);
+  payments.received.created.filter(({ payment_id: received }) => received === paymentId);
 
 test('without the broker payments are created, and their messages go out once it is back', async () => {
   payments.faults.broker.cut();

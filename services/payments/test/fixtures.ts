@@ -82,7 +82,7 @@ export async function newPayment(payments: PaymentsUnderTest, order: Partial<Ord
     /** Says that a transfer of the payment's amount was seen, or what the test changes about that. */
     observe: (transfer: Partial<TransferObserved> = {}) => {
       const message = transferFor(merchantId, payment, transfer);
-      return payments.say(TransferObserved, message).then(() => message);
+      return payments.publish(TransferObserved, message).then(() => message);
     },
     /** Makes the payment this much older, its window included. */
     age: (minutes: number) =>
@@ -105,7 +105,7 @@ async function readDetails(
   return answer.json.found[0]!.payment;
 }
 
-/** How often each message about a payment has been sent: what was committed counts, heard or not. */
+/** How often each message about a payment has been sent: what was committed counts, received or not. */
 export async function countSent({ db }: PaymentsUnderTest, { payment }: TestPayment): Promise<Record<string, number>> {
   const { rows } = await db.query<{ name: string; count: number }>(
     `select name, count(*)::int from (select name, body from outbox union all select name, body from sent_message) as message

@@ -56,7 +56,7 @@ test.each(['creation-written', 'commit-allowed'])(
     await hungUp(merchantId, [create(payments, merchantId, order, impatient())]);
     expect(await stored(merchantId)).toEqual([]);
     expect((await create(payments, merchantId, { ...order, key: newKey() })).status).toBe(201);
-    await eventually(() => expect(payments.heard.created).toHaveLength(1));
+    await eventually(() => expect(payments.received.created).toHaveLength(1));
     expect(await stored(merchantId)).toHaveLength(1);
   },
 );
@@ -76,7 +76,7 @@ test('what reaches a frozen process, and whose caller has hung up when it goes o
   payments = await startPayments();
   const { merchantId, payment } = await newPayment(payments);
   // The relay is idle again, so that the process holds no other transaction.
-  await eventually(() => expect(payments.heard.created).toHaveLength(1));
+  await eventually(() => expect(payments.received.created).toHaveLength(1));
   const other = await newMerchant(payments);
   const cancel = `/merchants/${merchantId}/payments/${payment.payment_id}/cancel`;
   payments.pause();

@@ -135,10 +135,10 @@ describe('the invariants', () => {
   });
 
   test('count a message once that was received and is still in the outbox', async () => {
-    const { rows: heard } = await db.query<{ message_id: string; name: string; body: string }>(
+    const { rows: received } = await db.query<{ message_id: string; name: string; body: string }>(
       'select message_id::text, name, body from outbox',
     );
-    expect(await findViolations(db, { heard })).toEqual([]);
-    expect(await violationsAfter('delete from outbox', { heard })).toEqual([]);
+    expect(await findViolations(db, { received })).toEqual([]);
+    expect(await violationsAfter('delete from outbox', { received })).toEqual([]);
   });
 });

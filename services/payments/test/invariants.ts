@@ -9,8 +9,8 @@ export type Observations = {
   merchants?: readonly string[];
   /** Every 201 that a creation answered, replays included. */
   answered?: readonly { merchantId: string; idempotencyKey: string; body: string }[];
-  /** Messages that have left the outbox since, as those that hear them got them; null where nobody kept them: then they are not judged. */
-  heard?: readonly SentMessage[] | null;
+  /** Messages that have left the outbox since, as their consumers got them; null where nobody kept them: then they are not judged. */
+  received?: readonly SentMessage[] | null;
   /** Payments that were PAID at an earlier look. */
   wasPaid?: readonly string[];
   /** True where no limit was ever lowered and no package was begun, so that no count can be above its limit. */
@@ -149,8 +149,8 @@ type Row = {
 type Payload = Partial<Row> & { expected_amount?: string };
 
 /** I7, I10: of each payment it was said once that it was created, once that it closed, and once that it was paid. */
-async function findMessages(db: Queryable, { merchants, heard = [] }: Observations): Promise<string[]> {
-  if (heard === null) return [];
+async function findMessages(db: Queryable, { merchants, received = [] }: Observations): Promise<string[]> {
+  if (received === null) return [];
   const { rows: waiting } = await db.query<SentMessage>(
     `select message_id::text, name, body from outbox o where name in ('PaymentCreated', 'PaymentClosed', 'PaymentPaid') and ${inScope('o')}`,
     [merchants ?? null],
@@ -161,9 +161,9 @@ async function findMessages(db: Queryable, { merchants, heard = [] }: Observatio
     [merchants ?? null],
   );
   // The relay deletes a row after it was sent, so a message may be here and there.
-  const said = new Map([...heard, ...waiting].map((message) => [message.message_id, message]));
+  const messages = new Map([...received, ...waiting].map((message) => [message.message_id, message]));
   const byPayment = new Map<string, { name: string; payload: Payload }[]>();
-  for (const { name, body } of said.values()) {
+  for (const { name, body } of messages.values()) {
     const payload = JSON.parse(body) as Payload;
     const id = payload.payment_id ?? '';
     byPayment.set(id, [...(byPayment.get(id) ?? []), { name, payload }]);

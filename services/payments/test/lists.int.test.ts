@@ -183,5 +183,8 @@ async function change(merchantId: string, payment: Payment, kind: number): Promi
     await payments.call('POST', path);
     return;
   }
-  await payments.say(TransferObserved, transferFor(merchantId, payment, { phase: kind === 1 ? 'seen' : 'confirmed' }));
+  await payments.publish(
+    TransferObserved,
+    transferFor(merchantId, payment, { phase: kind === 1 ? 'seen' : 'confirmed' }),
+  );
 }

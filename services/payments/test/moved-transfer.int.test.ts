@@ -48,7 +48,7 @@ async function race({
   const holder = await payments.db.connect();
   await holder.query('begin; set local idle_in_transaction_session_timeout = 0');
   await holder.query('select from payment where payment_id = $1 for update', [olderId]);
-  await payments.say(TransferObserved, moved);
+  await payments.publish(TransferObserved, moved);
   await eventually(async () => expect(await waiting()).toBe(1));
   let isAnswered = false;
   const accepting = accept(payments, other, transfer).finally(() => (isAnswered = true));

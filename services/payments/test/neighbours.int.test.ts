@@ -38,7 +38,7 @@ test('transfers to a wallet that is locked hold up no other transfer, no creatio
     `select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`,
     [network, wallet],
     async () => {
-      await payments.sayAll(TransferObserved, dust);
+      await payments.publishAll(TransferObserved, dust);
       let done = false;
       const [creations, probes] = await Promise.all([
         createUntil(payments, creating, () => done),
@@ -61,7 +61,7 @@ test('a transfer whose payment is locked waits for it alone', async () => {
   const others = await Promise.all(Array.from({ length: 5 }, () => newPayment(payments, {}, merchantId)));
   const id = locked.payment.payment_id;
   await whileLocked('select from payment where payment_id = $1 for update', [id], async () => {
-    await payments.sayAll(
+    await payments.publishAll(
       TransferObserved,
       [locked, ...others].map(({ payment }) =>
         transferFor(merchantId, payment, { phase: 'confirmed', confirmations: 2 }),
@@ -80,7 +80,7 @@ test('requests and messages of a merchant whose gate is locked hold up no other 
       ...policyOf(locked!, { policy_version: position + 2 }),
       changed_at: new Date().toISOString(),
     }));
-    await payments.sayAll(AccessChanged, policies);
+    await payments.publishAll(AccessChanged, policies);
     let waiting = 24;
     const kept = Array.from({ length: waiting }, () =>
       create(payments, locked!, {}, { once: true }).finally(() => (waiting -= 1)),

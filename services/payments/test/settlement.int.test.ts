@@ -31,9 +31,9 @@ const taken = (transfer: TransferObserved): Promise<Record<string, unknown>> =>
     return rows[0];
   });
 
-const said = (one: TestPayment) => ({
-  paid: payments.heard.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
-  closed: payments.heard.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
+const publishedFor = (one: TestPayment) => ({
+  paid: payments.received.paid.filter(({ payment_id: id }) => id === one.payment.payment_id),
+  closed: payments.received.closed.filter(({ payment_id: id }) => id === one.payment.payment_id),
 });
 
 const confirmed = { phase: 'confirmed', version: 2, confirmations: 2 } as const;
@@ -50,11 +50,11 @@ describe('a transfer of the exact amount', () => {
       confirmations_required: 2,
     };
     expect(await reaches(one, { status: 'CHECKING' })).toMatchObject({ transaction, paid_at: null });
-    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    await payments.publish(TransferObserved, { ...seen, ...confirmed });
     const paid = await reaches(one, { status: 'PAID', transaction: { ...transaction, confirmations: 2 } });
     expect(paid.unmatched_transfers).toEqual([]);
     await eventually(() =>
-      expect(said(one)).toEqual({
+      expect(publishedFor(one)).toEqual({
         paid: [
           {
             payment_id: one.payment.payment_id,
@@ -74,20 +74,20 @@ describe('a transfer of the exact amount', () => {
   test('pays once, however often and in whatever order its messages come', async () => {
     const one = await newPayment(payments);
     const seen = transferFor(one.merchantId, one.payment);
-    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    await payments.publish(TransferObserved, { ...seen, ...confirmed });
     await reaches(one, { status: 'PAID' });
     // Each in a message of its own, so that the ledger's version and not the inbox has to hold them off.
     const late = [seen, { ...seen, ...confirmed }, { ...seen, ...confirmed }];
     const ids = late.map(() => randomUUID());
-    for (const [index, message] of late.entries()) await payments.say(TransferObserved, message, ids[index]);
-    await payments.say(TransferObserved, { ...seen, ...confirmed, version: 3, confirmations: 9 });
+    for (const [index, message] of late.entries()) await payments.publish(TransferObserved, message, ids[index]);
+    await payments.publish(TransferObserved, { ...seen, ...confirmed, version: 3, confirmations: 9 });
     await reaches(one, { status: 'PAID', transaction: { confirmations: 9 } });
     await eventually(async () => {
       const { rows } = await payments.db.query('select from inbox where message_id = any($1::uuid[])', [ids]);
       expect(rows).toHaveLength(late.length);
     });
     expect(await countSent(payments, one)).toEqual({ PaymentCreated: 1, PaymentPaid: 1, PaymentClosed: 1 });
-    await eventually(() => expect(said(one).paid).toHaveLength(1));
+    await eventually(() => expect(publishedFor(one).paid).toHaveLength(1));
   });
 
   test('pays once when many come at once, and the others are duplicates', async () => {
@@ -98,7 +98,7 @@ describe('a transfer of the exact amount', () => {
     expect(details.unmatched_transfers).toHaveLength(7);
     expect(new Set(details.unmatched_transfers.map(({ reason }) => reason))).toEqual(new Set(['duplicate']));
     expect(await countSent(payments, one)).toMatchObject({ PaymentPaid: 1 });
-    await eventually(() => expect(said(one).paid).toHaveLength(1));
+    await eventually(() => expect(publishedFor(one).paid).toHaveLength(1));
   });
 
   test('of a token with 18 decimals is compared exactly: one base unit more is overpaid, one less underpaid', async () => {
@@ -126,9 +126,9 @@ describe('a reorg', () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
     await reaches(one, { status: 'CHECKING' });
-    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2, confirmations: 0 });
+    await payments.publish(TransferObserved, { ...seen, phase: 'retracted', version: 2, confirmations: 0 });
     await reaches(one, { status: 'PENDING', transaction: null, unmatched_transfers: [] });
-    await payments.say(TransferObserved, { ...seen, phase: 'confirmed', version: 4, block_number: 1240 });
+    await payments.publish(TransferObserved, { ...seen, phase: 'confirmed', version: 4, block_number: 1240 });
     await reaches(one, { status: 'PAID', transaction: { block_number: 1240 } });
   });
 
@@ -138,16 +138,16 @@ describe('a reorg', () => {
     await reaches(one, { status: 'CHECKING' });
     const second = await one.observe(confirmed);
     expect(await taken(second)).toMatchObject({ reason: 'duplicate' });
-    await payments.say(TransferObserved, { ...first, phase: 'retracted', version: 2 });
+    await payments.publish(TransferObserved, { ...first, phase: 'retracted', version: 2 });
     await reaches(one, { status: 'PAID', transaction: { transaction_id: second.transaction_id } });
-    await eventually(() => expect(said(one).paid).toHaveLength(1));
+    await eventually(() => expect(publishedFor(one).paid).toHaveLength(1));
   });
 
   test('that brings the transfer back with another amount leaves the payment waiting', async () => {
     const one = await newPayment(payments, { amount: '5' });
     const seen = await one.observe();
     await reaches(one, { status: 'CHECKING' });
-    await payments.say(TransferObserved, { ...seen, version: 3, amount_units: '4000000' });
+    await payments.publish(TransferObserved, { ...seen, version: 3, amount_units: '4000000' });
     await reaches(one, {
       status: 'PENDING',
       transaction: null,
@@ -159,7 +159,7 @@ describe('a reorg', () => {
     const one = await newPayment(payments);
     const seen = await one.observe();
     await reaches(one, { status: 'CHECKING' });
-    await payments.say(TransferObserved, {
+    await payments.publish(TransferObserved, {
       ...seen,
       ...confirmed,
       block_timestamp: wholeSecond(one.payment.expires_at, 1),
@@ -171,7 +171,7 @@ describe('a reorg', () => {
     const one = await newPayment(payments);
     const seen = await one.observe({ phase: 'confirmed' });
     const paid = await reaches(one, { status: 'PAID' });
-    await payments.say(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
+    await payments.publish(TransferObserved, { ...seen, phase: 'retracted', version: 2 });
     const { incidents } = await eventually(async () => {
       const { json } = await payments.call<{ incidents: object[] }>('GET', `/payments/${one.payment.payment_id}`);
       expect(json.incidents).toHaveLength(1);
@@ -248,7 +248,7 @@ describe('cancelling', () => {
       cancelled_at: expect.stringMatching(/Z$/),
     });
     await eventually(() =>
-      expect(said(one).closed).toMatchObject([{ status: 'CANCELLED', closed_at: answer.json.cancelled_at }]),
+      expect(publishedFor(one).closed).toMatchObject([{ status: 'CANCELLED', closed_at: answer.json.cancelled_at }]),
     );
     expect((await one.cancel()).status).toBe(409);
   });
@@ -282,11 +282,13 @@ describe('cancelling', () => {
       status: 'CANCELLED',
       unmatched_transfers: [{ reason: 'after_cancel' }],
     });
-    await payments.say(TransferObserved, { ...seen, ...confirmed });
+    await payments.publish(TransferObserved, { ...seen, ...confirmed });
     const paid = await reaches(one, { status: 'PAID', transaction: { transaction_id: seen.transaction_id } });
     expect(paid.cancelled_at).not.toBeNull();
     expect(await countSent(payments, one)).toEqual({ PaymentCreated: 1, PaymentPaid: 1, PaymentClosed: 1 });
-    await eventually(() => expect(said(one)).toEqual({ paid: [expect.anything()], closed: [expect.anything()] }));
+    await eventually(() =>
+      expect(publishedFor(one)).toEqual({ paid: [expect.anything()], closed: [expect.anything()] }),
+    );
   });
 
   test('of a payment that races a transfer has one winner', async () => {
@@ -307,7 +309,7 @@ describe('cancelling', () => {
       // Cancelled a moment later than the block's second, the payment is revived, which is a win for the money.
       if (inTime) expect(Date.parse(details.cancelled_at ?? '')).toBeGreaterThan(Date.parse(one.payment.created_at));
       else expect(details.status).toBe(cancelled ? 'CANCELLED' : 'PAID');
-      await eventually(() => expect(said(one).paid).toHaveLength(details.status === 'PAID' ? 1 : 0));
+      await eventually(() => expect(publishedFor(one).paid).toHaveLength(details.status === 'PAID' ? 1 : 0));
     }
   });
 });

@@ -242,7 +242,7 @@ describe('account status', () => {
 test('the usage history counts each payment on the UTC day of its creation', async () => {
   const merchantId = await world.register();
   const created = (createdAt: string): Promise<void> =>
-    world.say(PaymentCreated, {
+    world.publish(PaymentCreated, {
       payment_id: newId('pay'),
       merchant_id: merchantId,
       network: 'local',

@@ -28,7 +28,7 @@ export async function startWorld() {
   });
   const received: AccessChanged[] = [];
   const receivePolicy = on(AccessChanged, 'access-changed', async (message) => void received.push(message));
-  const neighbours = await startNeighbours({ amqpUrl: broker.url, hears: { payments: [receivePolicy] } });
+  const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: { payments: [receivePolicy] } });
   const pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
 
   async function call(method: 'GET' | 'POST', path: string, body?: object, token = internalToken): Promise<Answer> {
@@ -46,11 +46,11 @@ export async function startWorld() {
     /** An operator's change, with an author. */
     change: (merchantId: string, action: string, fields: object = {}) =>
       call('POST', `/merchants/${merchantId}/${action}`, { actor: 'olga', reason: 'test', ...fields }),
-    say: neighbours.say,
+    publish: neighbours.publish,
     /** As `say`, but waits until quota has taken the message, whatever it made of it. */
     async sayUntilTaken<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T): Promise<void> {
       const messageId = randomUUID();
-      await neighbours.say(message, payload, messageId);
+      await neighbours.publish(message, payload, messageId);
       await eventually(async () => {
         const { rowCount } = await pool.query('select from inbox where message_id = $1', [messageId]);
         if (rowCount === 0) throw new Error(`${message.name} was not taken`);
@@ -70,7 +70,7 @@ export async function startWorld() {
         registered_at: '2026-01-31T12:00:00.000Z',
         ...over,
       };
-      await neighbours.say(MerchantRegistered, merchant);
+      await neighbours.publish(MerchantRegistered, merchant);
       await eventually(async () => {
         const { status } = await call('GET', `/merchants/${merchant.merchant_id}/policy`);
         if (status !== 200) throw new Error(`policy answers ${status}`);

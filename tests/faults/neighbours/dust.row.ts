@@ -40,7 +40,7 @@ export const row: Row = {
 
     const target = await newPayment(payments, {}, dusty);
     const count = runs ?? TRANSFERS;
-    await payments.sayAll(TransferObserved, dustOn(target, count));
+    await payments.publishAll(TransferObserved, dustOn(target, count));
     let drained = false;
     const [drainedMs, honestMs, noisy, probes] = await Promise.all([
       untilRecorded(payments, target.payment.merchant_wallet, count).finally(() => (drained = true)),

@@ -10,7 +10,7 @@ const TRANSFERS = 3_000;
 /** All are in the queue before the replicas may consume the first. @returns how many are settled a second, by the database's clock. */
 async function rateOf(payments: PaymentsUnderTest, transfers: readonly TransferObserved[]): Promise<string> {
   payments.faults.broker.cut();
-  await payments.sayAll(TransferObserved, transfers);
+  await payments.publishAll(TransferObserved, transfers);
   await eventually(async () => {
     const waiting = await payments.queueSize('payments.transfer-observed');
     if (waiting < transfers.length) throw new Error(`${waiting} of ${transfers.length} messages are in the queue`);

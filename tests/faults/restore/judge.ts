@@ -51,11 +51,11 @@ export async function violations(url: string, known: readonly Order[]): Promise<
       },
       { timeoutMs: 60_000, intervalMs: 250 },
     );
-    const heard = await db.query<{ message_id: string; name: string; body: string }>(
+    const received = await db.query<{ message_id: string; name: string; body: string }>(
       'select message_id::text, name, body from sent_message',
     );
     const answered = known.map(({ shop, key, body }) => ({ merchantId: shop.merchantId, idempotencyKey: key, body }));
-    return [...(await findViolations(db, { answered, heard: heard.rows })), ...(await uncounted(db))];
+    return [...(await findViolations(db, { answered, received: received.rows })), ...(await uncounted(db))];
   });
 }
 

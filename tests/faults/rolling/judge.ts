@@ -28,7 +28,7 @@ export async function judge(stack: JourneyStack, traffic: Traffic): Promise<stri
       idempotencyKey,
       body: text,
     }));
-    broken.push(...(await findViolations(db, { answered, heard: null, limitsStood: true })));
+    broken.push(...(await findViolations(db, { answered, received: null, limitsStood: true })));
     for (const service of serviceNames) {
       const { rows } = await db.query<{ count: number }>(
         `select count(*)::int as count from ${serviceSchemas[service].schema}.outbox`,

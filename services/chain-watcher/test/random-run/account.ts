@@ -15,8 +15,8 @@ const wantedPerMinute: Record<string, number> = {
   'wallets watched': 8,
   'payments announced late': 4,
   reorganisations: 4,
-  'messages heard': 60,
-  'heard: retracted': 2,
+  'messages received': 60,
+  'received: retracted': 2,
   'transactions moved by a reorganisation': 3,
   'transactions replaced by a reorganisation': 1,
   'requests to endpoints': 100,
@@ -96,9 +96,9 @@ function chainCounts({ maker, announcer }: RandomWorld, { told, spans, chronicle
 
 const names: Record<ReplicaStep['kind'], string> = { kill: 'killed', terminate: 'terminated', pause: 'paused' };
 
-function serviceCounts({ keeper }: RandomWorld, { heard, stored, chronicle }: Evidence): Counts {
-  const said = [...new Map(heard.map((one) => [one.messageId, one.said])).values()];
-  const of = (phase: string) => said.filter((one) => one.phase === phase);
+function serviceCounts({ keeper }: RandomWorld, { received, stored, chronicle }: Evidence): Counts {
+  const observed = [...new Map(received.map((one) => [one.messageId, one.message])).values()];
+  const of = (phase: string) => observed.filter((one) => one.phase === phase);
   const confirmed = new Set(
     of('confirmed').map((one) => `${one.transaction_id} ${one.transaction_event_index} ${one.version}`),
   );
@@ -112,9 +112,9 @@ function serviceCounts({ keeper }: RandomWorld, { heard, stored, chronicle }: Ev
     ),
     ['of those, leaders', keeper.counts.ofLeader],
     ['terms of leaders', stored.cursor?.epoch ?? 0],
-    ['messages heard', heard.length],
-    ['heard more than once', heard.length - said.length],
-    ...(['seen', 'confirmed', 'retracted'] as const).map((phase) => [`heard: ${phase}`, of(phase).length] as const),
+    ['messages received', received.length],
+    ['received more than once', received.length - observed.length],
+    ...(['seen', 'confirmed', 'retracted'] as const).map((phase) => [`received: ${phase}`, of(phase).length] as const),
     ['confirmed transfers taken back', takenBack.length],
     ['taken back because of a node that was behind', of('retracted').filter(isStale).length],
     ['wallets no longer watched', stored.watches.find(({ state }) => state === 'ended')?.count ?? 0],

@@ -9,7 +9,7 @@ export type Evidence = {
   /** Every transfer of the canonical chain. */
   told: readonly ToldTransfer[];
   stored: Stored;
-  heard: readonly ReceivedMessage[];
+  received: readonly ReceivedMessage[];
   chronicle: ChainHistory;
   token: string;
   spans: readonly Span[];
@@ -83,21 +83,21 @@ function judgeInventions(evidence: Evidence, history: Map<string, ToldTransfer>)
 }
 
 function judgeMessages(evidence: Evidence, history: Map<string, ToldTransfer>): string[] {
-  const { heard } = evidence;
+  const { received } = evidence;
   const broken: string[] = [];
-  for (const copies of Map.groupBy(heard, ({ messageId }) => messageId).values()) {
+  for (const copies of Map.groupBy(received, ({ messageId }) => messageId).values()) {
     if (new Set(copies.map(({ body }) => body)).size > 1)
       broken.push(`one message id, several contents: ${copies.map(({ body }) => body).join(' / ')}`);
   }
-  const byEvent = Map.groupBy(heard, ({ said }) => eventOf(transferOf(said)));
+  const byEvent = Map.groupBy(received, ({ message }) => eventOf(transferOf(message)));
   const stored = Map.groupBy(evidence.stored.transfers, eventOf);
   for (const event of new Set([...byEvent.keys(), ...stored.keys()])) {
     const what = judgeEvent(byEvent.get(event) ?? [], stored.get(event) ?? []);
     if (what !== null) broken.push(`${what}: ${tellStory(evidence, parseEvent(event))}`);
   }
-  for (const { said } of heard) {
-    const what = judgeMessage(evidence, said, history);
-    if (what !== null) broken.push(`${what}: ${JSON.stringify(said)}: ${tellStory(evidence, transferOf(said))}`);
+  for (const { message } of received) {
+    const what = judgeMessage(evidence, message, history);
+    if (what !== null) broken.push(`${what}: ${JSON.stringify(message)}: ${tellStory(evidence, transferOf(message))}`);
   }
   return broken;
 }
@@ -105,14 +105,14 @@ function judgeMessages(evidence: Evidence, history: Map<string, ToldTransfer>): 
 const nextPhases = { seen: ['confirmed', 'retracted'], confirmed: ['retracted'], retracted: ['seen'] };
 
 /** Everything said of one event: each version once, in an order that makes sense, ending with what the table says. */
-function judgeEvent(heard: readonly ReceivedMessage[], rows: readonly StoredTransfer[]): string | null {
-  const messages = [...new Map(heard.map((one) => [one.messageId, one.said])).values()];
+function judgeEvent(received: readonly ReceivedMessage[], rows: readonly StoredTransfer[]): string | null {
+  const messages = [...new Map(received.map((one) => [one.messageId, one.message])).values()];
   messages.sort((a, b) => a.version - b.version);
   if (messages.some(({ version }, position) => version !== position + 1))
     return 'versions with a gap, or one version twice';
   const latest = rows.toSorted((a, b) => a.version - b.version).at(-1);
   const last = messages.at(-1);
-  if (latest === undefined || last === undefined) return 'only stored, or only said';
+  if (latest === undefined || last === undefined) return 'only stored, or only published';
   const isSame =
     last.version === latest.version && last.phase === latest.phase && last.block_hash.slice(2) === latest.blockHash;
   if (!isSame) return 'what was said last is not what the table says';
@@ -124,19 +124,19 @@ function judgeEvent(heard: readonly ReceivedMessage[], rows: readonly StoredTran
 }
 
 /** One message, held against everything that ever was. */
-function judgeMessage(evidence: Evidence, said: Observed, history: Map<string, ToldTransfer>): string | null {
-  const told = transferOf(said);
+function judgeMessage(evidence: Evidence, message: Observed, history: Map<string, ToldTransfer>): string | null {
+  const told = transferOf(message);
   const real = history.get(`${eventOf(told)} ${told.blockHash}`);
-  const block = evidence.chronicle.find(said.block_hash);
+  const block = evidence.chronicle.find(message.block_hash);
   if (real === undefined || block === undefined) return 'said, but no block ever held it';
   if (FIELDS.some((field) => told[field] !== real[field])) return 'said otherwise than it was';
-  if (said.phase === 'confirmed') {
-    if (said.confirmations < said.confirmations_required) return 'confirmed with too few confirmations';
+  if (message.phase === 'confirmed') {
+    if (message.confirmations < message.confirmations_required) return 'confirmed with too few confirmations';
     const had = block.tallest - told.blockNumber + 1;
     if (had < evidence.confirmationsFor(told.units))
       return `confirmed, but its block never had more than ${had} confirmations`;
   }
-  if (said.phase === 'retracted' && !block.everOrphaned && !wasContradicted(evidence.chronicle, told.blockNumber))
+  if (message.phase === 'retracted' && !block.everOrphaned && !wasContradicted(evidence.chronicle, told.blockNumber))
     return 'retracted, but nothing ever spoke against its block';
   return null;
 }
@@ -152,15 +152,17 @@ function wasContradicted(chronicle: ChainHistory, height: number): boolean {
  * A confirmed transfer that is taken back needs somebody to look at it. A chain that kept its word must not stop a network, and a reading that
  * could have known better must not need an audit.
  */
-function judgeIncidents({ heard, stored, hides }: Evidence): string[] {
+function judgeIncidents({ received, stored, hides }: Evidence): string[] {
   const broken: string[] = [];
   const told = stored.incidents.map(({ detail }) => detail).join('\n');
-  for (const messages of Map.groupBy(heard, ({ said }) => eventOf(transferOf(said))).values()) {
+  for (const messages of Map.groupBy(received, ({ message }) => eventOf(transferOf(message))).values()) {
     const wasConfirmed = new Set(
-      messages.filter(({ said }) => said.phase === 'confirmed').map(({ said }) => said.version),
+      messages.filter(({ message }) => message.phase === 'confirmed').map(({ message }) => message.version),
     );
-    const takenBack = messages.find(({ said }) => said.phase === 'retracted' && wasConfirmed.has(said.version - 1));
-    if (takenBack !== undefined && !told.includes(takenBack.said.transaction_id))
+    const takenBack = messages.find(
+      ({ message }) => message.phase === 'retracted' && wasConfirmed.has(message.version - 1),
+    );
+    if (takenBack !== undefined && !told.includes(takenBack.message.transaction_id))
       broken.push(`a confirmed transfer was taken back without an incident: ${takenBack.body}`);
   }
   for (const { kind, detail } of stored.incidents) {
@@ -172,12 +174,12 @@ function judgeIncidents({ heard, stored, hides }: Evidence): string[] {
   return broken;
 }
 
-function transferOf(said: Observed): ToldTransfer {
+function transferOf(message: Observed): ToldTransfer {
   return {
-    ...{ transaction: said.transaction_id, position: said.transaction_event_index },
-    ...{ blockNumber: said.block_number, blockHash: said.block_hash.slice(2) },
-    timestamp: Date.parse(said.block_timestamp) / 1000,
-    ...{ from: said.from.toLowerCase(), to: said.to.toLowerCase(), units: said.amount_units },
+    ...{ transaction: message.transaction_id, position: message.transaction_event_index },
+    ...{ blockNumber: message.block_number, blockHash: message.block_hash.slice(2) },
+    timestamp: Date.parse(message.block_timestamp) / 1000,
+    ...{ from: message.from.toLowerCase(), to: message.to.toLowerCase(), units: message.amount_units },
   };
 }
 
@@ -194,10 +196,11 @@ function tellStory(evidence: Evidence, event: Pick<ToldTransfer, 'transaction' |
     .filter(({ receipts }) => receipts.some(({ transactionHash }) => transactionHash.slice(2) === event.transaction))
     .map(({ block, isOrphaned, tallest }) => ({ number: Number(block.number), hash: block.hash, isOrphaned, tallest }));
   const rows = evidence.stored.transfers.filter(isIt);
-  const said = evidence.heard
-    .filter((one) => isIt(transferOf(one.said)))
+  const messages = evidence.received
+    .filter((one) => isIt(transferOf(one.message)))
     .map(
-      (one) => `${one.said.version} ${one.said.phase} in ${one.said.block_number} ${one.said.block_hash.slice(0, 10)}`,
+      (one) =>
+        `${one.message.version} ${one.message.phase} in ${one.message.block_number} ${one.message.block_hash.slice(0, 10)}`,
     );
   const to = now?.to ?? rows[0]?.to;
   const spans = evidence.spans.filter(({ wallet }) => wallet === to).map(({ from, until }) => `${from}–${until}`);
@@ -206,7 +209,7 @@ function tellStory(evidence: Evidence, event: Pick<ToldTransfer, 'transaction' |
     `  in the chain now: ${JSON.stringify(now ?? null)}`,
     `  was in blocks: ${JSON.stringify(ever)}`,
     `  stored: ${JSON.stringify(rows)}`,
-    `  said: ${said.join(', ') || 'nothing'}`,
+    `  published: ${messages.join(', ') || 'nothing'}`,
     `  its wallet is watched in: ${spans.join(', ') || 'never'}`,
   ].join('\n');
 }

@@ -26,13 +26,13 @@ const LONG_MS = 86_400_000;
 
 /** Says of payments what payments would say, in the chain's own time. */
 export function createPaymentPublisher(
-  { say }: Pick<Neighbours, 'say'>,
+  { publish }: Pick<Neighbours, 'publish'>,
   chronicle: ChainHistory,
   seed: number,
 ): PaymentPublisher {
   const spans: Span[] = [];
   const latest = new Map<number, PaymentCreated>();
-  const said: { messageId: string; payment: PaymentCreated }[] = [];
+  const published: { messageId: string; payment: PaymentCreated }[] = [];
   const counts = { created: 0, again: 0, closed: 0, late: 0, shortLived: 0 };
   const now = (): number => Number(chronicle.head().timestamp) * 1000 + (Date.now() % 1000);
 
@@ -48,8 +48,8 @@ export function createPaymentPublisher(
       expires_at: new Date(watchedUntil - GRACE_SECONDS * 1000).toISOString(),
     };
     const messageId = randomUUID();
-    await say(PaymentCreated, payment, messageId);
-    said.push({ messageId, payment });
+    await publish(PaymentCreated, payment, messageId);
+    published.push({ messageId, payment });
     latest.set(step.wallet, payment);
     spans.push({
       wallet,
@@ -69,9 +69,9 @@ export function createPaymentPublisher(
           await create(step);
           break;
         case 'again': {
-          const one = said[step.choice % said.length];
+          const one = published[step.choice % published.length];
           if (one === undefined) return;
-          await say(PaymentCreated, one.payment, one.messageId);
+          await publish(PaymentCreated, one.payment, one.messageId);
           break;
         }
         case 'closed': {
@@ -79,7 +79,7 @@ export function createPaymentPublisher(
           if (payment === undefined) return;
           const { payment_id, merchant_id, network, recipient } = payment;
           const closed_at = new Date(now()).toISOString();
-          await say(PaymentClosed, { payment_id, merchant_id, network, recipient, status: 'EXPIRED', closed_at });
+          await publish(PaymentClosed, { payment_id, merchant_id, network, recipient, status: 'EXPIRED', closed_at });
         }
       }
       counts[step.kind] += 1;

@@ -49,7 +49,7 @@ export async function randomRun({ seed, durationMs, hides, say, onEnd }: RandomR
     const gather = async (): Promise<Evidence> => ({
       told: await replay(chain.rpcUrl, chain.token),
       stored: await readStored(pool),
-      ...{ heard: ear.received, chronicle, token: chain.token, spans: announcer.spans, confirmationsFor, hides },
+      ...{ received: ear.received, chronicle, token: chain.token, spans: announcer.spans, confirmationsFor, hides },
     });
     say('  settling');
     const broken = await verdict(world, gather);

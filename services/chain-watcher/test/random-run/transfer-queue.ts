@@ -1,7 +1,7 @@
 import type { TestBroker } from '@quittance/testkit/broker.ts';
 
 /** One delivery, as it came off the wire. */
-export type ReceivedMessage = { messageId: string; body: string; said: Observed };
+export type ReceivedMessage = { messageId: string; body: string; message: Observed };
 
 /** The fields of TransferObserved that are looked at. */
 export type Observed = {
@@ -31,7 +31,7 @@ const QUEUE = 'random-run.transfers';
 const EXCHANGE = 'quittance';
 const AT_ONCE = 5_000;
 
-/** A queue of its own beside the services' ones, read with no inbox in between, so that repetitions are heard too. */
+/** A queue of its own beside the services' ones, read with no inbox in between, so that repetitions are received too. */
 export async function createTransferQueue({ vhost, manage }: TestBroker): Promise<TransferQueue> {
   const received: ReceivedMessage[] = [];
   await manage('PUT', `/api/exchanges/${vhost}/${EXCHANGE}`, { type: 'topic', durable: true });
@@ -44,7 +44,7 @@ export async function createTransferQueue({ vhost, manage }: TestBroker): Promis
         ...{ count: AT_ONCE, ackmode: 'ack_requeue_false', encoding: 'auto' },
       })) as { payload: string; properties: { message_id: string } }[];
       for (const { payload, properties } of deliveries) {
-        received.push({ messageId: properties.message_id, body: payload, said: JSON.parse(payload) as Observed });
+        received.push({ messageId: properties.message_id, body: payload, message: JSON.parse(payload) as Observed });
       }
       return deliveries.length;
     },

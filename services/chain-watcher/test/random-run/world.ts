@@ -66,7 +66,7 @@ export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) 
   const own = { url: database.url, schema, logger: testLogger };
   const pool = createPool({ ...own, max: 2, applicationName: 'random run' });
   onEnd(() => pool.end());
-  const neighbours = await kept(startNeighbours({ amqpUrl: broker.url, hears: {} }), (one) => one.stop());
+  const neighbours = await kept(startNeighbours({ amqpUrl: broker.url, consumes: {} }), (one) => one.stop());
   const rpcUrls = endpoints.map(({ url }) => url);
   const networks = networksOf({ chain, rpcUrls, confirmations: CONFIRMATIONS }).map((one) => ({
     ...one,

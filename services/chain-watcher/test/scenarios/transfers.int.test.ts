@@ -36,8 +36,8 @@ describe('transfers of one transaction', () => {
       [third, other] as const,
     ].entries()) {
       const told = { transaction_id: hash.slice(2), transaction_event_index: position, merchant_id: merchantId };
-      const heard = await untilReceived(world, wallet, ['seen', 'confirmed']);
-      expect(heard).toMatchObject([told, told]);
+      const received = await untilReceived(world, wallet, ['seen', 'confirmed']);
+      expect(received).toMatchObject([told, told]);
     }
   });
 });
@@ -52,8 +52,8 @@ describe('what only looks like a transfer of the token', () => {
   });
   afterAll(() => world.close());
 
-  /** What is heard beside these messages, in the order in which it was said. */
-  const heardBeside = (before: ReadonlySet<TransferObserved>) =>
+  /** What is received beside these messages, in the order in which it was said. */
+  const receivedBeside = (before: ReadonlySet<TransferObserved>) =>
     world.received
       .filter((message) => !before.has(message))
       .sort((a, b) => a.version - b.version)
@@ -66,7 +66,7 @@ describe('what only looks like a transfer of the token', () => {
     await world.chain.mine(1);
     await untilScanned(world);
     await eventually(() => {
-      expect(heardBeside(before)).toEqual([
+      expect(receivedBeside(before)).toEqual([
         [wallet, 'seen', '5', 0],
         [wallet, 'confirmed', '5', 0],
       ]);
@@ -107,7 +107,7 @@ describe('what only looks like a transfer of the token', () => {
     await world.chain.mine(1);
     await untilScanned(world);
     await eventually(() => {
-      expect(heardBeside(before)).toEqual([
+      expect(receivedBeside(before)).toEqual([
         [wallet, 'seen', '9', 2],
         [wallet, 'confirmed', '9', 2],
       ]);

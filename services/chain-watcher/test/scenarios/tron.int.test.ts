@@ -190,7 +190,7 @@ describe('a Tron node whose index over events is incomplete', () => {
   });
 
   /** Heard of this wallet, in the order in which it was said. */
-  const heardOf = (wallet: string): TransferObserved[] => world.received.filter(({ to }) => to === wallet);
+  const receivedFor = (wallet: string): TransferObserved[] => world.received.filter(({ to }) => to === wallet);
 
   test('hides no transfer: not at the head, not from a scan that is far behind, not from a watch that comes late', async () => {
     const first = world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
@@ -208,7 +208,7 @@ describe('a Tron node whose index over events is incomplete', () => {
     world.watch({ rpcUrls: [node.url], entry: entryOf(world) });
     await untilReceived(world, far, ['seen', 'confirmed'], { timeoutMs: 60_000 });
     await untilScanned(world);
-    expect(heardOf(late)).toEqual([]);
+    expect(receivedFor(late)).toEqual([]);
 
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
     await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 60_000 });

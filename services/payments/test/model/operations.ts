@@ -144,14 +144,14 @@ function announcement(call: Call & { silent: boolean }, message: TransferObserve
 }
 
 const delivery = (kind: Call['do'], message: TransferObserved): Operation => ({
-  ...operation(kind, `hear ${JSON.stringify(message)}`),
-  perform: async (replica) => heard(await replica.hearTransfer(message), observingTransfer(message)),
+  ...operation(kind, `receive ${JSON.stringify(message)}`),
+  perform: async (replica) => received(await replica.receiveTransfer(message), observingTransfer(message)),
 });
 
 export const policyDelivery = (run: Run, policy: Run['policies'][number]): Operation => ({
-  ...operation('deliver policy', `hear ${JSON.stringify(policy)}`),
+  ...operation('deliver policy', `receive ${JSON.stringify(policy)}`),
   perform: async (replica) =>
-    heard(await replica.hearPolicy({ ...policy, changed_at: timestamp(run.model.now) }), applyingPolicy(policy)),
+    received(await replica.receivePolicy({ ...policy, changed_at: timestamp(run.model.now) }), applyingPolicy(policy)),
 });
 
 /** An endpoint is there for good once it was configured. */
@@ -159,16 +159,16 @@ export function webhookDelivery(run: Run, position: number): Operation {
   const merchant = run.merchants[position]!;
   run.otherServices.endpoints.add(merchant);
   return {
-    ...operation('deliver webhook', `hear of the endpoint of ${merchant}`),
+    ...operation('deliver webhook', `receive of the endpoint of ${merchant}`),
     perform: async (replica) =>
-      heard(
-        await replica.hearWebhook({ merchant_id: merchant, configured_at: timestamp(run.model.now) }),
+      received(
+        await replica.receiveWebhook({ merchant_id: merchant, configured_at: timestamp(run.model.now) }),
         configuringWebhook(merchant),
       ),
   };
 }
 
-const heard = (answer: string, program: Step): Performed => ({ answer, program, gaveUp: answer !== 'taken' });
+const received = (answer: string, program: Step): Performed => ({ answer, program, gaveUp: answer !== 'taken' });
 
 function expiry(run: Run, { scanned, old, unknownWallet }: Call & { do: 'expire' }): Operation {
   const chain = chainIn(run.otherServices, {

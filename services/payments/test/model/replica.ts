@@ -76,7 +76,7 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
   // chain-watcher does not say how far it is: then what the ledger has is shown.
   const progress = { readTips: () => Promise.resolve(noTips), policy: createConfirmationPolicy(networks) };
   const views = { db: pool, ...progress };
-  const hear = (handler: Handler, message: unknown) => handle(pool, handler, message);
+  const receive = (handler: Handler, message: unknown) => handle(pool, handler, message);
 
   return {
     async create({ merchant, key, amount, wallet, network, description }: CreationCall): Promise<Answered> {
@@ -103,9 +103,9 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
       }
       return toListedPayments({ queries, ...progress }, all, publicBaseUrl);
     },
-    hearTransfer: (message: TransferObserved) => hear(transferObserved(messages), message),
-    hearPolicy: (message: AccessChanged) => hear(accessChanged(), message),
-    hearWebhook: (message: WebhookConfigured) => hear(webhookConfigured(), message),
+    receiveTransfer: (message: TransferObserved) => receive(transferObserved(messages), message),
+    receivePolicy: (message: AccessChanged) => receive(accessChanged(), message),
+    receiveWebhook: (message: WebhookConfigured) => receive(webhookConfigured(), message),
     release: (wallet: string) => releaseWallet(pool, wallet, { actor: 'model', reason: 'the shop was sold' }),
     expire: (chain: Chain, questions: Question[]) => expireOnce({ pool, messages, chain, networks, questions }),
   };

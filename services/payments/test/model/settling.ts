@@ -20,11 +20,11 @@ export function observeTransfer(model: Model, news: TransferObserved): boolean {
 }
 
 /** As takeTransfer(), for a transfer in chain-watcher's answer: one that pays nothing is decided about once more. */
-export function reviewTransfer(model: Model, said: TransferObserved): 'taken' | 'contradicted' {
-  const key = transferKey(fromNews(said));
-  if (observeTransfer(model, said)) return 'taken';
+export function reviewTransfer(model: Model, observed: TransferObserved): 'taken' | 'contradicted' {
+  const key = transferKey(fromNews(observed));
+  if (observeTransfer(model, observed)) return 'taken';
   const known = model.ledger.get(key);
-  if (known?.phase === 'retracted' && said.phase !== 'retracted') return 'contradicted';
+  if (known?.phase === 'retracted' && observed.phase !== 'retracted') return 'contradicted';
   if (known?.pays === null) settle(model, key);
   return 'taken';
 }

@@ -20,7 +20,7 @@ export type ModelPayment = {
   cancelledAt: number | null;
 };
 
-/** A transfer as it was last heard of, and what it means. */
+/** A transfer as it was last received, and what it means. */
 export type ModelTransfer = {
   network: string;
   id: string;
@@ -58,7 +58,7 @@ export type Model = {
   replies: ModelReply[];
   ledger: Map<string, ModelTransfer>;
   /** Every message that left, as `name body`. */
-  said: string[];
+  published: string[];
   /** Paid payments whose transfer went away. */
   incidents: Set<string>;
   /** Overdue payments that an expiry round has claimed at this moment. */
@@ -77,7 +77,7 @@ export function emptyModel(now: number): Model {
     payments: new Map(),
     replies: [],
     ledger: new Map(),
-    said: [],
+    published: [],
     incidents: new Set(),
     claimed: new Set(),
     reached: [],
@@ -98,7 +98,7 @@ export function copyOf(model: Model): Model {
     payments: records(model.payments),
     replies: [...model.replies],
     ledger: records(model.ledger),
-    said: [...model.said],
+    published: [...model.published],
     incidents: new Set(model.incidents),
     claimed: new Set(model.claimed),
     reached: [...model.reached],
@@ -146,7 +146,7 @@ export function snapshotOf(model: Model): Snapshot {
       .filter(({ at }) => at > model.now - REPLY_KEPT)
       .map(({ merchant, key, at, body }) => [merchant, key, at, body].join(' '))
       .sort(),
-    messages: [...model.said].sort(),
+    messages: [...model.published].sort(),
     incidents: [...model.incidents].sort(),
   };
 }

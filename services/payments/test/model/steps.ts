@@ -48,7 +48,7 @@ export const canonical = (value: unknown): string =>
   );
 
 export function sendMessage(model: Model, name: string, body: object): void {
-  model.said.push(`${name} ${canonical(body)}`);
+  model.published.push(`${name} ${canonical(body)}`);
 }
 
 /** Takes over a policy that is newer than the one known; a new package counts from here. */

@@ -83,7 +83,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
     await paying;
   }
   expect(ended).toBeGreaterThan(8);
-  const unheard = await loseAnswers();
+  const unanswered = await loseAnswers();
 
   // A claim that took effect, and whose answer was lost, left leases that nobody knows of.
   await eventually(
@@ -94,7 +94,7 @@ test('answers of receivers are stored once, and no event is sent again, while da
   await site.lapseLeases(merchants);
   dispatchers = await startBoth();
   await site.delivered(merchants, events);
-  await site.delivered(unheard, 12);
+  await site.delivered(unanswered, 12);
   expect([...site.book.acceptances().values()].filter((times) => times > 1)).toEqual([]);
 }, 180_000);
 
@@ -107,8 +107,8 @@ test('answers of receivers that come while the database is away are stored once 
   database.cut();
   gate.letGo(status(200));
   await eventually(() => {
-    const said = dispatchers.map((dispatcher, n) => dispatcher.log().slice(before[n]));
-    expect(said.some((log) => log.includes('outcomes could not be written yet'))).toBe(true);
+    const newLines = dispatchers.map((dispatcher, n) => dispatcher.log().slice(before[n]));
+    expect(newLines.some((log) => log.includes('outcomes could not be written yet'))).toBe(true);
   });
   expect(await site.count(merchants, `status = 'pending' and lease_id is not null and attempts = 0`)).toBe(60);
 
@@ -143,7 +143,7 @@ test('deliveries and manual retries continue without the broker, and what the br
     await site.world.broker.manage('DELETE', `${queue}/contents`);
   });
   broker.restore();
-  await Promise.all(lost.map((payment) => site.world.say(PaymentPaid, payment)));
+  await Promise.all(lost.map((payment) => site.world.publish(PaymentPaid, payment)));
   await site.delivered(merchants, 80);
   expect([...site.book.acceptances().values()].filter((times) => times > 1)).toEqual([]);
 }, 180_000);

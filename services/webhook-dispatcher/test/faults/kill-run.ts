@@ -60,7 +60,7 @@ export async function killRun(options: KillRun): Promise<KillRunResult> {
   const answers = { good: status(200), refuses: status(500), resets: reset, hangs: hanging.hold };
   const merchants = await site.merchants(options.merchants, (visit) => answers[moodOf(seed, visit)]);
   const payments = await payAndKill(site, dispatchers, merchants, options);
-  say(`  ${events} events said, the last kill is over`);
+  say(`  ${events} events published, the last kill is over`);
 
   if (leases === 'lapse') {
     await othersDone(site, merchants, events, () => hanging.letGo(reset));
@@ -91,8 +91,8 @@ async function payAndKill(
   const payments: PaymentPaid[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
     const share = Math.floor(((kill + 1) * events) / kills) - payments.length;
-    const [said] = await Promise.all([site.pay(merchants, share), delay(everyMs)]);
-    payments.push(...said);
+    const [paid] = await Promise.all([site.pay(merchants, share), delay(everyMs)]);
+    payments.push(...paid);
     const victim = Math.floor(shareOf(seed, 'victim of kill', kill) * dispatchers.length);
     await dispatchers[victim]!.kill();
     dispatchers[victim] = await site.world.restart();
