@@ -21,6 +21,8 @@ export type BenchmarkContext = {
   rounds: number;
   /** How long a contender runs in a round. */
   runMs: number;
+  /** How long each situation of a benchmark in real time lasts. */
+  minutes: number;
   /** The only part that is wanted; null for all. */
   part: string | null;
   say: (line: string) => void;

@@ -16,13 +16,16 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string' },
     seconds: { type: 'string' },
+    minutes: { type: 'string' },
     part: { type: 'string' },
     smoke: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
 
-const defaults = values.smoke ? { rounds: '1', seconds: '0.2' } : { rounds: '7', seconds: '1.5' };
+const defaults = values.smoke
+  ? { rounds: '1', seconds: '0.2', minutes: '0.05' }
+  : { rounds: '7', seconds: '1.5', minutes: '3' };
 const shared = new Map<string, Promise<unknown>>();
 const closersOfShared: (() => Promise<void>)[] = [];
 const all = await loadNamed<Benchmark>(import.meta.dirname, '.bench.ts', 'benchmark');
@@ -111,6 +114,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
       ...{ load, say, attempt, part: partOf(benchmark), scale: values.smoke ? 'smoke' : 'full' },
       rounds: positive('rounds', values.rounds ?? defaults.rounds),
       runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
+      minutes: positive('minutes', values.minutes ?? defaults.minutes),
       ...{ onEnd, opened: openedFor(onEnd) },
     });
   } finally {
@@ -151,6 +155,7 @@ Options:
 ${helpList([
   ['--rounds <n>', 'rounds in which the contenders take turns (7)'],
   ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
+  ['--minutes <n>', 'how long each situation of a benchmark in real time lasts (3)'],
   ['--part <part>', 'one part of a long benchmark'],
   ['--smoke', 'tiny amounts, one round, two benchmarks at once: shows that everything still works, measures nothing'],
   ['--help', 'this text'],

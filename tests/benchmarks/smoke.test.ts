@@ -25,7 +25,17 @@ test('every benchmark still runs: a smoke run of all of them breaks nowhere', as
 test('the benchmarks name themselves and their options when asked for help', async () => {
   const { code, output } = await bench('--help');
   expect(code).toBe(0);
-  for (const name of ['chain', 'creation', 'gateway', 'size', 'webhooks', '--rounds', '--smoke', '--part']) {
+  for (const name of [
+    'chain',
+    'creation',
+    'gateway',
+    'providers',
+    'size',
+    'webhooks',
+    '--rounds',
+    '--smoke',
+    '--part',
+  ]) {
     expect(output).toContain(`  ${name}`);
   }
 });

@@ -15,6 +15,20 @@ export type BlockPlan = {
   matches: number;
   /** Transactions that transfer another token. */
   others: number;
+  /** Transactions in which the token logs another event: its header's filter then allows a transfer where there is none. */
+  approvals?: number;
+};
+
+/** How a chain shows what its blocks hold. */
+export type ChainFace = {
+  /** In lowercase, as nodes write it. */
+  token: string;
+  /** Unix seconds. */
+  timestampOf: (number: number) => number;
+  /** Tron's headers carry an empty filter. */
+  hasBloom: boolean;
+  /** The wallet, by its number, to which all matches go; null for any watched one. */
+  payee: number | null;
 };
 
 /** One event; its position in the block is its place in the list. */
@@ -36,10 +50,18 @@ const SWAP_EVERY = 3;
 const WALLETS = 20_000;
 const POOL = '0x11b815efb8f581194ae79006d24e0d814b7697f6';
 const WRAPPED = '0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2';
+const APPROVAL_TOPIC = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
 /** Of the block before the first. */
 const NO_HASH = `0x${'0'.repeat(64)}`;
+const NO_BLOOM = new Uint8Array(256);
 const FIRST_TIMESTAMP = 1_700_000_000;
+const plainFace: ChainFace = {
+  token: TOKEN,
+  timestampOf: (number) => FIRST_TIMESTAMP + number,
+  hasBloom: true,
+  payee: null,
+};
 
 /** Numbers stand at the end of a hash, so that a node can find what it names and indexes see nothing but noise in front. */
 const NUMBER_DIGITS = 8;
@@ -64,13 +86,15 @@ export function placeOfTransaction(hash: string): { number: number; position: nu
 }
 
 /** The same block each time it is asked for. Linked to the one before; with a Bloom filter that says what it holds. */
-export function makeBlock(number: number, plan: BlockPlan): SyntheticBlock {
-  const block = { number, hash: blockHash(number), transactions: [] as string[], logs: [] as SyntheticLog[] };
+export function makeBlock(number: number, plan: BlockPlan, face: ChainFace = plainFace): SyntheticBlock {
+  const block = { number, hash: blockHash(number), face, transactions: [] as string[], logs: [] as SyntheticLog[] };
   const bloom = new Uint8Array(256);
-  for (let event = 0; event < plan.events + plan.others; event += 1) addTransaction(block, bloom, plan, event);
+  const count = plan.events + plan.others + (plan.approvals ?? 0);
+  for (let event = 0; event < count; event += 1) addTransaction(block, bloom, plan, event);
   const header = JSON.stringify({
     ...{ number: quantity(number), hash: block.hash, parentHash: number === 0 ? NO_HASH : blockHash(number - 1) },
-    ...{ timestamp: quantity(FIRST_TIMESTAMP + number), logsBloom: hexOf(bloom), stateRoot: hash32(`state ${number}`) },
+    ...{ timestamp: quantity(face.timestampOf(number)), stateRoot: hash32(`state ${number}`) },
+    logsBloom: hexOf(face.hasBloom ? bloom : NO_BLOOM),
     ...{ transactionsRoot: hash32(`transactions ${number}`), receiptsRoot: hash32(`receipts ${number}`) },
     ...{ miner: POOL, gasUsed: quantity(18_000_000), gasLimit: quantity(36_000_000), baseFeePerGas: quantity(3e9) },
     ...{
@@ -84,7 +108,7 @@ export function makeBlock(number: number, plan: BlockPlan): SyntheticBlock {
   return { ...block, header, receipts: () => receiptsOf(block) };
 }
 
-type Draft = Omit<SyntheticBlock, 'header' | 'receipts'> & { transactions: string[] };
+type Draft = Omit<SyntheticBlock, 'header' | 'receipts'> & { face: ChainFace; transactions: string[] };
 
 function addTransaction(block: Draft, bloom: Uint8Array, plan: BlockPlan, event: number): void {
   const position = block.transactions.length;
@@ -93,19 +117,24 @@ function addTransaction(block: Draft, bloom: Uint8Array, plan: BlockPlan, event:
   block.transactions.push(hash);
   const pick = Number.parseInt(random.slice(0, 12), 16);
   const to = pick % WALLETS;
+  const { token, payee } = block.face;
   const stranger = WATCHED_WALLETS + (Math.floor(pick / WALLETS) % WALLETS);
   const isMatch =
     Math.floor(((event + 1) * plan.matches) / plan.events) > Math.floor((event * plan.matches) / plan.events);
-  const recipient = isMatch ? to : WATCHED_WALLETS + to;
+  const recipient = isMatch ? (payee ?? to) : WATCHED_WALLETS + to;
   const add = (address: string, topics: string[], data: string): void => {
     const json = logJson(block, position, hash, address, topics, data);
     block.logs.push({ transaction: position, address, topics, json });
     for (const item of [address, ...topics]) addToBloom(bloom, item);
   };
   const units = `0x${hexDigits(1 + (pick % 1e12), 64)}`;
+  if (event >= plan.events + plan.others) {
+    add(token, [APPROVAL_TOPIC, topicOf(stranger), topicOf(recipient)], units);
+    return;
+  }
   const isSwap = event % SWAP_EVERY === 0 || event >= plan.events;
   if (isSwap) add(WRAPPED, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
-  if (event < plan.events) add(TOKEN, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
+  if (event < plan.events) add(token, [TRANSFER_TOPIC, topicOf(stranger), topicOf(recipient)], units);
   if (isSwap) add(POOL, [SWAP_TOPIC, topicOf(stranger), topicOf(recipient)], `${units}${units.slice(2).repeat(4)}`);
 }
 
@@ -121,20 +150,21 @@ function logJson(
   return (
     `{"address":"${address}","topics":["${topics.join('","')}"],"data":"${data}","blockNumber":"${quantity(block.number)}",` +
     `"transactionHash":"${hash}","transactionIndex":"${quantity(position)}","blockHash":"${block.hash}",` +
-    `"blockTimestamp":"${quantity(FIRST_TIMESTAMP + block.number)}","logIndex":"${quantity(block.logs.length)}","removed":false}`
+    `"blockTimestamp":"${quantity(block.face.timestampOf(block.number))}","logIndex":"${quantity(block.logs.length)}","removed":false}`
   );
 }
 
-function receiptsOf({ number, hash, transactions, logs }: Draft): string[] {
+function receiptsOf({ number, hash, face, transactions, logs }: Draft): string[] {
   const byTransaction = Map.groupBy(logs, ({ transaction }) => transaction);
   return transactions.map((transactionHash, position) => {
     const own = byTransaction.get(position) ?? [];
     const bloom = new Uint8Array(256);
-    for (const { address, topics } of own) for (const item of [address, ...topics]) addToBloom(bloom, item);
+    if (face.hasBloom)
+      for (const { address, topics } of own) for (const item of [address, ...topics]) addToBloom(bloom, item);
     return (
       `{"blockHash":"${hash}","blockNumber":"${quantity(number)}","contractAddress":null,"cumulativeGasUsed":"0x1234567",` +
       `"effectiveGasPrice":"0xb2d05e00","from":"${POOL}","gasUsed":"0xfde8","logs":[${own.map(({ json }) => json).join(',')}],` +
-      `"logsBloom":"${hexOf(bloom)}","status":"0x1","to":"${TOKEN}","transactionHash":"${transactionHash}",` +
+      `"logsBloom":"${hexOf(bloom)}","status":"0x1","to":"${face.token}","transactionHash":"${transactionHash}",` +
       `"transactionIndex":"${quantity(position)}","type":"0x2"}`
     );
   });
