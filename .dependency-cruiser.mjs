@@ -14,7 +14,7 @@ const packagesBelow = {
   http: ['contracts', 'runtime'],
   'chain-reader': ['contracts', 'runtime'],
   messaging: ['contracts', 'runtime', 'postgres'],
-  ops: ['contracts', 'runtime', 'http', 'messaging'],
+  ops: ['contracts', 'runtime', 'http', 'messaging', 'chain-reader'],
   testkit: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
 };
 

@@ -6,6 +6,8 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { ConfigurationError, settings } from '@quittance/runtime/settings.ts';
 import { Failure } from './failure.ts';
 
+/** Every chain that is shipped, in a checkout and in the images. */
+const shippedNetworksFile = fileURLToPath(new URL('../../../infra/networks.json', import.meta.url));
 const localDirectory = fileURLToPath(new URL('../../../.local', import.meta.url));
 
 /** Written by `npm start` in a checkout, where LOCAL_DIRECTORY moves it. Environment settings go before what it says. */
@@ -30,6 +32,10 @@ export type Config = {
   amqpUrl: string;
   /** Who the audit names when `--actor` does not. */
   user: string;
+  /** Where networks are looked up that are named by their id. */
+  networksFile: string;
+  /** What fills in the `${NAME}` of a networks file. */
+  environment: NodeJS.ProcessEnv;
 };
 
 /** No other file reads the environment. @throws Failure when a setting, or the stack's file, is wrong. */
@@ -42,6 +48,8 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
         internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
         user: read.optionalText('USER') ?? systemUser(),
+        networksFile: read.optionalText('NETWORKS_FILE') ?? shippedNetworksFile,
+        environment: env,
       };
     });
   } catch (error) {

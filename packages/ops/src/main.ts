@@ -5,6 +5,7 @@ import { chainCommands } from './commands/chain.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { incidentCommands } from './commands/incident.ts';
 import { merchantCommands } from './commands/merchant.ts';
+import { networkCommands } from './commands/network.ts';
 import { paymentCommands } from './commands/payment.ts';
 import { transferCommands } from './commands/transfer.ts';
 import { walletCommands } from './commands/wallet.ts';
@@ -60,6 +61,7 @@ function createProgram(ops: Ops): Command {
   webhookCommands(program, ops);
   deadLetterCommands(program, ops);
   chainCommands(program, ops);
+  networkCommands(program, ops);
   return program;
 }
 

@@ -31,6 +31,8 @@ describe('settings', () => {
       internalToken: 'token of the stack',
       amqpUrl: 'amqp://guest:guest@127.0.0.1:5672/quittance',
       user: 'olga',
+      networksFile: expect.stringMatching(/infra.networks\.json$/),
+      environment: { USER: 'olga' },
     });
   });
 

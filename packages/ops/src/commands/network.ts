@@ -1,0 +1,66 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { count, reads } from '../command.ts';
+import type { JsonOption, Ops } from '../command.ts';
+import { Failure } from '../failure.ts';
+import { note, printResult } from '../output.ts';
+import { networkReportsView } from '../views/network.ts';
+
+type CheckOptions = JsonOption & {
+  url: string[];
+  wsUrl?: string;
+  header: Record<string, string>;
+  requestsPerDay?: number;
+  unitsPerDay?: number;
+  requestsPerSecond?: number;
+  timeout: number;
+};
+
+export function networkCommands(program: Command, ops: Ops): void {
+  const network = program.command('network').description('whether a provider is good enough to depend on');
+  check(network, ops);
+}
+
+function check(network: Command, { config }: Ops): void {
+  reads(network.command('check'))
+    .description('ask endpoints all that chain-watcher would ask; needs no running service and stores nothing')
+    .argument('<file or network>', 'a networks file, or an id of the one in NETWORKS_FILE, else of the shipped one')
+    .option('--url <url>', 'an endpoint in place of those of the file; may be repeated', collect, [])
+    .option('--header <header>', 'an HTTP header for them, "Name: value"; may be repeated', collectHeader, {})
+    .option('--ws-url <url>', 'the WebSocket of the first of them')
+    .option('--requests-per-day <number>', 'what the plan allows', count)
+    .option('--units-per-day <number>', "what it allows in the provider's units", count)
+    .option('--requests-per-second <number>', 'what it allows in a second; also slows this command down', count)
+    .option('--timeout <seconds>', 'deadline of one request', count, 20)
+    .addHelpText('after', "\nKeys belong into variables: --url '${MY_RPC_URL}' is filled in from the environment.")
+    .action(async (target: string, options: CheckOptions) => {
+      // Loaded only here: the other commands need no chain library.
+      const { findTargets } = await import('../network-check/target.ts');
+      const { checkNetwork } = await import('../network-check/report.ts');
+      const given = { urls: options.url, headers: options.header, wsUrl: options.wsUrl ?? null };
+      const plan = {
+        requestsPerDay: options.requestsPerDay ?? null,
+        unitsPerDay: options.unitsPerDay ?? null,
+        requestsPerSecond: options.requestsPerSecond ?? null,
+        prices: null,
+      };
+      const reports = [];
+      for (const found of findTargets(target, given, config, plan.requestsPerSecond)) {
+        const { id } = found.network;
+        const onProgress = (endpoint: number, what: string) => note(`${id}, endpoint ${endpoint}: ${what} …`, options);
+        reports.push(await checkNetwork(found, { plan, timeoutMs: 1000 * options.timeout, onProgress }));
+      }
+      printResult(reports, options, networkReportsView);
+      const bad = reports.flatMap(({ network: id, endpoints }) =>
+        endpoints.filter(({ usable }) => !usable).map(({ endpoint }) => `endpoint ${endpoint} of ${id}`),
+      );
+      if (bad.length > 0) throw new Failure('refused', `Do not depend on ${bad.join(' or ')}: see what failed.`);
+    });
+}
+
+const collect = (text: string, before: string[]): string[] => [...before, text];
+
+const collectHeader = (text: string, before: Record<string, string>): Record<string, string> => {
+  const [, name, value] = /^([A-Za-z0-9-]{1,64}):\s*(.+)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('expected "Name: value".');
+  return { ...before, [name]: value };
+};

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
+import type { RpcNode } from '@quittance/chain-reader/rpc/network.ts';
+import { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { createBudget } from '@quittance/chain-reader/rpc/throttle.ts';
+
+/** As the watcher's, which reads answers of any size that a range may have. */
+const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+const MAX_BUDGET_WAIT_MS = 60_000;
+const MAX_RETRIES = 3;
+const RETRY_AFTER_MS = 1_000;
+const MAX_RETRY_AFTER_MS = 10_000;
+
+/** One HTTP request that was answered, or failed. */
+type Exchange = { outcome: 'ok' | RpcErrorKind; seconds: number; calls: number };
+
+/** An endpoint under examination. */
+export type Probe = {
+  rpc: RpcProvider;
+  network: ChainNetwork;
+  /** Every HTTP request so far. */
+  exchanges: readonly Exchange[];
+  /** Every call so far, by method. */
+  calls(): Map<string, number>;
+  close(): void;
+};
+
+/** Counts what is asked for, on the way to the watcher's own transport. */
+class CountingProvider extends RpcProvider {
+  readonly counts = new Map<string, number>();
+
+  override send(method: string, params: unknown[] | Record<string, unknown>): Promise<unknown> {
+    this.counts.set(method, (this.counts.get(method) ?? 0) + 1);
+    return super.send(method, params);
+  }
+}
+
+/** @param position of the endpoint in the networks file, from 0. */
+export function openProbe(network: ChainNetwork, node: RpcNode, position: number, timeoutMs: number): Probe {
+  const exchanges: Exchange[] = [];
+  const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
+  const rpc = new CountingProvider({
+    endpoint: position,
+    url: node.url,
+    headers: node.headers,
+    chainId: network.chain_id,
+    timeoutMs,
+    maxResponseBytes: MAX_RESPONSE_BYTES,
+    budget,
+    onExchange: (outcome, seconds, calls) => exchanges.push({ outcome, seconds, calls }),
+    onHead: () => undefined,
+  });
+  return {
+    rpc,
+    network,
+    exchanges,
+    calls: () => new Map(rpc.counts),
+    close() {
+      budget.close();
+      rpc.destroy();
+    },
+  };
+}
+
+/** Reads, and where the endpoint asks for patience reads again: a plan's limit by the second says nothing about the question. */
+export async function patiently<T>(read: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof RpcError) || error.kind !== 'rate_limit' || attempt > MAX_RETRIES) throw error;
+      await sleep(Math.min(error.retryAfterMs ?? RETRY_AFTER_MS * attempt, MAX_RETRY_AFTER_MS));
+    }
+  }
+}
+
+/** The outcome of a question that an endpoint may refuse. @throws what is no refusal, such as a lost connection. */
+export async function unlessRefused<T>(read: () => Promise<T>): Promise<{ answer: T } | { refusal: RpcError }> {
+  try {
+    return { answer: await patiently(read) };
+  } catch (error) {
+    if (!(error instanceof RpcError) || LOST.includes(error.kind)) throw error;
+    return { refusal: error };
+  }
+}
+
+/** These say something about the line, and nothing about the question. */
+const LOST: readonly RpcErrorKind[] = ['unreachable', 'rate_limit', 'no_budget'];
