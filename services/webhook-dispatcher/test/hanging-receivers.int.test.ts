@@ -46,7 +46,7 @@ function startDispatcher() {
       stopping: new AbortController().signal,
     },
     // Few places, and attempts that count as slow soon: nothing here waits for real seconds.
-    limits: { ...limits, process: 64, new: 16, slow: 16, unproven: 32, slowAttemptMs: 50, slowLaneMs: 100 },
+    limits: { ...limits, process: 64, slow: 16, unproven: 32, slowAttemptMs: 50, slowLaneMs: 100 },
     sender: {
       async send({ url }) {
         if (!url.includes('hanging')) return answered;

@@ -8,8 +8,6 @@ export type Limits = {
   host: number;
   /** In all. Lanes that are neither slow nor new can use all of it. */
   process: number;
-  /** Of all lanes of which no attempt has ended yet; each has one. */
-  new: number;
   /** Of all slow lanes, with the attempts of others that take long. */
   slow: number;
   /** Of slow and new lanes together. */
@@ -33,7 +31,6 @@ export const limits: Limits = {
   lane: 8,
   host: 64,
   process: 1_536,
-  new: 192,
   slow: 384,
   unproven: 1_024,
   unprovenEveryMs: 40,
@@ -53,7 +50,8 @@ export function createPlaces(most: Limits) {
   function room(pace: Pace): number {
     const left = most.process - total();
     if (pace === 'quick') return left;
-    return Math.min(left, most[pace] - taken[pace], most.unproven - taken.new - taken.slow);
+    const unproven = Math.min(left, most.unproven - taken.new - taken.slow);
+    return pace === 'slow' ? Math.min(unproven, most.slow - taken.slow) : unproven;
   }
 
   const freeForQuick = (): number =>
@@ -66,6 +64,7 @@ export function createPlaces(most: Limits) {
     left: (): number => most.process - total(),
     /** What one lane may have: less, the fewer places are left, so that lanes which all turn slow at once do not fill the process. */
     laneLimit(pace: Pace): number {
+      // None of its attempts has ended yet.
       if (pace === 'new') return 1;
       const free = pace === 'slow' ? 1 - taken.slow / most.slow : freeForQuick();
       return Math.max(1, Math.min(most.lane, Math.ceil(most.lane * free)));
