@@ -28,6 +28,7 @@ beforeAll(async () => {
   const hash = await chain.transfer(early, 12_340_000n);
   known = {
     chain_id: chain.chainId,
+    usdt_contract: chain.token,
     transaction_id: hash.slice(2),
     transaction_event_index: 0,
     from: chain.payer,
@@ -140,6 +141,15 @@ describe('an endpoint of an EVM network', () => {
     expect((await check()).usable).toBe(true);
     const standIn = await check({ entry: { finality: 'finalized', confirmations_without_finalized: 27 } });
     expect(verdicts(standIn)).toMatchObject({ finalized: 'warning' });
+  });
+
+  test('that takes every tag for its newest block names no final one', async () => {
+    const newest = await chain.rpc('eth_getBlockByNumber', ['latest', false]);
+    node.spoil(({ method, params }) =>
+      method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: newest } : undefined,
+    );
+    const report = await check({ entry: { finality: 'finalized' } });
+    expect(found(report, 'finalized')).toMatchObject({ verdict: 'failed', found: expect.stringContaining('newest') });
   });
 
   test('of another chain is asked nothing else', async () => {

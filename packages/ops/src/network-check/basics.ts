@@ -1,4 +1,5 @@
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
+import { finalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { MAX_BATCH_REQUESTS } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readBlocksAt, readChainId, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
@@ -68,12 +69,12 @@ function headFinding(head: Block, blockSeconds: number): Finding {
 }
 
 function finalityFinding(network: Probe['network'], head: Block, tagged: Block | null): Finding {
-  if (tagged !== null) {
+  if (tagged !== null && finalityClaim(network, head.number, tagged, true) !== null) {
     const behind = `${head.number - tagged.number} blocks (${duration(head.timestamp - tagged.timestamp)}) behind the head`;
     return finding('finalized', 'ok', behind);
   }
   const { finality, finalized_above_amount: threshold, confirmations_without_finalized: depth } = network;
-  const none = 'it names no final block';
+  const none = tagged === null ? 'it names no final block' : 'it calls its newest block final, which proves nothing';
   if (depth !== undefined)
     return finding('finalized', 'warning', none, `${depth} confirmations stand in, until another endpoint names one`);
   if (finality === 'finalized')

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { formatUnits } from '@quittance/contracts/amount.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import { gatherEvidence } from '@quittance/chain-reader/chain/verify.ts';
 import { readLogsByHash } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
@@ -41,6 +42,7 @@ export async function checkHistory({ rpc, network }: Probe, { head, blockSeconds
 /** A transfer that is known from a public source. */
 export type KnownTransfer = {
   chain_id: number;
+  usdt_contract: string;
   /** 64 lowercase hex characters, no 0x. */
   transaction_id: string;
   transaction_event_index: number;
@@ -55,11 +57,13 @@ export type KnownTransfer = {
   source: string;
 };
 
-/** @returns null where none of this chain is known. */
-export function knownTransferOf(chainId: number): KnownTransfer | null {
+/** @returns null where none of this chain's token is known. */
+export function knownTransferOf(network: Pick<Network, 'chain_id' | 'usdt_contract'>): KnownTransfer | null {
   const file = new URL('known-transfers.json', import.meta.url);
   const all = JSON.parse(readFileSync(file, 'utf8')) as KnownTransfer[];
-  return all.find(({ chain_id }) => chain_id === chainId) ?? null;
+  const isOf = ({ chain_id: chainId, usdt_contract: contract }: KnownTransfer) =>
+    chainId === network.chain_id && parseAddress(contract)?.hex === parseAddress(network.usdt_contract)?.hex;
+  return all.find(isOf) ?? null;
 }
 
 /** Whether a transfer of long ago is read back exactly as the public source has it. */

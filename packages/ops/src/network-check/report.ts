@@ -24,7 +24,7 @@ export async function checkNetwork(
   options: Omit<CheckOptions, 'known' | 'onProgress'> & { onProgress(endpoint: number, what: string): void },
 ): Promise<NetworkReport> {
   const { network } = target;
-  const known = knownTransferOf(network.chain_id);
+  const known = knownTransferOf(network);
   const endpoints: EndpointReport[] = [];
   for (const [position, node] of network.endpoints.entries()) {
     const onProgress = (what: string) => options.onProgress(position, what);
