@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ListJumps, type Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
 import { ListRescans, type Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { ReadGate } from '@quittance/contracts/http/payments/limits.ts';
 import { ReadAccountStatus, ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
@@ -63,6 +64,16 @@ export async function waitForRescan(api: Api, { network, rescan_id: id }: Rescan
     const { rescans } = await api.call(ListRescans, { params: { network } });
     const mine = rescans.find(({ rescan_id }) => rescan_id === id);
     return mine?.state === 'done' || mine?.state === 'failed' ? mine : null;
+  });
+}
+
+/** Waits until a jump was carried out or has failed. @throws Failure `unreachable` when that takes too long; it stays asked for. */
+export async function waitForJump(api: Api, { network, jump_id: id }: Jump, seconds: number): Promise<Jump> {
+  const late = `The jump waits for the leader of ${network}; chain audit ${network} says what has become of it`;
+  return waitUntil({ late, seconds }, async () => {
+    const { jumps } = await api.call(ListJumps, { params: { network } });
+    const mine = jumps.find(({ jump_id }) => jump_id === id);
+    return mine === undefined || mine.state === 'waiting' ? null : mine;
   });
 }
 

@@ -128,6 +128,44 @@ describe('chain rescans', () => {
   });
 });
 
+describe('chain jump', () => {
+  const jump = {
+    ...{ jump_id: 'j-1', network: 'local', state: 'waiting', to_block: null, ...author },
+    ...{ left_from: null, left_through: null, wallets: null, error: null },
+    ...{ requested_at: '2026-01-31T12:00:00.000Z', finished_at: null },
+  };
+  const gone = { ...jump, state: 'done', left_from: 101, left_through: 5_000, wallets: 3 };
+  const refused = { ...jump, state: 'failed', error: 'block 7000 is not final yet: the last final block is 5000' };
+  const answers = (ended: object) => ({
+    'GET /chains': () => ({ status: 200, body: [{ ...chain, lag_blocks: 4_900, endpoints: [] }] }),
+    'POST /chains/:network/jumps': () => ({ status: 201, body: jump }),
+    'GET /chains/:network/jumps': ({ nth }: { nth: number }) => ({
+      status: 200,
+      body: { jumps: [nth < 2 ? jump : ended] },
+    }),
+  });
+
+  test('is asked for when it is confirmed, and waits until it is done', async () => {
+    await using services = await startServices(answers(gone));
+    const asked = await runOps(['chain', 'jump', 'local', ...why], services.env);
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringMatching(/add --yes/) });
+    expect(services.calls).toEqual([]);
+    const { code, stdout, stderr } = await runOps(['chain', 'jump', 'local', '--yes', ...why], services.env);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/left out +blocks 101 to 5000/);
+    expect(stdout).toMatch(/read for +3 wallets/);
+    expect(stderr).toMatch(/do not expire/);
+    expect(services.calls[0]).toMatchObject({ path: '/chains/local/jumps', body: author });
+  });
+
+  test('to a block that is not final fails', async () => {
+    await using services = await startServices(answers(refused));
+    const result = await runOps(['chain', 'jump', 'local', '--to', '7000', '--json', ...why], services.env);
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringMatching(/not final yet/) });
+    expect(services.calls[0]).toMatchObject({ method: 'POST', body: { ...author, to_block: 7_000 } });
+  });
+});
+
 describe('chain resume', () => {
   const resumed = {
     ...{ network: 'local', accept_fork: false, ...author },

@@ -14,6 +14,7 @@ import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
 import { networkIncidentRoutes } from './routes/incidents.ts';
+import { jumpRoutes } from './routes/jumps.ts';
 import { rescanRoutes } from './routes/rescans.ts';
 import { resumeRoutes } from './routes/resume.ts';
 import { tipsRoute } from './routes/tips.ts';
@@ -76,6 +77,7 @@ await startService({
         verifyTransferRoute({ pool, networks: watched }),
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
+        ...jumpRoutes({ pool: operators, networks }),
         ...rescanRoutes({ pool: operators, networks }),
         ...resumeRoutes({ pool: operators, networks }),
       ],

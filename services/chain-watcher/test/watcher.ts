@@ -17,6 +17,7 @@ import { schema } from '../src/migrations.ts';
 import { readNetworks } from '@quittance/chain-reader/chain/networks.ts';
 import { chainsRoute } from '../src/routes/chains.ts';
 import { networkIncidentRoutes } from '../src/routes/incidents.ts';
+import { jumpRoutes } from '../src/routes/jumps.ts';
 import { rescanRoutes } from '../src/routes/rescans.ts';
 import { resumeRoutes } from '../src/routes/resume.ts';
 import { tipsRoute } from '../src/routes/tips.ts';
@@ -78,6 +79,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
     verifyTransferRoute({ pool, networks: [{ network, endpoints }] }),
     chainsRoute({ pool, networks: [{ network, endpoints, loop }], clockDifferenceMs }),
     ...networkIncidentRoutes(pool),
+    ...jumpRoutes({ pool, networks: [network] }),
     ...rescanRoutes({ pool, networks: [network] }),
     ...resumeRoutes({ pool, networks: [network] }),
   ];

@@ -1,14 +1,16 @@
 import type { Command } from 'commander';
 import { ListOperatorActions, ResumeChain } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
+import { CreateJump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
 import { CreateRescan, ListRescans } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 import { ReadChains } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import type { Api } from '../api.ts';
 import { asks, authorOf, changes, count, momentArgument, reads } from '../command.ts';
 import type { ChangeOptions, JsonOption, Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { Failure } from '../failure.ts';
 import { note, noteOlder, printResult } from '../output.ts';
-import { actionsView, chainsView, rescansView, rescanView, resumedView } from '../views/chain.ts';
-import { waitForRescan } from '../wait.ts';
+import { actionsView, chainsView, jumpView, rescansView, rescanView, resumedView } from '../views/chain.ts';
+import { waitForJump, waitForRescan } from '../wait.ts';
 
 type RescanOptions = ChangeOptions & { fromBlock?: number; since?: string; toBlock?: number; wait: number };
 
@@ -19,6 +21,7 @@ export function chainCommands(program: Command, ops: Ops): void {
   status(chain, ops);
   rescan(chain, ops);
   rescans(chain, ops);
+  jump(chain, ops);
   resume(chain, ops);
   audit(chain, ops);
 }
@@ -66,6 +69,24 @@ function rescans(chain: Command, { api }: Ops): void {
     });
 }
 
+function jump(chain: Command, { api, config }: Ops): void {
+  asks(changes(chain.command('jump')))
+    .description('go on at the last final block without reading what lies before it, after a long absence')
+    .argument('<network>', 'id in the networks file')
+    .option('--to <block>', 'or at this final block', count)
+    .option('--wait <seconds>', 'how long to wait until it is done', count, 30)
+    .action(async (network: string, options: ChangeOptions & { to?: number; wait: number }) => {
+      const author = authorOf(options, config);
+      await confirm(() => jumpQuestion(api, network), options);
+      const asked = await api.call(CreateJump, { params: { network }, body: { to_block: options.to }, author });
+      const ended = options.wait === 0 ? asked : await waitForJump(api, asked, options.wait);
+      printResult(ended, options, jumpView);
+      if (ended.state === 'failed') throw new Failure('refused', ended.error ?? 'it has failed');
+      const isLeft = (ended.wallets ?? 0) > 0;
+      if (isLeft) note('Until these wallets are back-filled, their payments do not expire: chain status', options);
+    });
+}
+
 function resume(chain: Command, { api, config }: Ops): void {
   asks(changes(chain.command('resume')))
     .description('let a halted network go on')
@@ -92,6 +113,13 @@ function audit(chain: Command, { api }: Ops): void {
       const which = network === undefined ? '' : ` ${network}`;
       noteOlder(page.actions, options, (last) => `chain audit${which} --before ${last.at}`);
     });
+}
+
+async function jumpQuestion(api: Api, network: string): Promise<string> {
+  const known = (await api.call(ReadChains)).find((chain) => chain.network === network);
+  const lag = known?.lag_blocks ?? null;
+  const blocks = lag === null ? 'the next' : `some ${String(lag)}`;
+  return `Go on at the last final block of ${network} and leave ${blocks} blocks out? They are read only for wallets that are watched.`;
 }
 
 const forkQuestion = (network: string): string =>

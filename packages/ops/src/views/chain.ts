@@ -1,5 +1,6 @@
 import type { Resumption, OperatorAction } from '@quittance/contracts/http/chain-watcher/operator-actions.ts';
 import type { ChainStatus, EndpointStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import type { Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
 import { record, sections, table, type Cell } from '../text.ts';
 import type { Rescan } from '@quittance/contracts/http/chain-watcher/rescans.ts';
 
@@ -89,13 +90,35 @@ export const actionsView = ({ actions }: { actions: readonly OperatorAction[] })
   });
 
 /** What a person reads first comes first; ids of rescans are for programs. */
-const shown = ['kind', 'outcome', 'ancestor_number', 'from_block', 'to_block', 'state', 'found', 'incident_id'];
+const shown = [
+  'kind',
+  'outcome',
+  'ancestor_number',
+  'from_block',
+  'to_block',
+  'state',
+  'found',
+  'wallets',
+  'error',
+  'incident_id',
+];
 
 const detailsText = (detail: Record<string, unknown>): Cell =>
   shown
     .filter((name) => (detail[name] ?? null) !== null)
     .map((name) => `${name.replaceAll('_', ' ')} ${String(detail[name]).replaceAll('_', ' ')}`)
     .join(', ') || null;
+
+export const jumpView = (jump: Jump): string =>
+  record({
+    network: jump.network,
+    state: jump.state,
+    ...(jump.left_from !== null && { 'left out': `blocks ${jump.left_from} to ${String(jump.left_through)}` }),
+    ...(jump.wallets !== null && { 'read for': `${jump.wallets} wallets` }),
+    who: jump.actor,
+    why: jump.reason,
+    ...(jump.error !== null && { error: jump.error }),
+  });
 
 export const rescansView = ({ rescans }: { rescans: readonly Rescan[] }): string =>
   table(rescans, {

@@ -1,6 +1,7 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PermanentError, on, type Handler } from '@quittance/messaging/consumer/handler.ts';
+import { rememberClosed } from '../store/unfinished-payments.ts';
 import { extendWatch } from '../store/watches.ts';
 
 /**
@@ -17,5 +18,6 @@ export function paymentClosed({ watchGraceSeconds }: { watchGraceSeconds: number
       address: recipient.hex,
       watchedUntil: new Date(Date.parse(message.closed_at) + watchGraceSeconds * 1000),
     });
+    await rememberClosed(tx, { paymentId: message.payment_id, network: message.network });
   });
 }

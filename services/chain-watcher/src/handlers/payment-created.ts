@@ -4,6 +4,7 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { PermanentError, on, type Handler } from '@quittance/messaging/consumer/handler.ts';
 import { currentSpan } from '@quittance/runtime/tracing/tracing.ts';
 import { rememberTrace } from '../store/traced-payments.ts';
+import { rememberUnfinished } from '../store/unfinished-payments.ts';
 import { watchWallet } from '../store/watches.ts';
 
 /** For the confirmations of a transfer that was seen just in time. */
@@ -23,6 +24,11 @@ export function paymentCreated({ watchGraceSeconds }: { watchGraceSeconds: numbe
       merchantId: message.merchant_id,
       watchedFrom: message.created_at,
       watchedUntil: new Date(Date.parse(message.expires_at) + watchGraceSeconds * 1000),
+    });
+    await rememberUnfinished(tx, {
+      paymentId: message.payment_id,
+      network: message.network,
+      createdAt: message.created_at,
     });
     const span = currentSpan();
     const amountUnits = parseAmount(message.amount);

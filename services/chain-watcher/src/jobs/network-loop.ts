@@ -18,6 +18,7 @@ import { createCrossCheckJob } from './cross-check/cross-check.ts';
 import { createEndWatchesJob } from './end-watches.ts';
 import { createFollowJob } from './follow/follow.ts';
 import { startAtFinalBlock } from './follow/start.ts';
+import { createJumpJob } from './jump/jump.ts';
 import { createRescanJob } from './rescan/rescan.ts';
 
 /** How often a replica that does not lead tries to. */
@@ -91,7 +92,9 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
         if ((await readCursor(context.pool, network.id))?.state !== 'halted') await endTerm();
         return { more: false };
       }
-      return await runJobs(open, () => loop.wake());
+      const { more, hasJumped } = await runJobs(open, () => loop.wake());
+      if (hasJumped) await endTerm();
+      return { more };
     } catch (error) {
       open.scanError = error instanceof Error ? error.message : String(error);
       // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
@@ -107,13 +110,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     intervalMs: network.poll_interval_ms,
     logger,
     metrics,
-    run: async () => {
-      try {
-        return await run();
-      } finally {
-        report(context, open);
-      }
-    },
+    run: () => run().finally(() => report(context, open)),
   });
   return {
     wake: () => loop.wake(),
@@ -159,13 +156,15 @@ export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext)
   }
 }
 
-async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolean }> {
+/** `hasJumped`: the term knows another place than the one where the scan goes on. */
+async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolean; hasJumped: boolean }> {
   open.position ??= await startAtFinalBlock(open.term);
   open.jobs ??= createJobs(open.term, open.position, open.stored, wake);
+  if (await open.jobs.jump()) return { more: true, hasJumped: true };
   const { more, isHalted } = await open.jobs.runInTurn();
   open.isHalted = isHalted;
   open.scanError = null;
-  return { more };
+  return { more, hasJumped: false };
 }
 
 type Jobs = ReturnType<typeof createJobs>;
@@ -178,6 +177,7 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   const backFill = createBackFillJob(term, position, { onReadAgain: audit.onReadAgain });
   const crossCheck = createCrossCheckJob(term, position);
   const endWatches = createEndWatchesJob(term, position);
+  const jump = createJumpJob(term, position);
   const follow = createFollowJob(term, position, {
     mayAcceptFork: stored.mayAcceptFork,
     onRead: audit.onRead,
@@ -189,6 +189,7 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
   return {
     audited: audit.audited,
     clockDifference: follow.clockDifference,
+    jump: jump.run,
     /** Polls the chain once, then does what is due beside it. */
     async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
       await backFill.watchNewWallets();

@@ -85,6 +85,11 @@ export async function readOperatorActions(
              jsonb_build_object('rescan_id', rescan_id, 'from_block', from_block, 'to_block', to_block, 'state', state, 'found', found)
         from rescan where ${newest('requested_at')})
      union all
+     (select requested_at, network, 'jump', actor, reason,
+             jsonb_strip_nulls(jsonb_build_object('jump_id', jump_id, 'state', state, 'from_block', left_from,
+               'to_block', coalesce(left_through, to_block), 'wallets', wallets, 'error', error))
+        from jump where ${newest('requested_at')})
+     union all
      (select resolved_at, network, 'resolve_incident', resolved_by, resolved_reason,
              jsonb_build_object('incident_id', incident_id, 'kind', kind)
         from incident where resolved_at is not null and resolved_by is not null and ${newest('resolved_at')})

@@ -5,7 +5,7 @@ import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 
-export type TransferPhase = 'seen' | 'confirmed' | 'retracted';
+type TransferPhase = 'seen' | 'confirmed' | 'retracted';
 
 /** A stored transfer, in the columns that are published. Hex without 0x. */
 export type TransferRow = {
@@ -119,21 +119,31 @@ export async function confirmTransfer(tx: Transaction, network: string, row: Tra
 }
 
 /** Takes back every transfer above this height. @returns them newest first, with what they were before. */
-export async function retractTransfersAbove(
+export const retractTransfersAbove = (tx: Transaction, network: string, height: number): Promise<RetractedRow[]> =>
+  retract(tx, network, height, ['seen', 'confirmed']);
+
+/** As retractTransfersAbove(), but only those that are not confirmed. */
+export const retractUnconfirmedAbove = (tx: Transaction, network: string, height: number): Promise<RetractedRow[]> =>
+  retract(tx, network, height, ['seen']);
+
+type RetractedRow = TransferRow & { previous_phase: TransferPhase };
+
+async function retract(
   tx: Transaction,
   network: string,
   height: number,
-): Promise<(TransferRow & { previous_phase: TransferPhase })[]> {
-  const { rows } = await tx.query<TransferRow & { previous_phase: TransferPhase }>(
+  phases: readonly TransferPhase[],
+): Promise<RetractedRow[]> {
+  const { rows } = await tx.query<RetractedRow>(
     `with retracted as (
        select transaction_id as id, transaction_event_index as position, block_hash as block, phase as previous_phase
-       from transfer where network = $1 and block_number > $2 and phase <> 'retracted' for update
+       from transfer where network = $1 and block_number > $2 and phase = any($3) and phase <> 'retracted' for update
      )
      update transfer set phase = 'retracted', version = version + 1, changed_at = now()
      from retracted
      where network = $1 and transaction_id = id and transaction_event_index = position and block_hash = block
      returning ${COLUMNS}, previous_phase`,
-    [network, height],
+    [network, height, phases],
   );
   return rows.sort((a, b) => oldestFirst(b, a));
 }

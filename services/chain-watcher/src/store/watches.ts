@@ -1,3 +1,4 @@
+import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
 
@@ -93,6 +94,54 @@ export async function planWatches(
      where network = $1 and address = any($2) and state = 'new' and watched_from >= $3`,
     [network, addresses.map(toBytes), coveredFrom, backFill?.from ?? null, backFill?.to ?? null],
   );
+}
+
+/** Whether more wallets than this would have blocks after this time read, if those were left out. */
+export async function needMoreThan(
+  db: Queryable,
+  network: string,
+  scannedThrough: Date,
+  wallets: number,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `select 1 from watch where network = $1 and (state = 'backfilling' or (state = 'watching' and watched_until >= $2)) limit $3`,
+    [network, scannedThrough, wallets + 1],
+  );
+  return (rowCount ?? 0) > wallets;
+}
+
+/** Longer than it takes for a million wallets. */
+const JUMP_TIMEOUT_MS = 60_000;
+
+/**
+ * Stores that the blocks `from` to `through` were not scanned, those below them up to the time `scannedThrough` were. Wallets that are watched
+ * have the blocks read; those that are needed only from `plannedFrom` on are planned anew, and those no longer needed have ended.
+ * @returns how many wallets have the blocks read.
+ */
+export async function leaveToBackFill(
+  tx: Transaction,
+  network: string,
+  {
+    from,
+    through,
+    scannedThrough,
+    plannedFrom,
+  }: { from: number; through: number; scannedThrough: Date; plannedFrom: Date },
+): Promise<number> {
+  await longStatement(tx, JUMP_TIMEOUT_MS, {
+    text: `update watch set state = 'new' where network = $1 and state = 'watching' and watched_from >= $2`,
+    values: [network, plannedFrom],
+  });
+  const { rowCount } = await longStatement(tx, JUMP_TIMEOUT_MS, {
+    text: `update watch set state = 'backfilling', backfill_next = coalesce(backfill_next, $2), backfill_to = $3
+      where network = $1 and (state = 'backfilling' or (state = 'watching' and watched_until >= $4))`,
+    values: [network, from, through, scannedThrough],
+  });
+  await longStatement(tx, JUMP_TIMEOUT_MS, {
+    text: `update watch set state = 'ended', ended_through = $2 where network = $1 and state = 'watching'`,
+    values: [network, scannedThrough],
+  });
+  return rowCount ?? 0;
 }
 
 /** Wallets with blocks still to read, the farthest back first, or last. */

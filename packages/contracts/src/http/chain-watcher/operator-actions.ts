@@ -21,11 +21,11 @@ export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/re
   body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
 });
 
-/** What an operator did to a network. */
+/** What an operator did to a network; of jumps also those that the service itself decided on. */
 export type OperatorAction = {
   at: string;
   network: string;
-  action: 'resume' | 'accept_fork' | 'rescan' | 'resolve_incident';
+  action: 'resume' | 'accept_fork' | 'rescan' | 'jump' | 'resolve_incident';
   actor: string;
   reason: string;
   /** What it was about and what it led to. */

@@ -30,13 +30,14 @@ export function createBackFillJob(
   const rangeSize = createRangeSize(network);
   /** False once the database has been seen to hold no unfinished back-fill. */
   let mayHaveBackFills = true;
-  /** Toggled by every failure: blocks that no node serves must not keep others from being read. */
+  /** Toggled every time: neither blocks that no node serves nor millions of old ones may keep others from being read. */
   let newestFirst = false;
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
   /** Reads one range of blocks for the wallets that miss it, and stores what it finds together with the progress. */
   async function backFillOnce(): Promise<{ more: boolean }> {
+    newestFirst = !newestFirst;
     const due = await readBackFills(pool, network.id, { newestFirst, limit: MAX_WALLETS_AT_ONCE });
     const [first] = due;
     mayHaveBackFills = first !== undefined;
@@ -74,7 +75,6 @@ export function createBackFillJob(
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
         notBefore = performance.now() + RETRY_MS;
-        newestFirst = !newestFirst;
         logger.warn({ network: network.id, error: error.message }, 'back-filling has to wait');
         return { more: false };
       }

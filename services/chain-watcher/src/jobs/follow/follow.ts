@@ -8,6 +8,7 @@ import type { Term } from '../../term/term.ts';
 import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
+import { explainMissingHistory } from './missing-history.ts';
 import { createPoller } from './poller.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
@@ -30,7 +31,9 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   const poller = createPoller(term, position, forks.mayAcceptFork);
 
   async function pollOnce(): Promise<FollowResult> {
-    const result = await poller.poll();
+    const result = await poller.poll().catch((error: unknown) => {
+      throw explainMissingHistory(error, term.network.id, position);
+    });
     if (result.kind === 'ask_for_less') return 'more';
     if (result.kind === 'needs_catch_up') {
       position.set({ ...position.heights(), head: result.head });

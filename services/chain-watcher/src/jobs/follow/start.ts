@@ -19,7 +19,9 @@ export async function startAtFinalBlock({ network, endpoints, pool, epoch, logge
   const { head, start, claim } = await endpoints.ask(async (rpc) => {
     const [newest, finalized] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
     const final = finalityClaim(network, newest.number, finalized, false);
-    const height = final?.height ?? newest.number - START_CONFIRMATIONS + 1;
+    // A block that is called final needs its confirmations all the same, like any other.
+    const depth = final === null ? START_CONFIRMATIONS : network.confirmations;
+    const height = Math.min(final?.height ?? newest.number, newest.number - depth + 1);
     const block = await readBlockAt(rpc, Math.max(0, height));
     if (block === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
     return { head: newest, start: block, claim: final };

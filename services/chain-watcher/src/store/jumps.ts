@@ -1,0 +1,77 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import type { Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import type { WithDates } from '@quittance/runtime/time.ts';
+
+export type JumpRow = WithDates<Jump, 'requested_at' | 'finished_at'>;
+
+/** Heights fit a JavaScript number. */
+const COLUMNS = `jump_id, network, actor, reason, requested_at, to_block::float8, state, left_from::float8, left_through::float8,
+  wallets, error, finished_at`;
+
+/** What a jump has come to. `wallets`: how many have the blocks in between read for them. */
+export type JumpDone = { from: number; through: number; wallets: number };
+
+/** @returns null while another one waits. */
+export async function createJump(
+  db: Queryable,
+  { network, toBlock, author }: { network: string; toBlock: number | null; author: Author },
+): Promise<JumpRow | null> {
+  const { rows } = await db.query<JumpRow>(
+    `insert into jump (network, to_block, actor, reason) values ($1, $2, $3, $4)
+     on conflict (network) where state = 'waiting' do nothing returning ${COLUMNS}`,
+    [network, toBlock, author.actor, author.reason],
+  );
+  return rows[0] ?? null;
+}
+
+/** At most `limit`, newest first. */
+export async function readJumps(db: Queryable, network: string, limit: number): Promise<JumpRow[]> {
+  const { rows } = await db.query<JumpRow>(
+    `select ${COLUMNS} from jump where network = $1 order by requested_at desc, jump_id limit $2`,
+    [network, limit],
+  );
+  return rows;
+}
+
+export async function readWaitingJump(db: Queryable, network: string): Promise<JumpRow | null> {
+  const { rows } = await db.query<JumpRow>(`select ${COLUMNS} from jump where network = $1 and state = 'waiting'`, [
+    network,
+  ]);
+  return rows[0] ?? null;
+}
+
+export async function finishJump(tx: Transaction, id: string, { from, through, wallets }: JumpDone): Promise<void> {
+  await tx.query(
+    `update jump set state = 'done', left_from = $2, left_through = $3, wallets = $4, error = null, finished_at = clock_timestamp()
+      where jump_id = $1 and state = 'waiting'`,
+    [id, from, through, wallets],
+  );
+}
+
+/** Records one that nobody asked for. */
+export async function insertJump(
+  tx: Transaction,
+  network: string,
+  author: Author,
+  { from, through, wallets }: JumpDone,
+): Promise<void> {
+  await tx.query(
+    `insert into jump (network, actor, reason, state, left_from, left_through, wallets, finished_at)
+     values ($1, $2, $3, 'done', $4, $5, $6, clock_timestamp())`,
+    [network, author.actor, author.reason, from, through, wallets],
+  );
+}
+
+export async function failJump(db: Queryable, id: string, error: string): Promise<void> {
+  await db.query(
+    `update jump set state = 'failed', error = $2, finished_at = clock_timestamp() where jump_id = $1 and state = 'waiting'`,
+    [id, error],
+  );
+}
+
+/** It is tried again. */
+export async function delayJump(db: Queryable, id: string, error: string): Promise<void> {
+  await db.query(`update jump set error = $2 where jump_id = $1 and state = 'waiting'`, [id, error]);
+}

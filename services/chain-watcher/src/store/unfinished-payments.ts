@@ -1,0 +1,41 @@
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+
+/** Longer than the two messages of a payment may overtake each other by. */
+const KEPT_AFTER_CLOSING = '1 day';
+const FORGOTTEN_AT_ONCE = 10;
+
+/** A payment waits for money, unless its end is known already. @param payment.createdAt RFC 3339. */
+export async function rememberUnfinished(
+  tx: Transaction,
+  payment: { paymentId: string; network: string; createdAt: string },
+): Promise<void> {
+  await tx.query(
+    `insert into unfinished_payment (payment_id, network, created_at) values ($1, $2, $3)
+     on conflict (payment_id) do update set created_at = excluded.created_at`,
+    [payment.paymentId, payment.network, payment.createdAt],
+  );
+}
+
+/** A payment waits no longer. Forgets some that were closed long ago. */
+export async function rememberClosed(tx: Transaction, payment: { paymentId: string; network: string }): Promise<void> {
+  await tx.query(
+    `insert into unfinished_payment (payment_id, network, closed_at) values ($1, $2, now())
+     on conflict (payment_id) do update set closed_at = excluded.closed_at`,
+    [payment.paymentId, payment.network],
+  );
+  await tx.query(
+    `delete from unfinished_payment where payment_id in (
+       select payment_id from unfinished_payment where closed_at < now() - interval '${KEPT_AFTER_CLOSING}'
+       order by closed_at limit ${FORGOTTEN_AT_ONCE} for update skip locked)`,
+  );
+}
+
+/** Whether a payment waits that was created before this time. One whose messages came before this table existed is not known. */
+export async function hasUnfinishedCreatedBefore(db: Queryable, network: string, before: Date): Promise<boolean> {
+  const { rowCount } = await db.query(
+    'select 1 from unfinished_payment where network = $1 and closed_at is null and created_at < $2 limit 1',
+    [network, before],
+  );
+  return rowCount === 1;
+}

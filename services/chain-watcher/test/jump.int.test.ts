@@ -1,0 +1,245 @@
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import type { Jump } from '@quittance/contracts/http/chain-watcher/jumps.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
+import { FINAL_BEHIND, farChain, type FarChain } from './far-chain.ts';
+import { replicasOf } from './replica.ts';
+import { askWindows, cursorOf, expectNothingTwice, stateOfWatch } from './support.ts';
+import type { RunningWatcher } from './watcher.ts';
+import { startWorld, untilReceived, untilWatched, type World } from './world.ts';
+
+const patience = { timeoutMs: 60_000 };
+const WEEK_SECONDS = 7 * 86_400;
+const author = { actor: 'olga', reason: 'weeks without a node' };
+const path = '/internal/v1/chains/local/jumps';
+
+let world: World;
+let far: FarChain;
+
+beforeEach(async () => {
+  world = await startWorld();
+});
+afterEach(async () => {
+  await world.close();
+  await far.close();
+});
+
+/** A chain like BNB's, whose head at the given height is as old as given. */
+async function startFar(head: number, ageSeconds: number, blockSeconds = 0.45): Promise<void> {
+  const genesis = Math.floor(Date.now() / 1000) - ageSeconds - Math.ceil(head * blockSeconds);
+  far = await farChain({ chain: world.chain, head, genesis, blockSeconds });
+}
+
+const policy = () => ({ rpcUrls: [far.url], confirmations: 3, finality: 'finalized' as const });
+const watch = () => world.watch(policy());
+
+/** A payment on a wallet of its own, created with this block. */
+async function payment(height: number): ReturnType<World['publishPaymentCreated']> {
+  const createdAt = far.timeOf(height) * 1000;
+  return world.publishPaymentCreated({
+    recipient: newWallet(),
+    created_at: new Date(createdAt).toISOString(),
+    expires_at: new Date(createdAt + 1_800_000).toISOString(),
+  });
+}
+
+const untilScannedTo = (height: number) => eventually(async () => expect(await cursorOf(world)).toBe(height), patience);
+
+async function jumps(watcher: RunningWatcher): Promise<Jump[]> {
+  const { body } = await watcher.call('GET', path);
+  return (body as { jumps: Jump[] }).jumps;
+}
+
+async function status(watcher: RunningWatcher): Promise<ChainStatus> {
+  const { body } = await watcher.call('GET', '/internal/v1/chains');
+  return (body as [ChainStatus])[0];
+}
+
+const windowOf = ({
+  recipient,
+  created_at: from,
+  expires_at: to,
+}: {
+  recipient: string;
+  created_at: string;
+  expires_at: string;
+}) => ({
+  ...{ recipient, from, to },
+});
+
+/** A watcher that has stopped after it was seen to watch for this payment, far.head() being its tip. */
+async function leaveAfter(closing: boolean): ReturnType<World['publishPaymentCreated']> {
+  const before = watch();
+  await untilScannedTo(far.head());
+  const left = await payment(far.head());
+  await untilWatched(world, left.recipient);
+  if (closing) {
+    await world.publishPaymentClosed(left, new Date(Date.parse(left.created_at) + 60_000));
+    await eventually(async () => {
+      const { rows } = await world.pool.query('select 1 from unfinished_payment where closed_at is null');
+      expect(rows).toEqual([]);
+    });
+  }
+  await before.close();
+  return left;
+}
+
+describe('after four weeks of BNB', () => {
+  const BLOCKS = Math.floor((4 * WEEK_SECONDS) / 0.45);
+
+  test('a network on which nothing waits goes on by itself at the last final block, and new payments are seen', async () => {
+    await startFar(10_000_000, 4 * WEEK_SECONDS);
+    const left = await leaveAfter(true);
+    const tip = far.head();
+    far.grow(BLOCKS);
+    const asked = far.calls().length;
+    const watcher = watch();
+    const fresh = await payment(far.head());
+    await eventually(async () => expect(await cursorOf(world)).toBe(far.head()), patience);
+    far.pay(far.head() + 1, fresh.recipient, 5n);
+    far.grow(5);
+    await untilReceived(world, fresh.recipient, ['seen', 'confirmed'], patience);
+    expect(far.calls().length - asked).toBeLessThan(2_000);
+
+    const [jump] = await jumps(watcher);
+    expect(jump).toMatchObject({
+      ...{ state: 'done', actor: 'chain-watcher', to_block: null, left_from: tip + 1, wallets: 1 },
+      left_through: tip + BLOCKS - FINAL_BEHIND,
+    });
+    const { body } = await watcher.call('GET', '/internal/v1/operator-actions?network=local');
+    expect(body).toMatchObject({ actions: [{ action: 'jump', actor: 'chain-watcher', detail: { state: 'done' } }] });
+    await untilWatched(world, fresh.recipient);
+    // Its late money may lie in between.
+    expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
+    expect((await askWindows(watcher, windowOf(fresh))).scanned_through).not.toBeNull();
+    expectNothingTwice(world);
+  }, 200_000);
+});
+
+describe('a gap that an unfinished payment needs', () => {
+  const GAP = 5_000;
+
+  test('is no reason to go on by itself; pruned, the error says what can be done, and an operator does it', async () => {
+    await startFar(1_000_000, GAP * 3, 3);
+    const left = await leaveAfter(false);
+    const tip = far.head();
+    far.grow(GAP);
+    far.pay(tip + 100, left.recipient, 7n);
+    far.prune(tip + GAP - 500);
+    const watcher = watch();
+    const shown = await eventually(async () => {
+      const found = await status(watcher);
+      expect(found).toMatchObject({ cursor: tip, endpoint_head: far.head(), scan_error: expect.any(String) });
+      return found;
+    }, patience);
+    expect(shown.scan_error).toContain(`chain jump local --reason`);
+    expect(await jumps(watcher)).toEqual([]);
+
+    const fresh = await payment(far.head());
+    expect(await watcher.call('POST', path, author)).toMatchObject({
+      status: 201,
+      body: { state: 'waiting', ...author },
+    });
+    await untilScannedTo(far.head());
+    far.pay(far.head() + 1, fresh.recipient, 5n);
+    far.grow(5);
+    await untilReceived(world, fresh.recipient, ['seen', 'confirmed'], patience);
+    expect(await jumps(watcher)).toMatchObject([
+      // No node shows our tip any more, so what was not final is read again.
+      { state: 'done', left_from: tip - 1, left_through: tip + GAP - FINAL_BEHIND, wallets: 1, ...author },
+    ]);
+
+    // Not read yet, so nothing decides over it; with a node that keeps the blocks, its money is found.
+    expect(await stateOfWatch(world, left.recipient)).toBe('backfilling');
+    expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
+    expect(world.received.filter(({ to }) => to === left.recipient)).toEqual([]);
+    far.prune(0);
+    await untilReceived(world, left.recipient, ['seen', 'confirmed'], patience);
+    await eventually(async () => {
+      const answer = await askWindows(watcher, windowOf(left));
+      expect(Date.parse(answer.scanned_through!)).toBeGreaterThan(Date.parse(left.expires_at));
+      expect(answer.transfers).toMatchObject([{ amount_units: '7', phase: 'confirmed' }]);
+    }, patience);
+    expectNothingTwice(world);
+  }, 200_000);
+
+  test('a transfer seen in a block that no node shows any more is taken back, and found again where it is now', async () => {
+    await startFar(1_000_000, GAP * 3, 3);
+    const before = watch();
+    await untilScannedTo(far.head());
+    const left = await payment(far.head());
+    await untilWatched(world, left.recipient);
+    far.grow(1);
+    far.pay(far.head(), left.recipient, 7n);
+    await untilReceived(world, left.recipient, ['seen'], patience);
+    const tip = far.head();
+    await before.close();
+
+    far.forkAt(tip);
+    far.grow(GAP);
+    far.pay(tip + 3, left.recipient, 7n);
+    far.prune(tip + GAP - 500);
+    const watcher = watch();
+    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull(), patience);
+    await watcher.call('POST', path, author);
+    await untilReceived(world, left.recipient, ['seen', 'retracted'], patience);
+    far.prune(0);
+    await eventually(() => {
+      const heard = world.received.filter(({ to }) => to === left.recipient);
+      expect(heard.filter(({ phase }) => phase === 'confirmed')).toMatchObject([{ block_number: tip + 3 }]);
+    }, patience);
+    expectNothingTwice(world);
+  }, 200_000);
+
+  test('a power cut in the middle of it leaves the scan at one place or the other, with all that follows', async () => {
+    await startFar(1_000_000, GAP * 3, 3);
+    const left = await leaveAfter(false);
+    const tip = far.head();
+    far.grow(GAP);
+    far.pay(tip + 100, left.recipient, 7n);
+    far.prune(tip + GAP - 500);
+    const replicas = await replicasOf(world, networksOf({ chain: world.chain, ...policy() }));
+    try {
+      await world.pool.query(`insert into jump (network, actor, reason) values ('local', 'olga', 'weeks')`);
+      const cut = await replicas.start({ FAULT_POINT: 'jump-written' });
+      expect(await cut.exited).toBeNull();
+      expect(await cursorOf(world)).toBe(tip);
+      expect(await stateOfWatch(world, left.recipient)).toBe('watching');
+      await replicas.start();
+      await untilScannedTo(far.head());
+      expect(await stateOfWatch(world, left.recipient)).toBe('backfilling');
+      far.prune(0);
+      await untilReceived(world, left.recipient, ['seen', 'confirmed'], patience);
+      expectNothingTwice(world);
+    } finally {
+      await replicas.close();
+    }
+  }, 200_000);
+});
+
+describe('what is asked for', () => {
+  test('ends at a final block above the last one scanned', async () => {
+    await startFar(1_000_000, 600, 3);
+    const watcher = watch();
+    await untilScannedTo(far.head());
+    const ask = (body: object) => watcher.call('POST', path, { ...author, ...body });
+    expect(await ask({ to_block: far.head() })).toMatchObject({
+      status: 422,
+      body: { detail: [{ field: 'to_block' }] },
+    });
+    expect(await watcher.call('POST', '/internal/v1/chains/other/jumps', author)).toMatchObject({ status: 404 });
+
+    expect(await ask({ to_block: far.head() + 1 })).toMatchObject({ status: 201 });
+    await eventually(async () => {
+      expect(await jumps(watcher)).toMatchObject([
+        { state: 'failed', error: expect.stringMatching(/is not final yet/) },
+      ]);
+    }, patience);
+    expect(await ask({})).toMatchObject({ status: 201 });
+    await eventually(async () => {
+      const [newest] = await jumps(watcher);
+      expect(newest).toMatchObject({ state: 'failed', error: expect.stringMatching(/nothing to leave out/) });
+    }, patience);
+  }, 120_000);
+});
