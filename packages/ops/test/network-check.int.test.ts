@@ -334,6 +334,14 @@ describe('ops network check', () => {
     expect(stderr).toMatch(sentence);
   });
 
+  test('a file that is no JSON is named, and nothing of it quoted', async () => {
+    const broken = join(directory, 'broken.json');
+    await writeFile(broken, '[{ "rpc_urls": ["https://rpc.example/a-secret-key] }]');
+    const { code, stderr } = await runOps(['network', 'check', broken], {});
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('is no networks file') });
+    expect(stderr).not.toContain('a-secret');
+  });
+
   test('a shipped network without endpoints asks for one', async () => {
     const { code, stderr } = await runOps(['network', 'check', 'tron'], {});
     expect(code).toBe(2);

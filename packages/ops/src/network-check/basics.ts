@@ -85,8 +85,8 @@ function finalityFinding(network: Probe['network'], head: Block, tagged: Block |
 }
 
 /** How many calls one request may hold, found by asking for as many headers as the watcher ever does. */
-export async function checkBatch({ rpc, exchanges }: Probe, { head }: Tip): Promise<Finding> {
-  const count = Math.min(MAX_BATCH_REQUESTS, head.number + 1);
+export async function checkBatch({ rpc, exchanges, burst }: Probe, { head }: Tip): Promise<Finding> {
+  const count = Math.min(MAX_BATCH_REQUESTS, head.number + 1, burst);
   const heights = Array.from({ length: count }, (_, back) => head.number - back);
   const before = exchanges.length;
   const outcome = await unlessRefused(() => readBlocksAt(rpc, heights));

@@ -19,6 +19,8 @@ type Exchange = { outcome: 'ok' | RpcErrorKind; seconds: number; calls: number }
 export type Probe = {
   rpc: RpcProvider;
   network: ChainNetwork;
+  /** The most calls that the plan lets leave at once. */
+  burst: number;
   /** Every HTTP request so far. */
   exchanges: readonly Exchange[];
   /** Every call so far, by method. */
@@ -54,6 +56,7 @@ export function openProbe(network: ChainNetwork, node: RpcNode, position: number
   return {
     rpc,
     network,
+    burst: budget.burst,
     exchanges,
     calls: () => new Map(rpc.counts),
     close() {

@@ -49,13 +49,16 @@ const limited = (network: ChainNetwork, requestsPerSecond: number): ChainNetwork
   endpoints: network.endpoints.map((node) => ({ ...node, requestsPerSecond })),
 });
 
+/** What a parser says about a file quotes it, and it may hold keys. */
 function readEntries(file: string): Network[] {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Network[];
+    const entries: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    if (Array.isArray(entries)) return entries as Network[];
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Failure('wrongUse', `${file} is no networks file: ${why}`);
+    if (!(error instanceof SyntaxError))
+      throw new Failure('wrongUse', `${file} cannot be read (${String((error as NodeJS.ErrnoException).code)}).`);
   }
+  throw new Failure('wrongUse', `${file} is no networks file: it must hold a JSON list.`);
 }
 
 function withEndpoints(chosen: readonly Network[], { urls, headers, wsUrl }: GivenEndpoints): Network {
