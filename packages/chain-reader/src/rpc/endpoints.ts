@@ -10,7 +10,7 @@ import type { RpcNetwork } from './network.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** How often endpoints that are not in use are asked for their head. */
+/** How far behind the others' heads an endpoint's may be reported before it is asked for it, and how often that is checked. */
 const PROBE_INTERVAL_MS = 5_000;
 /** Longer than the time between two looks at any network. */
 const MAX_SHOWN_HEAD_AGE_MS = 300_000;
@@ -157,8 +157,9 @@ async function afterCooldown(endpoint: Endpoint, maxWaitMs: number, signal: Abor
 }
 
 /**
- * Asks endpoints that have not reported their head lately, because others are preferred to them. So it shows when the preferred one is
- * stuck at an old head, and when a failed one has come back. A network with one endpoint has nothing to compare.
+ * Asks endpoints for their head that have not reported it as lately as another one, because that one is preferred to them. So it shows when
+ * the preferred one is stuck at an old head, and when a failed one has come back, and heads of about the same time are compared. It asks as
+ * often as the chain is looked at and not more, and nothing where nobody looks. A network with one endpoint has nothing to compare.
  * @returns what stops it.
  */
 function startProbing(options: {
@@ -173,8 +174,9 @@ function startProbing(options: {
   const lagging = new Set<Endpoint>();
 
   async function probe(endpoint: Endpoint): Promise<void> {
-    // A slow one is not asked again before it has answered.
-    if (probed.has(endpoint) || endpoint.headAgeMs() < intervalMs / 2) return;
+    const newestMs = Math.min(...endpoints.map((each) => each.headAgeMs()));
+    // A slow one is not asked again before it has answered. Before any head is known there is nothing to compare it with.
+    if (probed.has(endpoint) || !(endpoint.headAgeMs() - newestMs > intervalMs)) return;
     probed.add(endpoint);
     await endpoint.probe();
     probed.delete(endpoint);
