@@ -48,7 +48,7 @@ describe('an endpoint that announces its blocks', () => {
           { url: '', headers: {}, wsUrl, requestsPerSecond: null },
         ],
       },
-      ...{ logger, metrics, hint: () => void (hints += 1), timing: { ...QUICK, ...timing } },
+      ...{ logger, metrics, onAnnounced: () => void (hints += 1), timing: { ...QUICK, ...timing } },
     });
   }
 

@@ -73,7 +73,16 @@ export async function startReading(
     pollContext: (local, wallets = [], changes = {}) => {
       const watches = createWatchSet();
       wallets.forEach((wallet) => watches.add(wallet.toLowerCase()));
-      return { network, chain: local, watches, finalized: 0, hasNamedFinal: false, maxBlocks: 32, ...changes };
+      return {
+        network,
+        chain: local,
+        watches,
+        finalized: 0,
+        hasNamedFinal: false,
+        maxBlocks: 32,
+        asksFinality: true,
+        ...changes,
+      };
     },
     head: async () => blockAt(Number(await chain.rpc<string>('eth_blockNumber'))),
     async close() {

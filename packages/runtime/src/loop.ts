@@ -17,7 +17,8 @@ export type Loop = {
 };
 
 /**
- * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`.
+ * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`. Where it returns `pauseMs` as
+ * well, the next run comes after that many milliseconds.
  * Runs never overlap. An error is logged and doubles the pause, so that a broken backend is not hammered.
  * `run` must bound its own work and end when the signal aborts.
  */
@@ -30,7 +31,7 @@ export function startLoop({
 }: LoopContext & {
   name: string;
   intervalMs: number;
-  run: (signal: AbortSignal) => Promise<{ more: boolean }>;
+  run: (signal: AbortSignal) => Promise<{ more: boolean; pauseMs?: number }>;
 }): Loop {
   const observe = observeRuns(name, metrics);
   const controller = new AbortController();
@@ -45,10 +46,10 @@ export function startLoop({
     woken = false;
     const end = observe();
     try {
-      const { more } = await run(controller.signal);
+      const { more, pauseMs = intervalMs } = await run(controller.signal);
       failures = 0;
       end('ok');
-      return more ? 0 : intervalMs;
+      return more ? 0 : pauseMs;
     } catch (error) {
       if (controller.signal.aborted) return 0;
       end('error');

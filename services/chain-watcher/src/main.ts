@@ -57,7 +57,7 @@ await startService({
       const shared = { pool, leaderPool, leaseMs: LEASE_MS, outbox, logger, metrics: chainMetrics, clockDifferenceMs };
       const loop = startNetworkLoop({ network, endpoints, ...shared }, metrics);
       lifecycle.onStop(`scan ${network.id}`, () => loop.close());
-      const newHeads = followNewHeads({ network, hint: () => loop.wake(), logger, metrics });
+      const newHeads = followNewHeads({ network, onAnnounced: loop.announced, logger, metrics });
       lifecycle.onStop(`new heads ${network.id}`, () => newHeads.close());
       return { network, endpoints, loop };
     });

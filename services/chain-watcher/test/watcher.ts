@@ -72,7 +72,7 @@ export function startWatcher(options: WatcherOptions): RunningWatcher {
   };
   const counting = startCountIncidentsLoop({ ...common, db: pool, networks: [network] });
   const loop = startNetworkLoop(context, metrics);
-  const newHeads = followNewHeads({ ...common, network, hint: () => loop.wake() });
+  const newHeads = followNewHeads({ ...common, network, onAnnounced: loop.announced });
   const routes = [
     transfersInWindowsRoute({ pool, networks: [network] }),
     tipsRoute({ pool, networks: [network] }),

@@ -17,7 +17,7 @@ export type PollResult =
   | {
       kind: 'blocks';
       head: number;
-      /** Up to where the chain is final to this node; null when it says nothing about that. */
+      /** Up to where the chain is final to this node; null when it says nothing about that, or was not asked. */
       finalized: FinalityClaim | null;
       /** Blocks right above our tip, ascending: all of them near the head, only the last one of a final range. */
       blocksToStore: Block[];
@@ -38,6 +38,8 @@ export type PollContext = {
   hasNamedFinal: boolean;
   /** Most blocks to read at once. */
   maxBlocks: number;
+  /** Whether to ask up to where the chain is final, as far as that is no part of the way. */
+  asksFinality: boolean;
 };
 
 /** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
@@ -91,10 +93,13 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   const [first] = blocks;
   if (first === undefined || first.parentHash !== tip.hash) return detectFork(rpc, context, head);
   requireSuccessor(first, tip);
-  const [tagged, entries] = await Promise.all([readFinalized(rpc), readLogsByHash(rpc, network, blocks)]);
+  const [tagged, entries] = await Promise.all([
+    context.asksFinality ? readFinalized(rpc) : null,
+    readLogsByHash(rpc, network, blocks),
+  ]);
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
-  const finalized = finalityClaim(network, head.number, tagged, context.hasNamedFinal);
+  const finalized = context.asksFinality ? finalityClaim(network, head.number, tagged, context.hasNamedFinal) : null;
   const read = entries.map(({ block }) => block);
   const deprecation = findDeprecation(network.token, entries);
   return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers, deprecation };

@@ -18,7 +18,7 @@ export async function checkAnnouncements(networkId: string, node: RpcNode, block
   const deadline = setTimeout(() => resolve(false), 1000 * waitSeconds);
   const following = followNewHeads({
     network: { id: networkId, endpoints: [node] },
-    hint: () => resolve(true),
+    onAnnounced: () => resolve(true),
     logger: createLogger({ service: 'ops', level: 'silent' }),
     metrics: createMetrics({ service: 'ops', processMetrics: false }),
   });

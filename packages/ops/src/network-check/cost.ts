@@ -29,6 +29,8 @@ export type Cost = {
 
 const DAY_SECONDS = 86_400;
 const SAMPLES = 3;
+/** Of the looks for a block that is due, those that come too early and find nothing. */
+const EMPTY_LOOKS = 0.2;
 /**
  * What watching the chain through this endpoint takes, measured by doing it: the watcher's own poll of the newest blocks and its second
  * reading of final ones, with nothing that matches. Transfers that do match add a receipt each.
@@ -43,7 +45,7 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   while (samples.length < SAMPLES) samples.push(await callsOfLook(probe, blocksPerLook));
   const ofBlocks = await callsOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
   const perLook = scaled(together(samples), 1 / SAMPLES);
-  const emptyLooks = DAY_SECONDS / (network.poll_interval_ms / 1000) - DAY_SECONDS / lookSeconds;
+  const emptyLooks = blockSeconds > network.poll_interval_ms / 1000 ? (EMPTY_LOOKS * DAY_SECONDS) / lookSeconds : 0;
   return {
     asFirst: together([scaled(perLook, DAY_SECONDS / lookSeconds), { eth_getBlockByNumber: emptyLooks }]),
     asSecond: scaled(ofBlocks, DAY_SECONDS / blockSeconds / provedBlocks),
@@ -63,6 +65,7 @@ async function callsOfLook(probe: Probe, blocks: number): Promise<Calls> {
     finalized: 0,
     hasNamedFinal: true,
     maxBlocks: NEAR_HEAD_BLOCKS,
+    asksFinality: true,
   };
   return callsOf(probe, () => poll(rpc, context));
 }

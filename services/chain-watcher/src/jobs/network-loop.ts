@@ -35,7 +35,9 @@ export type LoopContext = NetworkContext & {
 };
 
 /** `isLeading`: whether this replica scans the network at present. */
-export type NetworkLoop = Loop & {
+export type NetworkLoop = Pick<Loop, 'close'> & {
+  /** An endpoint has announced a block. @param hash the block's, if the announcement names it. */
+  announced(hash: string | null): void;
   isLeading(): boolean;
   /** See createPoller(); null while this replica does not scan the network. */
   clockDifference(): number | null;
@@ -75,7 +77,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     await ended?.leadership.release();
   }
 
-  async function run(): Promise<{ more: boolean }> {
+  async function run(): Promise<{ more: boolean; pauseMs?: number }> {
     if (performance.now() < sleepUntil) return { more: false };
     if (open !== null && !open.leadership.isHeld()) {
       logger.warn({ network: network.id }, 'the lead was lost with its database connection');
@@ -84,7 +86,7 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     open ??= await openTerm(context);
     if (open === null) {
       sleepUntil = performance.now() + LEAD_RETRY_MS;
-      return { more: false };
+      return { more: false, pauseMs: LEAD_RETRY_MS };
     }
     try {
       if (open.isHalted) {
@@ -92,9 +94,9 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
         if ((await readCursor(context.pool, network.id))?.state !== 'halted') await endTerm();
         return { more: false };
       }
-      const { more, hasJumped } = await runJobs(open, () => loop.wake());
+      const { more, pauseMs, hasJumped } = await runJobs(open, () => loop.wake());
       if (hasJumped) await endTerm();
-      return { more };
+      return { more, pauseMs };
     } catch (error) {
       open.scanError = error instanceof Error ? error.message : String(error);
       // A node's failure leaves what we know untouched. After anything else our copy may differ from the database.
@@ -113,7 +115,10 @@ export function startNetworkLoop(context: LoopContext, metrics: Metrics): Networ
     run: () => run().finally(() => report(context, open)),
   });
   return {
-    wake: () => loop.wake(),
+    announced(hash) {
+      open?.jobs?.announced(hash);
+      loop.wake();
+    },
     isLeading: () => open?.leadership.isHeld() ?? false,
     clockDifference: () => open?.jobs?.clockDifference() ?? null,
     scanError: () => open?.scanError ?? null,
@@ -156,15 +161,22 @@ export async function openTerm({ leaderPool, leaseMs, ...context }: LoopContext)
   }
 }
 
-/** `hasJumped`: the term knows another place than the one where the scan goes on. */
-async function runJobs(open: OpenTerm, wake: () => void): Promise<{ more: boolean; hasJumped: boolean }> {
+/**
+ * New wallets and the other jobs' work are looked for at least every `poll_interval_ms`, the chain when a look is due. `hasJumped`: the term
+ * knows another place than the one where the scan goes on.
+ */
+async function runJobs(
+  open: OpenTerm,
+  wake: () => void,
+): Promise<{ more: boolean; pauseMs: number; hasJumped: boolean }> {
   open.position ??= await startAtFinalBlock(open.term);
   open.jobs ??= createJobs(open.term, open.position, open.stored, wake);
-  if (await open.jobs.jump()) return { more: true, hasJumped: true };
+  if (await open.jobs.jump()) return { more: true, pauseMs: 0, hasJumped: true };
   const { more, isHalted } = await open.jobs.runInTurn();
   open.isHalted = isHalted;
   open.scanError = null;
-  return { more, hasJumped: false };
+  const pauseMs = Math.min(open.term.network.poll_interval_ms, open.jobs.dueInMs());
+  return { more, pauseMs, hasJumped: false };
 }
 
 type Jobs = ReturnType<typeof createJobs>;
@@ -190,7 +202,9 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
     audited: audit.audited,
     clockDifference: follow.clockDifference,
     jump: jump.run,
-    /** Polls the chain once, then does what is due beside it. */
+    dueInMs: follow.dueInMs,
+    announced: follow.announced,
+    /** Looks at the chain, if a look is due, then does what is due beside it. */
     async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
       await backFill.watchNewWallets();
       const followed = await follow.run();

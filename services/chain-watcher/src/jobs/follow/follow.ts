@@ -1,19 +1,24 @@
+import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { insertBlocks, pruneBlocksBelow } from '../../store/blocks.ts';
 import { Fenced, moveCursor } from '../../store/cursor.ts';
-import { heightsAfter, type WritablePosition } from '../../term/position.ts';
+import type { TransferRow } from '../../store/transfers.ts';
+import { heightsAfter, type Heights, type WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
+import { createLookSchedule } from './look-schedule.ts';
 import { explainMissingHistory } from './missing-history.ts';
 import { createPoller } from './poller.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
 const KEPT_FINAL_BLOCKS = 256;
 const PRUNE_EVERY_BLOCKS = 64;
+
+type BlocksRead = Extract<PollResult, { kind: 'blocks' }>;
 
 type FollowOptions = {
   /** Whether an operator has allowed to follow the nodes below the finalized block, once. */
@@ -28,7 +33,9 @@ type FollowOptions = {
 export function createFollowJob(term: Term, position: WritablePosition, options: FollowOptions) {
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
-  const poller = createPoller(term, position, forks.mayAcceptFork);
+  const schedule = createLookSchedule(chain, term.network.poll_interval_ms);
+  const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, isSteady: schedule.isSteady });
+  let last: FollowResult = 'more';
 
   async function pollOnce(): Promise<FollowResult> {
     const result = await poller.poll().catch((error: unknown) => {
@@ -45,44 +52,60 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     return result.kind === 'fork' ? forks.handle(result.fork) : 'at_head';
   }
 
-  /** Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none. */
-  async function storeBlocks(result: Extract<PollResult, { kind: 'blocks' }>): Promise<FollowResult> {
-    const { network, pool, epoch } = term;
+  async function storeBlocks(result: BlocksRead): Promise<FollowResult> {
     const tip = result.blocksToStore.at(-1);
     if (tip === undefined) return 'at_head';
     const before = chain.tip().number;
-    const heights = heightsAfter(network, position.heights(), chain, result, tip);
+    const heights = heightsAfter(term.network, position.heights(), chain, result, tip);
     const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(before / PRUNE_EVERY_BLOCKS);
     const keepFrom = Math.min(heights.finalized, heights.finalHeight) - KEPT_FINAL_BLOCKS;
-    faultPoint('blocks-read');
-    const { published } = await transaction(pool, async (tx) => {
-      await moveCursor(tx, { network: network.id, epoch, tip, ...heights });
-      await insertBlocks(tx, network.id, result.blocksToStore);
-      const stored = await storeTransfers(tx, term, result.transfers, heights);
-      if (result.deprecation !== null) await reportDeprecation(tx, term, result.deprecation);
-      if (prune) await pruneBlocksBelow(tx, network.id, keepFrom);
-      faultPoint('blocks-written');
-      return stored;
-    });
-    faultPoint('blocks-committed');
+    const published = await commit(term, result, { tip, heights, keepFrom: prune ? keepFrom : null });
     chain.append(result.blocksToStore);
     if (prune) chain.prune(keepFrom);
     position.set(heights);
-    term.metrics.blocksScanned.inc({ network: network.id }, tip.number - before);
+    term.metrics.blocksScanned.inc({ network: term.network.id }, tip.number - before);
     recordTransfers(term, published);
     return tip.number < result.head ? 'more' : 'at_head';
   }
 
   return {
     clockDifference: poller.clockDifference,
-    /** Polls the chain once and stores what it shows. */
+    dueInMs: schedule.dueInMs,
+    announced: schedule.announced,
+    /** Looks at the chain, if a look is due, and stores what it shows. @returns the outcome of the last look. */
     async run(): Promise<FollowResult> {
-      const before = chain.tip().number;
-      const result = await pollOnce();
+      if (schedule.dueInMs() > 0) return last;
+      const [before, startedAt] = [chain.tip().number, performance.now()];
+      last = await pollOnce();
       const tip = chain.tip().number;
       options.onRead(tip, poller.lastEndpoint());
       if (tip > before) await forks.dropPermission();
-      return result;
+      schedule.looked(startedAt, last === 'at_head');
+      return last;
     },
   };
+}
+
+/**
+ * Commits blocks, transfers, messages and cursor together: after a crash either all of it happened or none.
+ * @returns the transfers that were published.
+ */
+async function commit(
+  term: Term,
+  { blocksToStore, transfers, deprecation }: BlocksRead,
+  { tip, heights, keepFrom }: { tip: BlockHead; heights: Heights; keepFrom: number | null },
+): Promise<TransferRow[]> {
+  const { network, pool, epoch } = term;
+  faultPoint('blocks-read');
+  const { published } = await transaction(pool, async (tx) => {
+    await moveCursor(tx, { network: network.id, epoch, tip, ...heights });
+    await insertBlocks(tx, network.id, blocksToStore);
+    const stored = await storeTransfers(tx, term, transfers, heights);
+    if (deprecation !== null) await reportDeprecation(tx, term, deprecation);
+    if (keepFrom !== null) await pruneBlocksBelow(tx, network.id, keepFrom);
+    faultPoint('blocks-written');
+    return stored;
+  });
+  faultPoint('blocks-committed');
+  return published;
 }

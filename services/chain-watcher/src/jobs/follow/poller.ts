@@ -1,52 +1,20 @@
 import { catchUp } from '@quittance/chain-reader/chain/catch-up.ts';
-import { NEAR_HEAD_BLOCKS, poll, type PollContext, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import { NEAR_HEAD_BLOCKS, poll, type PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import type { FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
-import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
-import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
-import { createBatchSize, createRangeSize, type AdaptiveBatchSize } from '../../reading/adaptive-batch-size.ts';
+import { createBatchSize, createRangeSize } from '../../reading/adaptive-batch-size.ts';
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
-import { crossCheckPoll } from './cross-check-poll.ts';
-import { createFinalityCheck } from './finality-check.ts';
+import { createAsk, type AskOptions, type Polled } from './ask.ts';
 
-type Polled = PollResult | { kind: 'ask_for_less' };
-
-export function createPoller(term: Term, position: WritablePosition, mayAcceptFork: () => boolean) {
-  const { network, endpoints, watches } = term;
+export function createPoller(term: Term, position: WritablePosition, options: AskOptions) {
+  const { network } = term;
   const { chain } = position;
   const nearHeadSize = createBatchSize(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS);
   const rangeSize = createRangeSize(network);
-  const finality = createFinalityCheck(term, position);
-  let lastEndpoint = 0;
+  const { ask, lastEndpoint } = createAsk(term, position, options);
   let clockDifference: number | null = null;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   let catchUpTo: FinalityClaim | null = null;
-
-  /** Asks for at most this many blocks. */
-  async function ask(
-    size: AdaptiveBatchSize,
-    maxBlocks: number,
-    read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
-  ): Promise<Polled> {
-    const { finalized, hasNamedFinal } = position.heights();
-    const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal };
-    try {
-      return await endpoints.ask(async (rpc) => {
-        lastEndpoint = rpc.endpoint;
-        const result = await read(rpc, context).catch((error: unknown) => {
-          // Not even one block at a time: another endpoint may be less narrow.
-          if (error instanceof RpcError && error.kind === 'range' && maxBlocks === 1)
-            throw new RpcError('refused', error.message);
-          throw error;
-        });
-        await crossCheckPoll(endpoints, rpc, chain, result, mayAcceptFork());
-        return result.kind === 'blocks' ? { ...result, finalized: await finality.check(rpc, result) } : result;
-      });
-    } catch (error) {
-      if (!size.shrinkAfter(error, maxBlocks)) throw error;
-      return { kind: 'ask_for_less' };
-    }
-  }
 
   async function pollHead(): Promise<Polled> {
     const result = await ask(nearHeadSize, nearHeadSize.size(), poll);
@@ -71,7 +39,6 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
   return {
     /**
      * Asks the nodes once what follows our tip, in ranges while we are far behind, and learns how much may be asked at once.
-     * `ask_for_less`: it was too much to ask, and the next poll asks for less.
      */
     poll(): Promise<Polled> {
       const finalized = catchUpTo;
@@ -81,8 +48,7 @@ export function createPoller(term: Term, position: WritablePosition, mayAcceptFo
     },
     /** Timestamp of the newest block less our clock when it was read, in seconds; null before the first block at the head. */
     clockDifference: () => clockDifference,
-    /** The endpoint that answered last. */
-    lastEndpoint: () => lastEndpoint,
+    lastEndpoint,
   };
 }
 
