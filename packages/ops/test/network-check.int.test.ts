@@ -39,7 +39,8 @@ beforeAll(async () => {
     source: 'this test',
   };
   await chain.mine(1_200);
-  for (const units of [1n, 2n, 3n, 4n]) await chain.transfer(late, units);
+  // So many that the first depth which is tried has a transfer in its block.
+  for (let units = 1n; units <= 140n; units += 1n) await chain.transfer(late, units);
   await chain.mine(2);
   node = await misbehavingNode(chain);
 });
@@ -52,6 +53,7 @@ afterEach(() => {
   node.refuse(null);
 });
 
+type RawReceipt = { blockNumber: string };
 type Given = { endpoint?: Partial<RpcEndpoint>; entry?: Partial<Network>; plan?: Partial<Plan>; known?: KnownTransfer };
 
 function check(given: Given = {}): Promise<EndpointReport> {
@@ -173,6 +175,18 @@ describe('an endpoint of an EVM network', () => {
     const report = await check();
     expect(verdicts(report)).toMatchObject({ history: 'warning', 'a known transfer': 'warning' });
     expect(found(report, 'history')!.found).toMatch(/^128 blocks .*, not 1,000/);
+  });
+
+  test('that keeps old headers and no receipts reads no further back than these', async () => {
+    const head = Number(await chain.rpc<string>('eth_blockNumber'));
+    node.spoil(({ method }, { result }) => {
+      const isOld = method === 'eth_getTransactionReceipt' && Number((result as RawReceipt).blockNumber) < head - 100;
+      return isOld ? { result: null } : undefined;
+    });
+    expect(found(await check(), 'history')).toMatchObject({
+      verdict: 'warning',
+      found: expect.stringMatching(/^less than 128 blocks/),
+    });
   });
 
   test('that hides events of a block is refused: what it returns does not account for the headers', async () => {

@@ -4,7 +4,9 @@ import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { gatherEvidence } from '@quittance/chain-reader/chain/verify.ts';
 import { readLogsByHash } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
+import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
+import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
+import { findReceipt, readBlockAt } from '@quittance/chain-reader/rpc/reads.ts';
 import type { Tip } from './basics.ts';
 import { duration, finding, grouped, type Finding } from './finding.ts';
 import { unlessRefused, type Probe } from './probe.ts';
@@ -32,11 +34,24 @@ export async function checkHistory({ rpc, network }: Probe, { head, blockSeconds
 
   async function isReadable(depth: number): Promise<boolean> {
     const outcome = await unlessRefused(async () => {
-      const block = await readBlockAt(rpc, head.number - depth);
-      return block !== null && (await readLogsByHash(rpc, network, [block])).length === 1;
+      const block = await busyBlockBelow(rpc, head.number - depth);
+      const [transaction] = block?.transactions ?? [];
+      if (block === null) return false;
+      if (transaction !== undefined && (await findReceipt(rpc, transaction))?.blockHash !== block.hash) return false;
+      return (await readLogsByHash(rpc, network, [block])).length === 1;
     });
     return 'answer' in outcome && outcome.answer;
   }
+}
+
+const BUSY_BLOCK_SEARCH = 8;
+
+/** Nodes that prune keep headers longer than receipts, which show in a block with transactions only. */
+async function busyBlockBelow(rpc: RpcProvider, height: number): Promise<Block | null> {
+  let block = await readBlockAt(rpc, height);
+  for (let below = 1; below < BUSY_BLOCK_SEARCH && block?.transactions.length === 0; below += 1)
+    block = (await readBlockAt(rpc, Math.max(0, height - below))) ?? block;
+  return block;
 }
 
 /** A transfer that is known from a public source. */
