@@ -102,8 +102,8 @@ describe('an endpoint of an EVM network', () => {
       expect(found(report, 'batches')!.found).toBe('100 calls at once');
       expect(found(report, 'history')!.found).toMatch(/^at least 1,000 blocks/);
       expect(found(report, 'a known transfer')!.found).toContain('12.34 USDT');
-      // 40 looks a second, and every block read once.
-      expect(sumOf(report.cost!.asFirst)).toBeGreaterThan(40 * 86_400);
+      // The test chain has a block a second or more, and each is read once.
+      expect(sumOf(report.cost!.asFirst)).toBeGreaterThan(86_400);
       expect(Object.keys(report.cost!.asFirst).sort()).toEqual([
         'eth_getBlockByHash',
         'eth_getBlockByNumber',

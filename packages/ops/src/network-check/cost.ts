@@ -28,9 +28,11 @@ export type Cost = {
 };
 
 const DAY_SECONDS = 86_400;
-const SAMPLES = 3;
+/** Looks that are measured. One of five asks up to where the chain is final, as on a chain whose blocks come at regular times. */
+const SAMPLES = 5;
 /** Of the looks for a block that is due, those that come too early and find nothing. */
 const EMPTY_LOOKS = 0.2;
+
 /**
  * What watching the chain through this endpoint takes, measured by doing it: the watcher's own poll of the newest blocks and its second
  * reading of final ones, with nothing that matches. Transfers that do match add a receipt each.
@@ -42,7 +44,7 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   const lookSeconds = Math.max(blockSeconds, network.poll_interval_ms / 1000);
   const blocksPerLook = Math.max(1, Math.round(lookSeconds / blockSeconds));
   const samples: Calls[] = [];
-  while (samples.length < SAMPLES) samples.push(await callsOfLook(probe, blocksPerLook));
+  while (samples.length < SAMPLES) samples.push(await callsOfLook(probe, blocksPerLook, samples.length === 0));
   const ofBlocks = await callsOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
   const perLook = scaled(together(samples), 1 / SAMPLES);
   const emptyLooks = blockSeconds > network.poll_interval_ms / 1000 ? (EMPTY_LOOKS * DAY_SECONDS) / lookSeconds : 0;
@@ -53,7 +55,7 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
 }
 
 /** One poll, as if everything but the newest blocks had been read. */
-async function callsOfLook(probe: Probe, blocks: number): Promise<Calls> {
+async function callsOfLook(probe: Probe, blocks: number, asksFinality: boolean): Promise<Calls> {
   const { rpc, network } = probe;
   const { number } = await patiently(() => readHead(rpc));
   const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
@@ -65,7 +67,7 @@ async function callsOfLook(probe: Probe, blocks: number): Promise<Calls> {
     finalized: 0,
     hasNamedFinal: true,
     maxBlocks: NEAR_HEAD_BLOCKS,
-    asksFinality: true,
+    asksFinality,
   };
   return callsOf(probe, () => poll(rpc, context));
 }
