@@ -218,6 +218,37 @@ describe('a gap that an unfinished payment needs', () => {
   }, 200_000);
 });
 
+test('a block that another endpoint does not show is none to go on at', async () => {
+  await startFar(1_000_000, 9_000, 3);
+  await leaveAfter(false);
+  const tip = far.head();
+  const other = await farChain({ chain: world.chain, head: tip, genesis: far.timeOf(0), blockSeconds: 3 });
+  try {
+    for (const node of [far, other]) node.grow(3_000);
+    // They agree about everything that was scanned. Neither keeps what comes next, so that the scan itself gets nowhere.
+    other.forkAt(tip + 1_000);
+    for (const node of [far, other]) node.prune(tip + 2_500);
+    const watcher = world.watch({ ...policy(), rpcUrls: [far.url, other.url] });
+    await eventually(async () => expect((await status(watcher)).scan_error).not.toBeNull(), patience);
+    await watcher.call('POST', path, author);
+    await eventually(async () => {
+      expect(await jumps(watcher)).toMatchObject([
+        { state: 'waiting', error: expect.stringMatching(/does not show block/) },
+      ]);
+    }, patience);
+    expect(await cursorOf(world)).toBe(tip);
+  } finally {
+    await other.close();
+  }
+}, 120_000);
+
+test('a network begins at a block that has its confirmations, not only the word of a node', async () => {
+  await startFar(1_000, 600, 3);
+  const watcher = world.watch({ ...policy(), confirmations: 15 });
+  await untilScannedTo(far.head());
+  expect(await status(watcher)).toMatchObject({ finalized: far.head() - FINAL_BEHIND, final: far.head() - 14 });
+}, 120_000);
+
 describe('what is asked for', () => {
   test('ends at a final block above the last one scanned', async () => {
     await startFar(1_000_000, 600, 3);

@@ -92,12 +92,12 @@ async function readTarget(
   return { block, head: head.number, isNamed: claim.isNamed, scanned, isTip: scanned.number === tip.number };
 }
 
-/** Old blocks, headers included, are what nodes drop first. */
+/** Old blocks, headers included, are what nodes drop first, and no list of the texts in which they say so is ever complete. */
 async function findBlockAt(rpc: RpcProvider, number: number): Promise<Block | null> {
   try {
     return await readBlockAt(rpc, number);
   } catch (error) {
-    if (error instanceof RpcError && error.kind === 'unknown_block') return null;
+    if (error instanceof RpcError) return null;
     throw error;
   }
 }
