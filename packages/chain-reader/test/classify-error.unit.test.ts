@@ -238,7 +238,7 @@ describe('how long a provider wants to be left alone', () => {
   });
 
   test('the header counts before the text', () => {
-    expect(classifyRpcError('eth_getLogs', 429, 'retry in 10s', 3_000).retryAfterMs).toBe(3_000);
+    expect(classifyRpcError('eth_getLogs', 429, 'retry in 10s', { retryAfterMs: 3_000 }).retryAfterMs).toBe(3_000);
   });
 
   test.each([

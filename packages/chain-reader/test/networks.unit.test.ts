@@ -48,6 +48,21 @@ describe('what follows from an entry', () => {
   });
 });
 
+describe('a header that rules out a transfer', () => {
+  test('is enough on chains whose filters hold all events: not on Polygon unless the file says so, and not on Tron', () => {
+    const urls = Object.fromEntries(shipped.map(({ id }) => [id, [`https://${id}.example`]]));
+    const isEnough = (file: object[]) =>
+      Object.fromEntries(readNetworks(file, {}).map(({ id, hasEventsInBloom }) => [id, hasEventsInBloom]));
+    const file = withUrls(urls).map((network) => ({ ...network, events_outside_bloom: undefined }));
+    expect(isEnough(file)).toMatchObject({ ethereum: true, bnb: true, polygon: false, arbitrum: true, tron: false });
+    expect(isEnough(file.map((network) => ({ ...network, events_outside_bloom: false })))).toMatchObject({
+      polygon: true,
+      tron: false,
+    });
+    expect(isEnough(withUrls(urls))).toMatchObject({ base: true, polygon: false });
+  });
+});
+
 describe('thresholds', () => {
   test('are amounts of USDT, whatever the token counts in', () => {
     const [bnb] = readNetworks(

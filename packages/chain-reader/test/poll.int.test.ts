@@ -2,7 +2,16 @@ import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { readBlocksAt } from '../src/rpc/reads.ts';
-import { poll, onBlocks, onLogs, payAllInOneBlock, startReading, transfersOf, type Reading } from './reading.ts';
+import {
+  poll,
+  onBlocks,
+  onLogs,
+  payAllInOneBlock,
+  startReading,
+  transfersOf,
+  type RawLog,
+  type Reading,
+} from './reading.ts';
 
 let reading: Reading;
 beforeAll(async () => {
@@ -36,7 +45,34 @@ describe('a poll near the head', () => {
     const paid = await pollAfter(() => reading.chain.transfer(wallet, 5n), [wallet]);
     expect(transfersOf(paid.answer)).toMatchObject([{ amountUnits: 5n, transactionEventIndex: 0 }]);
     expect(paid.requests).toBe(3);
-    expect((await pollAfter(() => reading.chain.transfer(newWallet(), 5n), [wallet])).requests).toBe(2);
+    const { requests, calls } = await pollAfter(() => reading.chain.transfer(newWallet(), 5n), [wallet]);
+    expect(requests).toBe(2);
+    // The head, which is the block, the final block, and the events: an event proves that the node has its block.
+    expect(calls.map(({ method }) => method)).toEqual(['eth_getBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs']);
+  });
+
+  test('asks nothing about a block whose header rules out a transfer, unless there are events outside the filter', async () => {
+    const mine = () => reading.chain.mine(3);
+    const askedForLogs = (calls: readonly Call[]) => calls.filter(({ method }) => method === 'eth_getLogs').length;
+    const { answer, calls } = await pollAfter(mine);
+    expect(answer).toMatchObject({ kind: 'blocks', blocksToStore: [{}, {}, {}], transfers: [] });
+    expect(askedForLogs(calls)).toBe(0);
+    const network = { ...reading.network, hasEventsInBloom: false };
+    const local = await reading.scannedTo(await headNumber());
+    await mine();
+    const asked = await reading.readWithCost((rpc) => poll(rpc, reading.pollContext(local, [], { network })));
+    expect(askedForLogs(asked.calls)).toBe(3);
+  });
+
+  test('finds what lies outside the filter of its block, where the network has such events', async () => {
+    const wallet = newWallet();
+    const local = await reading.scannedTo(await headNumber());
+    await reading.chain.transfer(wallet, 5n);
+    // Not blank: what the filter holds is another event.
+    reading.node.spoil(onBlocks(() => ({ logsBloom: `0x${'0'.repeat(511)}1` })));
+    const network = { ...reading.network, hasEventsInBloom: false };
+    const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet], { network })));
+    expect(transfersOf(seen)).toHaveLength(1);
   });
 
   test('finds the transfers of all blocks that came since the last one', async () => {
@@ -239,24 +275,40 @@ describe('two nodes behind one address, of which one is late', () => {
       ? { result: null }
       : undefined;
 
-  test.each([['eth_getBlockByNumber'], ['eth_getBlockByHash']])(
-    'cost the last blocks of a batch (%s), and what comes before them is read',
-    async (method) => {
-      const wallet = newWallet();
-      const head = await headNumber();
-      const local = await reading.scannedTo(head);
-      await reading.chain.transfer(wallet, 5n);
-      await reading.chain.mine(6);
-      const lacking = lacks(method, head + 4);
-      reading.node.spoil((call, answer) => (call.params[0] === 'latest' ? undefined : lacking(call, answer)));
-      const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet])));
-      expect(transfersOf(seen)).toHaveLength(1);
-      expect(seen).toMatchObject({ head: head + 7, blocksToStore: [1, 2, 3].map((next) => ({ number: head + next })) });
-      reading.node.spoil(lacks(method, head + 1));
-      if (method === 'eth_getBlockByHash')
-        await expect(reading.read((rpc) => poll(rpc, reading.pollContext(local)))).rejects.toThrow(/unknown_block/);
-    },
-  );
+  /** Six blocks with transfers, the first one ours, on top of `head`. */
+  async function pay(wallet: string): Promise<void> {
+    await reading.chain.transfer(wallet, 5n);
+    for (let other = 0; other < 5; other += 1) await reading.chain.transfer(newWallet(), 5n);
+  }
+  /** It answers an empty list for the events of a block that it lacks. */
+  const lacksEvents = (from: number) => {
+    const lacking = lacks('eth_getBlockByHash', from);
+    const isLate = (log: RawLog) => Number(log.blockNumber) >= from;
+    const silent = onLogs((logs) => logs.filter((log) => !isLate(log)));
+    return (call: Call, answer: Answer) => lacking(call, answer) ?? silent(call, answer);
+  };
+
+  test.each<[string, (from: number) => (call: Call, answer: Answer) => Partial<Answer> | undefined]>([
+    ['whose headers', (from) => lacks('eth_getBlockByNumber', from)],
+    ['whose events', lacksEvents],
+  ])('cost the last blocks of a batch, %s it lacks, and what comes before them is read', async (_, lateFrom) => {
+    const wallet = newWallet();
+    const head = await headNumber();
+    const local = await reading.scannedTo(head);
+    await pay(wallet);
+    const late = lateFrom(head + 4);
+    reading.node.spoil((call, answer) => (call.params[0] === 'latest' ? undefined : late(call, answer)));
+    const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet])));
+    expect(transfersOf(seen)).toHaveLength(1);
+    expect(seen).toMatchObject({ head: head + 6, blocksToStore: [1, 2, 3].map((next) => ({ number: head + next })) });
+  });
+
+  test('are a node that lacks a block, when not even the first one is there', async () => {
+    const local = await reading.scannedTo(await headNumber());
+    await pay(newWallet());
+    reading.node.spoil(lacksEvents(0));
+    await expect(reading.read((rpc) => poll(rpc, reading.pollContext(local)))).rejects.toThrow(/unknown_block/);
+  });
 });
 
 describe('a fork', () => {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createBudget } from '../src/rpc/throttle.ts';
@@ -31,6 +32,11 @@ async function start(
 }
 
 const honest = (calls: Call[], isList: boolean): Reply => ({ body: isList ? calls.map(echo) : echo(calls[0]!) });
+
+const compressed = (body: object): Reply => ({
+  body: gzipSync(JSON.stringify(body)),
+  headers: { 'content-encoding': 'gzip' },
+});
 
 /** So many calls at once, numbered from 1. */
 const askAll = (count: number) =>
@@ -228,9 +234,36 @@ describe('a range that the node finds too large', () => {
   );
 });
 
+describe('an answer', () => {
+  test('is asked for compressed, and read as it comes', async () => {
+    await start(([call]) => compressed(echo(call!)));
+    expect(await rpc.send('eth_number', [1])).toBe('eth_number 1');
+    expect(node.headers[0]?.['accept-encoding']).toBe('gzip');
+  });
+
+  test('that fails with a status is read as well', async () => {
+    await start(([call]) => ({ ...compressed(failed(call!, -32000, 'daily request limit reached')), status: 429 }));
+    expect(await errorOf(rpc.send('eth_number', [1]))).toMatchObject({ kind: 'rate_limit' });
+  });
+
+  test.each<[string, Reply]>([
+    ['that is no gzip', { body: 'plain', headers: { 'content-encoding': 'gzip' } }],
+    ['that is cut off', { body: gzipSync('"x"').subarray(0, -4), headers: { 'content-encoding': 'gzip' } }],
+    ['in an encoding that nobody asked for', { body: '"x"', headers: { 'content-encoding': 'br' } }],
+  ])('%s is not used', async (_, reply) => {
+    await start(() => reply);
+    expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('invalid_answer');
+  });
+});
+
 describe('the bounds', () => {
   test('an answer larger than we read is refused while it comes', async () => {
     await start(([call]) => ({ body: { ...echo(call!), result: 'x'.repeat(100_000) } }), { maxResponseBytes: 50_000 });
+    expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('range');
+  });
+
+  test('and so is one that is short as it comes, and larger than we read once it is decompressed', async () => {
+    await start(([call]) => compressed({ ...echo(call!), result: 'x'.repeat(100_000) }), { maxResponseBytes: 50_000 });
     expect((await errorOf(rpc.send('eth_number', [1]))).kind).toBe('range');
   });
 

@@ -67,7 +67,8 @@ describe('a whole range', () => {
   });
 
   test('of a single block is read as well', async () => {
-    const { answer } = await readAll(null, from);
+    const { answer, calls } = await readAll(null, from);
+    expect(calls.length).toBe(2);
     expect(answer.range).toMatchObject({ first: { number: from }, last: { number: from }, entries: [{}] });
   });
 

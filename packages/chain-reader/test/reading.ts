@@ -42,7 +42,7 @@ export async function startReading(
   const node = await misbehavingNode(chain);
   const [evm] = readNetworks(networksOf({ chain, rpcUrls: [node.url] }), {});
   if (evm === undefined) throw new Error('the network is switched off');
-  const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null };
+  const network = family === 'evm' ? evm : { ...evm, family, mayHoldTransfer: null, hasEventsInBloom: false };
 
   async function readWithCost<T>(what: (rpc: RpcProvider) => Promise<T>) {
     const metrics = createMetrics({ service: 'chain-watcher', processMetrics: false });

@@ -26,7 +26,8 @@ export async function scriptedNode(answer: (calls: Call[], isList: boolean) => R
     node.headers.push(request.headers);
     const reply = answer(calls, Array.isArray(asked));
     if (reply === null) return;
-    const body = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
+    const isRaw = typeof reply.body === 'string' || Buffer.isBuffer(reply.body);
+    const body = isRaw ? reply.body : JSON.stringify(reply.body);
     response.writeHead(reply.status ?? 200, { 'content-type': 'application/json', ...reply.headers }).end(body);
   }
 

@@ -80,6 +80,11 @@ const schema = {
       instant_finality: { type: 'boolean' },
       /** Most blocks that one eth_getLogs may ask for. Default 2000. */
       max_block_range: { type: 'integer', minimum: 1, maximum: 100_000 },
+      /**
+       * Whether blocks hold events that their header's Bloom filter leaves out, so that the filter is no reason not to ask. Default: only on
+       * Polygon, whose bridge had such events until December 2025.
+       */
+      events_outside_bloom: { type: 'boolean' },
       /** Milliseconds between two polls of the head. */
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
       /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
@@ -132,6 +137,16 @@ export function agreementAboveUnits(
   const amounts = [agreement, endpoints.length > 1 ? finalized : undefined];
   const units = amounts.flatMap((amount) => (amount === undefined ? [] : (parseAmount(amount) ?? [])));
   return units.reduce<bigint | null>((least, each) => (least === null || each < least ? each : least), null);
+}
+
+const POLYGON_CHAIN_ID = 137;
+
+/** Files that were written before the field existed have a Polygon too. */
+export function hasEventsOutsideBloom({
+  events_outside_bloom: isTold,
+  chain_id: chainId,
+}: Pick<Network, 'events_outside_bloom' | 'chain_id'>): boolean {
+  return isTold ?? chainId === POLYGON_CHAIN_ID;
 }
 
 /** The network of an address whose payment names none: the default EVM network (or the only one), or the first Tron network. */

@@ -1,4 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals';
+import { auditPauseMs } from '../src/jobs/audit/audit.ts';
 import { createProgress } from '../src/jobs/audit/progress.ts';
 import { takeTurns, type SecondReadingJob, type StoreResult } from '../src/second-reading/background.ts';
 import { wasWatched } from '../src/second-reading/read-span.ts';
@@ -68,6 +69,11 @@ describe('the endpoint that a block was read from', () => {
     progress.onRewind(38);
     expect(progress.audited()).toBe(38);
   });
+});
+
+test('blocks are audited in ranges: those of a minute together on Ethereum, those of half a minute on BNB Chain', () => {
+  const pauses = [1_000, 500, 25, 600_000].map((poll_interval_ms) => auditPauseMs({ poll_interval_ms }));
+  expect(pauses).toEqual([60_000, 30_000, 2_000, 60_000]);
 });
 
 describe('a transfer counts as missed', () => {

@@ -70,7 +70,11 @@ describe('a node that is not to be trusted', () => {
     ],
     [
       'does not have the block by its hash',
-      () => node.spoil((call) => (call.method === 'eth_getBlockByHash' ? { result: null } : undefined)),
+      () =>
+        node.spoil(({ method }) => {
+          if (method === 'eth_getLogs') return { result: [] };
+          return method === 'eth_getBlockByHash' ? { result: null } : undefined;
+        }),
     ],
     ['answers HTML', () => node.replaceAll({ status: 200, body: '<html>Just a moment…</html>' })],
     ['refuses us for asking too often', () => node.replaceAll({ status: 429, body: 'Too Many Requests' })],

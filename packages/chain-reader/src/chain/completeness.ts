@@ -17,6 +17,14 @@ export function provesNoTransfer(network: ChainNetwork, block: Block): boolean {
 }
 
 /**
+ * Whether the header alone is enough to ask nothing more about the block. Not where events lie outside the filters, and not on Tron, whose
+ * filters are always empty.
+ */
+export function rulesOutTransfer(network: ChainNetwork, block: Block): boolean {
+  return network.hasEventsInBloom && provesNoTransfer(network, block);
+}
+
+/**
  * Does not accept an empty answer that the block's header does not prove. Where the header's filter allows transfers,
  * all events of the block are read, and they must account for the whole filter. Where the filter is blank, as always on
  * Tron, the receipts of the block decide. On other chains such a block is rare: its transactions move only coins.

@@ -1,6 +1,6 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { agreementAboveUnits, parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
+import { agreementAboveUnits, hasEventsOutsideBloom, parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
 import type { RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
 import { DEPRECATE_TOPIC } from './deprecation.ts';
@@ -13,6 +13,8 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
     token: string;
     /** Whether a block may hold a transfer of the token, or its deprecation, by its header's Bloom filter. Null where headers carry none. */
     mayHoldTransfer: ((bloom: string) => boolean) | null;
+    /** Whether that filter accounts for every event of the block. */
+    hasEventsInBloom: boolean;
     /** `finalized_above_amount` in base units of the token; null for no such limit. */
     finalizedAbove: bigint | null;
     /** Above this, in base units of the token, two endpoints must agree; null for no such limit. */
@@ -59,6 +61,7 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const finalized = network.finalized_above_amount;
     return {
       ...{ ...network, endpoints, token, mayHoldTransfer },
+      hasEventsInBloom: network.family === 'evm' && !hasEventsOutsideBloom(network),
       finalizedAbove: threshold(finalized === undefined ? null : parseAmount(finalized)),
       agreementAbove: threshold(agreementAboveUnits(entry)),
     };

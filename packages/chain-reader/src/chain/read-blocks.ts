@@ -14,7 +14,7 @@ import {
   type Transfer,
 } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
-import { requireComplete, type CompleteBlock } from './completeness.ts';
+import { requireComplete, rulesOutTransfer, type CompleteBlock } from './completeness.ts';
 
 /** What is known of a block whose header was not read: what its events hold. */
 export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
@@ -26,8 +26,9 @@ export type BlockPlace = Pick<Block, 'number' | 'hash'> & {
 export type BlockLogs = { block: BlockPlace; logs: Log[] };
 
 /**
- * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. Behind one
- * address there may be several nodes, and one that is late lacks the last blocks: what comes before them is read.
+ * The token's events of these blocks, each asked for by the block's hash, so that a reorg in between cannot mix two chains. Nothing is asked
+ * about a block whose header rules out a transfer. Behind one address there may be several nodes, and one that is late lacks the last
+ * blocks: what comes before them is read.
  * @returns the first of the blocks, at least one.
  * @throws RpcError `unknown_block` when the node lacks the first one.
  */
@@ -38,9 +39,9 @@ export async function readLogsByHash(
 ): Promise<CompleteBlock[]> {
   const filter = transferFilter(network, null);
   const isOnly = blocks.length === 1;
-  // Reading one block takes two calls.
-  const answers = await inBatches(blocks, 2, (block) =>
+  const answers = await inBatches(blocks, 1, (block) =>
     unlessUnknown(async () => {
+      if (rulesOutTransfer(network, block)) return { block, logs: [] };
       const events = await readEventsOfBlock(rpc, block, filter, isOnly);
       return { block, logs: tokenEvents(network, events) };
     }),

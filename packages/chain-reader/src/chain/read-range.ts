@@ -75,15 +75,16 @@ function requireWholeAnswer(logs: readonly Log[]): void {
  * On a busy chain hardly any block is without, so this costs next to nothing.
  */
 async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: number, to: number): Promise<RangeLogs> {
+  const ends = from === to ? [from] : [from, to];
   const [[first, last], logs] = await unlessRefused(
-    Promise.all([readBlockAt(rpc, from), readBlockAt(rpc, to)]),
+    Promise.all(ends.map((number) => readBlockAt(rpc, number))),
     readLogsOfRange(rpc, from, to, transferFilter(network, null)),
   );
   requireWholeAnswer(logs);
   const shown = byBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
   const empty = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
-  const headers = requirePresent([first, ...(await readBlocksAt(rpc, empty)), ...(to === from ? [] : [last])]);
+  const headers = requirePresent([first, ...(await readBlocksAt(rpc, empty)), last].filter((header) => header !== undefined));
   for (const [position, header] of headers.entries()) requireInChain(header, headers[position - 1], shown);
   const entries = numbers.flatMap((number): BlockLogs[] => {
     const entry = shown.get(number);

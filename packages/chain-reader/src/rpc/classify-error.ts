@@ -7,26 +7,34 @@ import { RpcError, type RpcErrorKind } from './errors.ts';
 /**
  * Classifies the error object of a JSON-RPC answer. Providers agree on hardly any code, so the text decides, and the code only
  * where the text has no hint.
- * @param retryAfterMs from the HTTP header; null to look for it in the text.
+ * @param hints.retryAfterMs from the HTTP header; null to look for it in the text.
+ * @param hints.isAnswer whether it answers one call alone.
  */
 export function classifyRpcError(
   method: string,
   code: number,
   message: string,
-  retryAfterMs: number | null = null,
+  hints: { retryAfterMs?: number | null; isAnswer?: boolean } = {},
 ): RpcError {
+  const { retryAfterMs = null, isAnswer = false } = hints;
   const kind = kindOfText(method, message) ?? kindOfCode(method, code);
   return new RpcError(kind, kind === 'unknown' ? `${String(code)} ${message}` : message, {
     retryAfterMs: retryAfterMs ?? (kind === 'rate_limit' ? waitIn(message) : null),
     suggested: kind === 'range' ? suggestedRange(message) : null,
+    isAnswer,
   });
 }
 
-/** Classifies an answer whose HTTP status is not 200. @param text its body, when that alone is no answer. */
-export function classifyHttpStatus(status: number, retryAfterMs: number | null = null, text = ''): RpcError {
+/** Classifies an answer whose HTTP status is not 200. @param text its error's, when that alone says nothing. */
+export function classifyHttpStatus(
+  status: number,
+  retryAfterMs: number | null = null,
+  { text = '', isAnswer = false }: { text?: string; isAnswer?: boolean } = {},
+): RpcError {
   const message = text === '' ? `HTTP ${String(status)}` : `HTTP ${String(status)} ${text}`;
   return new RpcError(kindOfStatus(status), message, {
     retryAfterMs: retryAfterMs ?? (status === 402 ? PLAN_ENDED_MS : null),
+    isAnswer,
   });
 }
 

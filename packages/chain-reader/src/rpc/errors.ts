@@ -34,6 +34,8 @@ type Hints = {
   retryAfterMs?: number | null;
   /** With kind `range`: what it would answer. A hint only, which may be no smaller than what was asked. */
   suggested?: SuggestedRange | null;
+  /** Whether the node has answered so to this very call; otherwise nothing is known but that the exchange has failed. */
+  isAnswer?: boolean;
 };
 
 const MAX_TEXT_CHARACTERS = 300;
@@ -44,11 +46,17 @@ export class RpcError extends Error {
   readonly kind: RpcErrorKind;
   readonly retryAfterMs: number | null;
   readonly suggested: SuggestedRange | null;
+  readonly isAnswer: boolean;
 
-  constructor(kind: RpcErrorKind, message: string, { retryAfterMs = null, suggested = null }: Hints = {}) {
+  constructor(
+    kind: RpcErrorKind,
+    message: string,
+    { retryAfterMs = null, suggested = null, isAnswer = false }: Hints = {},
+  ) {
     super(`${kind}: ${message.slice(0, MAX_TEXT_CHARACTERS)}`);
     this.kind = kind;
     this.retryAfterMs = retryAfterMs;
     this.suggested = suggested;
+    this.isAnswer = isAnswer;
   }
 }

@@ -1,6 +1,7 @@
 import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers';
 import { Pool, type Dispatcher } from 'undici';
 import type { Budget } from './throttle.ts';
+import { readText } from './answer-text.ts';
 import { answersTo, bareFailure, failureIn, parseJson, textOf, type Answer, type RpcFailure } from './envelope.ts';
 import { classifyHttpStatus, classifyRpcError, classifyTransportError } from './classify-error.ts';
 import { parseRetryAfter } from './error-hints.ts';
@@ -25,6 +26,7 @@ export type RpcProviderOptions = {
   chainId: number;
   /** Deadline of one HTTP exchange, connecting and reading included, but not the wait for budget before it. */
   timeoutMs: number;
+  /** Of one answer, as it arrives and once it is decompressed. */
   maxResponseBytes: number;
   budget: Pick<Budget, 'burst' | 'take'>;
   /** Called after every HTTP exchange, with the number of calls in it. */
@@ -64,7 +66,12 @@ export class RpcProvider extends JsonRpcApiProvider {
     this.endpoint = options.endpoint;
     this.#options = options;
     this.#path = url.pathname + url.search;
-    this.#headers = { ...authorization(url), ...options.headers, 'content-type': 'application/json' };
+    this.#headers = {
+      'accept-encoding': 'gzip',
+      ...authorization(url),
+      ...options.headers,
+      'content-type': 'application/json',
+    };
     this.#secrets = secretsOf(url, options.headers);
     this.#maxBatch = Math.min(MAX_BATCH_REQUESTS, options.budget.burst);
     this.#pool = new Pool(url.origin, {
@@ -110,7 +117,7 @@ export class RpcProvider extends JsonRpcApiProvider {
 
   /** Called by ethers for an answer that carries an error. */
   override getRpcError(payload: JsonRpcPayload, answer: JsonRpcError): Error {
-    return this.#classify([payload], answer.error as RpcFailure);
+    return this.#classify([payload], answer.error as RpcFailure, { isAnswer: true });
   }
 
   /** Drops the connections and fails what is in flight. */
@@ -143,7 +150,7 @@ export class RpcProvider extends JsonRpcApiProvider {
       body: JSON.stringify(calls.length === 1 ? calls[0] : calls),
       signal: AbortSignal.timeout(this.#options.timeoutMs),
     });
-    const answer = parseJson(await body.text());
+    const answer = parseJson(await readText(body, headers['content-encoding'], this.#options.maxResponseBytes));
     if (statusCode !== 200) throw this.#classifyStatus(calls, statusCode, headers, answer);
     const answers = answersTo(calls, answer);
     // A batch that is too large is also refused by an error in each of its entries.
@@ -151,7 +158,7 @@ export class RpcProvider extends JsonRpcApiProvider {
     if (refusal !== undefined) throw refusal;
     if (answers !== null) return answers;
     const failure = failureIn(answer);
-    if (failure !== null) throw this.#classify(calls, failure);
+    if (failure !== null) throw this.#classify(calls, failure, { isAnswer: calls.length === 1 });
     throw new RpcError('invalid_answer', 'the body is no JSON-RPC answer to what was asked');
   }
 
@@ -171,18 +178,24 @@ export class RpcProvider extends JsonRpcApiProvider {
     const retryAfterMs = mayTell ? parseRetryAfter(headers['retry-after'], new Date()) : null;
     const failure = failureIn(answer) ?? bareFailure(answer);
     if (failure === null) return classifyHttpStatus(status, retryAfterMs);
-    const error = this.#classify(calls, failure, retryAfterMs);
+    const isAnswer = calls.length === 1;
+    const error = this.#classify(calls, failure, { retryAfterMs, isAnswer });
     // Whatever the text says, the status is plain about a plan that is used up.
     const isPlain = status === 402 || error.kind === 'unknown';
-    return isPlain ? classifyHttpStatus(status, retryAfterMs, this.#redact(textOf(failure))) : error;
+    const text = this.#redact(textOf(failure));
+    return isPlain ? classifyHttpStatus(status, retryAfterMs, { text, isAnswer }) : error;
   }
 
-  #classify(calls: readonly JsonRpcPayload[], failure: RpcFailure, retryAfterMs: number | null = null): RpcError {
+  #classify(
+    calls: readonly JsonRpcPayload[],
+    failure: RpcFailure,
+    hints: Parameters<typeof classifyRpcError>[3] = {},
+  ): RpcError {
     const call = calls.find(({ method }) => method === 'eth_getLogs') ?? calls[0];
-    const error = classifyRpcError(call?.method ?? '', failure.code, this.#redact(textOf(failure)), retryAfterMs);
+    const error = classifyRpcError(call?.method ?? '', failure.code, this.#redact(textOf(failure)), hints);
     if (error.kind !== 'range' || calls.length > 1 || !isSingleBlock(call)) return error;
     // One block cannot be split: this node does not answer the query at all, but another one may.
-    return new RpcError('unsupported', error.message);
+    return new RpcError('unsupported', error.message, { isAnswer: error.isAnswer });
   }
 
   /** Cut only afterwards, so that no half of a key is left. */

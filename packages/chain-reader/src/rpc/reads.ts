@@ -73,19 +73,32 @@ export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Prom
 }
 
 /**
- * The events of one block, asked for by hash, together with proof that the node has that block: a node that has not would
- * answer an empty list.
+ * The events of one block, asked for by hash. An event proves that the node has the block; a node that has not would answer an empty list
+ * or an error of any wording, so only then it is asked for the block as well.
  * @throws RpcError `unknown_block` when it does not have it; `unsupported` when it has, and refuses its events.
  */
 export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: LogFilter | null): Promise<Log[]> {
-  const [block, logs] = await unlessRefused(
-    rpc.send('eth_getBlockByHash', [hash, false]),
-    rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]),
-  );
+  const answer = await rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]).catch((error: unknown) => {
+    if (error instanceof RpcError && mayBeRefusal(error)) return error;
+    throw error;
+  });
+  const logs = answer instanceof RpcError ? [] : checkedLogs(answer, (log) => log.blockHash === hash);
+  if (logs.length > 0) return logs;
+  await requireBlock(rpc, hash);
+  if (answer instanceof RpcError)
+    throw answer.kind === 'range' ? answer : new RpcError('unsupported', answer.message);
+  return logs;
+}
+
+async function requireBlock(rpc: RpcProvider, hash: string): Promise<void> {
+  const block: unknown = await rpc.send('eth_getBlockByHash', [hash, false]);
   if (block === null) throw new RpcError('unknown_block', 'the node does not have the block whose logs were asked for');
   if (parseBlock(block).hash !== hash) throw new RpcError('invalid_answer', 'another block than the one asked for');
-  return checkedLogs(logs, (log) => log.blockHash === hash);
 }
+
+/** Answers to a question that the node refuses, or that is about a block which it does not have. */
+const PERHAPS_REFUSED: readonly RpcErrorKind[] = ['range', 'unsupported', 'unknown', 'refused', 'timeout', 'unreachable'];
+const mayBeRefusal = ({ kind, isAnswer }: RpcError): boolean => isAnswer && PERHAPS_REFUSED.includes(kind);
 
 /** Errors that say nothing about the node once it has answered another question of the same batch. */
 const REFUSALS: readonly RpcErrorKind[] = ['unknown', 'refused', 'timeout'];

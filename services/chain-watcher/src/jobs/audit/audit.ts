@@ -8,8 +8,13 @@ import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
 import { createProgress } from './progress.ts';
 
-/** Blocks become final a few at a time; reading them together costs less than one by one. */
-const AUDIT_EVERY_MS = 2_000;
+/**
+ * How often final blocks are read a second time, in polls: half a minute or a minute. A range of blocks costs hardly more calls than one block,
+ * and nothing waits for it: what was hidden is told later anyhow.
+ */
+const POLLS_BETWEEN_AUDITS = 60;
+const MIN_PAUSE_MS = 2_000;
+const MAX_PAUSE_MS = 60_000;
 /** How long auditing pauses after a node could not serve it. */
 const RETRY_MS = 5_000;
 /** Age, in chain time, at which the only endpoint is asked again: its index may have been incomplete when the block was new. */
@@ -22,6 +27,7 @@ const SAME_ENDPOINT_AFTER_SECONDS = 60;
 export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
   const { network, logger } = term;
   const rangeSize = createRangeSize(network);
+  const pauseMs = auditPauseMs(network);
   const progress = createProgress(stored, chain.tip().number);
   /** Monotonic milliseconds. */
   let notBefore = 0;
@@ -62,7 +68,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     async next(isAtHead: boolean): ReturnType<SecondReadingJob['next']> {
       const { final } = heights();
       if (final === null || performance.now() < notBefore) return null;
-      notBefore = performance.now() + AUDIT_EVERY_MS;
+      notBefore = performance.now() + pauseMs;
       const audited = progress.audited();
       if (audited === null) {
         // The first audit starts at the current final block.
@@ -87,6 +93,10 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     onRewind: progress.onRewind,
   };
 }
+
+/** Milliseconds between two ranges, as long as the audit is not behind. */
+export const auditPauseMs = ({ poll_interval_ms: pollMs }: { poll_interval_ms: number }): number =>
+  Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, POLLS_BETWEEN_AUDITS * pollMs));
 
 /** Where a span ends: at a block whose hash we have to hold the node to, if there is one. */
 function lastKnown(chain: ChainView, from: number, to: number): number {

@@ -7,6 +7,7 @@ import {
   type Evidence,
 } from '@quittance/chain-reader/chain/verify.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { backoffMs, type Backoff } from '@quittance/runtime/concurrency/backoff.ts';
 import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import { raiseIncident } from '../../store/incidents.ts';
 import { confirmTransfer, readAwaitingCrossCheck, toTransfer, type TransferRow } from '../../store/transfers.ts';
@@ -15,8 +16,8 @@ import { fencedTransaction, type Term } from '../../term/term.ts';
 import { publishTransfers, recordTransfers } from '../../transfers/publish.ts';
 
 const MAX_AT_ONCE = 20;
-/** How long transfers wait that could not be cross-checked: an endpoint lags or is down. */
-const RETRY_MS = 1_000;
+/** How long transfers wait that could not be cross-checked: an endpoint lags, or is down, perhaps for hours. */
+const RETRY: Backoff = { firstMs: 1_000, maxMs: 10_000 };
 /** New blocks wait meanwhile. */
 const DEADLINE_MS = 2_000;
 /** How long endpoints may contradict each other before a person is called: a receipt often comes a little later than its block. */
@@ -34,6 +35,8 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
   /** How many transfers that cannot be confirmed yet come before those to ask about next. */
   let offset = 0;
   let notBefore = 0;
+  /** Times in a row in which none could be confirmed. */
+  let failures = 0;
 
   /** @returns whether the transfer needs no further cross-check. */
   async function crossCheck(row: TransferRow): Promise<boolean> {
@@ -83,7 +86,8 @@ export function createCrossCheckJob(term: Term, { heights }: Position): { run():
         left += 1;
         if (endpointsHang) break;
       }
-      if (left > 0) notBefore = performance.now() + RETRY_MS;
+      failures = left > 0 && left === waiting.length ? failures + 1 : 0;
+      if (left > 0) notBefore = performance.now() + backoffMs(Math.max(0, failures - 1), RETRY);
       // Those that may wait for ever must not keep the others from being asked about.
       offset = waiting.length < MAX_AT_ONCE ? 0 : offset + left;
     },
