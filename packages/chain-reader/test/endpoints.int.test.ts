@@ -28,6 +28,7 @@ afterEach(async () => {
 });
 
 const metrics = createMetrics({ service: 'test', processMetrics: false });
+const plain = { headers: {}, wsUrl: null, dailyPlan: null };
 const OFTEN_MS = 50;
 const NEVER_MS = 3_600_000;
 
@@ -40,9 +41,7 @@ async function start(
   endpoints = createEndpoints({
     network: {
       ...{ id: 'local', chain_id: chain.chainId },
-      endpoints: nodes.map(({ url }, at) => ({
-        ...{ url, headers: {}, wsUrl: null, requestsPerSecond: requestsPerSecond[at] ?? null },
-      })),
+      endpoints: nodes.map(({ url }, at) => ({ ...plain, url, requestsPerSecond: requestsPerSecond[at] ?? null })),
     },
     ...{ timeoutMs: 20_000, logger: testLogger, metrics, probeIntervalMs },
   });
@@ -383,12 +382,13 @@ test('the states of endpoints have stable field names, and no URL', async () => 
       ...{ endpoint: 0, state: expect.any(String), head: null, head_lag_blocks: 0, latency_ms: null },
       ...{ requests: expect.any(Number), failures: { refused: expect.any(Number) } },
       ...{ last_error: 'refused: HTTP 403 key [redacted] is over', last_error_at: expect.any(String) },
-      cooldown_until: null,
+      ...{ cooldown_until: null, budget: null },
     },
     {
       ...{ endpoint: 1, state: 'closed', head: Number(await chain.rpc('eth_blockNumber')), head_lag_blocks: 0 },
       ...{ latency_ms: { p50: expect.any(Number), p95: expect.any(Number) }, requests: expect.any(Number) },
       ...{ failures: {}, last_error: null, last_error_at: null, cooldown_until: null },
+      budget: null,
     },
   ]);
   const { text } = await metrics.render();

@@ -63,6 +63,24 @@ describe('a header that rules out a transfer', () => {
   });
 });
 
+describe('a plan with a daily limit', () => {
+  const planOf = (entry: object) =>
+    readNetworks(withUrls({ base: [{ url: 'http://a', ...entry }] }), {})[0]?.endpoints[0]?.dailyPlan;
+
+  test('names a list of prices that is shipped, or has its own', () => {
+    const none = { requestsPerDay: null, unitsPerDay: null, unitPrices: null, beginsAtMinute: 0 };
+    expect(planOf({})).toBeNull();
+    expect(planOf({ requests_per_day: 100_000, day_begins_at: '08:30' })).toEqual({
+      ...{ ...none, requestsPerDay: 100_000, beginsAtMinute: 510 },
+    });
+    expect(planOf({ units_per_day: 1_000_000, unit_prices: 'alchemy' })?.unitPrices).toMatchObject({ eth_getLogs: 60 });
+    const own = { default: 1, eth_getLogs: 50 };
+    expect(planOf({ units_per_day: 1_000_000, unit_prices: own })).toEqual({
+      ...{ ...none, unitsPerDay: 1_000_000, unitPrices: own },
+    });
+  });
+});
+
 describe('thresholds', () => {
   test('are amounts of USDT, whatever the token counts in', () => {
     const [bnb] = readNetworks(
@@ -107,8 +125,9 @@ describe('keys in URLs', () => {
         headers: { 'tron-pro-api-key': 'abc' },
         wsUrl: 'wss://ws.example/abc',
         requestsPerSecond: 15,
+        dailyPlan: null,
       },
-      { url: 'https://other.example', headers: {}, wsUrl: null, requestsPerSecond: null },
+      { url: 'https://other.example', headers: {}, wsUrl: null, requestsPerSecond: null, dailyPlan: null },
     ]);
     expect(() =>
       readNetworks(withUrls({ tron: [{ ...entry, ws_url: 'https://ws.example' }] }), { TRON_KEY: 'abc' }),

@@ -44,8 +44,8 @@ describe('an endpoint that announces its blocks', () => {
       network: {
         id: 'local',
         endpoints: [
-          { url: '', headers: {}, wsUrl: null, requestsPerSecond: null },
-          { url: '', headers: {}, wsUrl, requestsPerSecond: null },
+          { url: '', headers: {}, wsUrl: null, requestsPerSecond: null, dailyPlan: null },
+          { url: '', headers: {}, wsUrl, requestsPerSecond: null, dailyPlan: null },
         ],
       },
       ...{ logger, metrics, onAnnounced: () => void (hints += 1), timing: { ...QUICK, ...timing } },

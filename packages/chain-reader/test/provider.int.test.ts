@@ -25,7 +25,7 @@ async function start(
   rpc = new RpcProvider({
     ...{ endpoint: 0, url: node.url, headers: {}, chainId: 1, timeoutMs: 30_000, maxResponseBytes: 1_000_000 },
     budget: createBudget(requestsPerSecond, { maxWaitMs: 60_000 }),
-    onExchange: (outcome, _, calls) => void observed.push([outcome, calls]),
+    onExchange: (outcome, _, methods) => void observed.push([outcome, methods.length]),
     onHead: () => undefined,
     ...options,
   });

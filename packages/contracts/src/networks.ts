@@ -1,5 +1,6 @@
 import { parseAddress, type AddressFamily } from './address.ts';
 import { AMOUNT_DECIMALS, AMOUNT_PATTERN, parseAmount } from './amount.ts';
+import { priceLists, type UnitPrices } from './price-lists.ts';
 import { compileSchema, describeErrors, type TypeOf } from './schema.ts';
 
 /** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
@@ -23,6 +24,23 @@ const endpointSchema = {
     ws_url: { type: 'string', minLength: 1 },
     /** Calls a second that the plan allows; a batch counts all it holds. Without it, only the provider's refusals limit. */
     requests_per_second: { type: 'number', exclusiveMinimum: 0, maximum: 100_000 },
+    /** Calls a day that the plan allows. What is left is spread over the day, and kept for payments that wait. */
+    requests_per_day: { type: 'integer', minimum: 1, maximum: 1_000_000_000 },
+    /** The same in the provider's units, of which a call takes more or fewer. */
+    units_per_day: { type: 'integer', minimum: 1, maximum: 1_000_000_000_000 },
+    /** Units that a call takes: the name of a list in price-lists.ts, or units by method, with `default` for all others. */
+    unit_prices: {
+      anyOf: [
+        { type: 'string', minLength: 1 },
+        {
+          type: 'object',
+          maxProperties: 64,
+          additionalProperties: { type: 'integer', minimum: 0, maximum: 1_000_000 },
+        },
+      ],
+    },
+    /** When the plan's day begins, in UTC. Default 00:00. */
+    day_begins_at: { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' },
   },
 } as const;
 
@@ -182,8 +200,36 @@ function endpointProblems(networks: readonly Network[]): string[] {
     const problems = urls.size < entries.length ? [`${id}: rpc_urls name an endpoint twice`] : [];
     if (threshold !== undefined && urls.size < 2)
       problems.push(`${id}: agreement_above_amount needs a second endpoint in rpc_urls`);
-    return problems;
+    const plans = entries.flatMap((entry, position) =>
+      typeof entry === 'string' ? [] : planProblems(entry, `${id}: rpc_urls[${String(position)}]`),
+    );
+    return [...problems, ...plans];
   });
+}
+
+function planProblems(endpoint: RpcEndpoint, place: string): string[] {
+  const { unit_prices: prices, units_per_day: units, requests_per_day: requests, day_begins_at: begin } = endpoint;
+  const problems: string[] = [];
+  if (units !== undefined && prices === undefined) problems.push(`${place}: units_per_day needs unit_prices`);
+  if (units === undefined && prices !== undefined)
+    problems.push(`${place}: unit_prices mean nothing without units_per_day`);
+  if (units === undefined && requests === undefined && begin !== undefined)
+    problems.push(`${place}: day_begins_at means nothing without requests_per_day or units_per_day`);
+  if (prices !== undefined && unitPricesOf(prices) === null)
+    problems.push(`${place}.unit_prices ${priceListProblem(prices)}`);
+  return problems;
+}
+
+/** @returns null for a list that is not known, or lacks `default`. */
+export function unitPricesOf(prices: NonNullable<RpcEndpoint['unit_prices']>): UnitPrices | null {
+  if (typeof prices === 'string') return priceLists[prices] ?? null;
+  const { default: other } = prices;
+  return other === undefined ? null : { ...prices, default: other };
+}
+
+function priceListProblem(prices: NonNullable<RpcEndpoint['unit_prices']>): string {
+  if (typeof prices !== 'string') return 'lack default: what a call takes that they do not name';
+  return `names no list that we have: ${Object.keys(priceLists).join(', ')}`;
 }
 
 /** Two networks under one name: a copied entry that kept it would send customers to the wrong chain. */

@@ -36,6 +36,18 @@ describe('the networks file', () => {
     expect(() => parseNetworks([{ ...careful, rpc_urls: twice }])).toThrow(/an endpoint twice.*second endpoint/);
   });
 
+  test.each<[object, RegExp]>([
+    [{ units_per_day: 1_000_000 }, /rpc_urls\[0\]: units_per_day needs unit_prices/],
+    [{ unit_prices: 'alchemy' }, /rpc_urls\[0\]: unit_prices mean nothing without units_per_day/],
+    [{ day_begins_at: '08:00' }, /day_begins_at means nothing without requests_per_day or units_per_day/],
+    [{ units_per_day: 1, unit_prices: 'nobody' }, /unit_prices names no list that we have: alchemy, infura, quicknode/],
+    [{ units_per_day: 1, unit_prices: { eth_getLogs: 75 } }, /unit_prices lack default/],
+    [{ requests_per_day: 1, day_begins_at: '24:00' }, /day_begins_at/],
+    [{ requests_per_day: 0 }, /requests_per_day/],
+  ])('an endpoint with a plan that makes no sense (%j) is refused', (plan, problem) => {
+    expect(() => parseNetworks([{ ...ethereum, rpc_urls: [{ url: 'https://a.example', ...plan }] }])).toThrow(problem);
+  });
+
   test('a threshold that is no amount is refused', () => {
     expect(() => parseNetworks([{ ...ethereum, finalized_above_amount: '1e4' }])).toThrow(/finalized_above_amount/);
   });

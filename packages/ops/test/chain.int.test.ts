@@ -31,7 +31,10 @@ describe('chain status', () => {
       },
       cooldown_until: null,
     };
-    const unreached = { ...endpoint, endpoint: 1, state: 'open', head: null, failures: {}, last_error: null };
+    const budget = {
+      ...{ day_ends_at: '2026-02-01T00:00:00.000Z', requests: { used: 812, limit: 1000 }, units: null, slowed: true },
+    };
+    const unreached = { ...endpoint, endpoint: 1, state: 'open', head: null, failures: {}, last_error: null, budget };
     const body = [{ ...chain, endpoints: [endpoint, unreached] }];
     await using services = await startServices({ 'GET /chains': () => ({ status: 200, body }) });
     const { code, stdout } = await runOps(['chain', 'status'], services.env);
@@ -39,8 +42,8 @@ describe('chain status', () => {
     expect(stdout).toMatch(/^local +100 +100 +99 +60 +98 +0 +3 min +2026-01-31 12:00:00Z$/m);
     expect(stdout).toMatch(/^local +2026-01-31 12:00:00Z +7 +1 +2 +\+12\.3 s +-0\.0 s +pod-1:42, the leader$/m);
     expect(stdout).toContain('local is halted: the nodes have another block 60');
-    expect(stdout).toMatch(/^ +0 +closed +100 +0 +3 +9 +50 +timeout 2, rate_limit 1 +- +timeout: … \(12:00:00Z\)$/m);
-    expect(stdout).toMatch(/^ +1 +open +-/m);
+    expect(stdout).toMatch(/^ +0 +closed +100 +0 +3 +9 +50 +timeout 2, rate_limit 1 +- +- +timeout: … \(12:00:00Z\)$/m);
+    expect(stdout).toMatch(/^ +1 +open +-.* 812 of 1000 requests \(81 %\) until 00:00Z, slowed/m);
   });
 });
 

@@ -10,6 +10,7 @@ import { paymentClosed } from './handlers/payment-closed.ts';
 import { paymentCreated } from './handlers/payment-created.ts';
 import { startCountIncidentsLoop } from './jobs/count-incidents.ts';
 import { startNetworkLoop } from './jobs/network-loop.ts';
+import { startStoreUsageLoop } from './jobs/store-usage.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
@@ -62,6 +63,8 @@ await startService({
       return { network, endpoints, loop };
     });
 
+    const usage = startStoreUsageLoop({ db: pool, networks: watched, logger, metrics });
+    lifecycle.onStop('store usage', () => usage.close());
     const counting = startCountIncidentsLoop({ db: pool, networks, logger, metrics });
     lifecycle.onStop('count incidents', () => counting.close());
 

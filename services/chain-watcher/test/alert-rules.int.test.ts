@@ -17,8 +17,10 @@ beforeAll(async () => {
   world = await startWorld();
   second = await misbehavingNode(world.chain);
   watcher = world.watch({
-    rpcUrls: [world.chain.rpcUrl, second.url],
-    entry: { agreement_above_amount: '1000' },
+    entry: {
+      rpc_urls: [{ url: world.chain.rpcUrl, requests_per_day: 100_000_000 }, second.url],
+      agreement_above_amount: '1000',
+    },
   });
   // Before anything has happened: nothing reorganised, no incident.
   samples = await eventually(async () => {

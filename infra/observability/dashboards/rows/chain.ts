@@ -105,6 +105,15 @@ export const chain: readonly RowSpec[] = [
         queries: [[rate(`chain_rpc_requests_total{${chosen}}`, 'network, endpoint'), '{{network}} {{endpoint}}']],
       },
       {
+        title: 'Plans of the day',
+        unit: 'percentunit',
+        queries: [
+          [max_('chain_endpoint_budget_used_ratio', 'network, endpoint'), '{{network}} {{endpoint}} used'],
+          [max_('chain_endpoint_budget_ahead_ratio', 'network, endpoint'), '{{network}} {{endpoint}} ahead of the day'],
+        ],
+        description: 'Above 0 ahead of the day, a plan does not last at this pace.',
+      },
+      {
         title: 'Failures, by cause',
         unit: 'reqps',
         queries: [

@@ -1,7 +1,14 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { agreementAboveUnits, hasEventsOutsideBloom, parseNetworks, type Network, type RpcEndpoint } from '@quittance/contracts/networks.ts';
-import type { RpcNetwork, RpcNode } from '../rpc/network.ts';
+import {
+  agreementAboveUnits,
+  hasEventsOutsideBloom,
+  parseNetworks,
+  unitPricesOf,
+  type Network,
+  type RpcEndpoint,
+} from '@quittance/contracts/networks.ts';
+import type { DailyPlan, RpcNetwork, RpcNode } from '../rpc/network.ts';
 import { bloomTest } from './bloom.ts';
 import { DEPRECATE_TOPIC } from './deprecation.ts';
 import { TRANSFER_TOPIC } from './transfers.ts';
@@ -84,13 +91,27 @@ function substitute(template: string, env: NodeJS.ProcessEnv, report: (name: str
 }
 
 function readEndpoint(entry: string | RpcEndpoint, fill: (template: string) => string): RpcNode {
-  if (typeof entry === 'string') return { url: fill(entry), headers: {}, wsUrl: null, requestsPerSecond: null };
+  if (typeof entry === 'string')
+    return { url: fill(entry), headers: {}, wsUrl: null, requestsPerSecond: null, dailyPlan: null };
   const { url, headers = {}, ws_url: wsUrl, requests_per_second: requestsPerSecond } = entry;
   return {
     url: fill(url),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), fill(value)])),
     wsUrl: wsUrl === undefined ? null : fill(wsUrl),
     requestsPerSecond: requestsPerSecond ?? null,
+    dailyPlan: readPlan(entry),
+  };
+}
+
+function readPlan(entry: RpcEndpoint): DailyPlan | null {
+  const { requests_per_day: requests, units_per_day: units, unit_prices: prices, day_begins_at: begin } = entry;
+  if (requests === undefined && units === undefined) return null;
+  const [hours = 0, minutes = 0] = (begin ?? '00:00').split(':').map(Number);
+  return {
+    requestsPerDay: requests ?? null,
+    unitsPerDay: units ?? null,
+    unitPrices: prices === undefined ? null : unitPricesOf(prices),
+    beginsAtMinute: 60 * hours + minutes,
   };
 }
 

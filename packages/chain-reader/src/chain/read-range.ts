@@ -84,7 +84,9 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
   const shown = byBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
   const empty = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
-  const headers = requirePresent([first, ...(await readBlocksAt(rpc, empty)), last].filter((header) => header !== undefined));
+  const headers = requirePresent(
+    [first, ...(await readBlocksAt(rpc, empty)), last].filter((header) => header !== undefined),
+  );
   for (const [position, header] of headers.entries()) requireInChain(header, headers[position - 1], shown);
   const entries = numbers.flatMap((number): BlockLogs[] => {
     const entry = shown.get(number);

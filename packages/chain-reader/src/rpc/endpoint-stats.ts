@@ -30,6 +30,16 @@ export function createEndpointMetrics(metrics: Metrics) {
       endpoint,
     ),
     headLag: metrics.gauge('chain_endpoint_head_lag_blocks', 'Blocks behind the best trusted head', endpoint),
+    budgetUsed: metrics.gauge(
+      'chain_endpoint_budget_used_ratio',
+      'Share of the plan of the day that is used; of requests or of units, whichever is scarcer',
+      endpoint,
+    ),
+    budgetAhead: metrics.gauge(
+      'chain_endpoint_budget_ahead_ratio',
+      'Share of the plan of the day that is used less the share of the day that is over',
+      endpoint,
+    ),
   };
 }
 

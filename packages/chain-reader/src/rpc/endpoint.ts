@@ -3,11 +3,12 @@ import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/cha
 import type { Logger } from '@quittance/runtime/logger.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { quantity } from './answers.ts';
+import { createDailyBudget, type DailyBudget, type Urgency } from './daily-budget.ts';
 import { createEndpointStats, type EndpointMetrics } from './endpoint-stats.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 import { createHeadTrust, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork, RpcNode } from './network.ts';
-import { RpcProvider } from './provider.ts';
+import { RpcProvider, type RpcProviderOptions } from './provider.ts';
 import { readChainId, readHead } from './reads.ts';
 import { createBudget, createCooldown } from './throttle.ts';
 
@@ -24,7 +25,7 @@ export class EndpointSkipped extends RpcError {}
 export type EndpointOptions = {
   network: Pick<RpcNetwork, 'id' | 'chain_id'>;
   position: number;
-  node: Pick<RpcNode, 'url' | 'headers' | 'requestsPerSecond'>;
+  node: Pick<RpcNode, 'url' | 'headers' | 'requestsPerSecond' | 'dailyPlan'>;
   timeoutMs: number;
   logger: Logger;
   metrics: EndpointMetrics;
@@ -53,14 +54,11 @@ const HARMLESS: readonly RpcErrorKind[] = ['range', 'rate_limit', 'no_budget', '
 export function createEndpoint({ network, position, node, timeoutMs, logger, metrics }: EndpointOptions) {
   const label = { network: network.id, endpoint: String(position) };
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
+  const dailyBudget = node.dailyPlan === null ? null : createDailyBudget(node.dailyPlan);
   const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
   const rpc = new RpcProvider({
     ...{ endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id },
-    ...{ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget, onExchange: stats.recordExchange },
-    onHead(block) {
-      const head = parseHead(block);
-      if (head !== null) stats.recordHead(head);
-    },
+    ...{ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget, ...listeners(stats, dailyBudget) },
   });
   const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
 
@@ -69,6 +67,8 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     if (cooldown.leftMs() > 0) return 'cooling_down';
     return circuit.breaker.halfOpen ? 'half_open' : 'closed';
   }
+
+  const dayWaitMs = (urgency: Urgency): number => dailyBudget?.waitMs(urgency) ?? 0;
 
   return {
     /** In the networks file, from 0. */
@@ -89,13 +89,17 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     },
     /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
     async probe(): Promise<void> {
-      if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0) return;
+      if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0 || dayWaitMs('background') > 0) return;
       await circuit.fire(readHead).catch(() => undefined);
     },
     /** Milliseconds until it may be asked again after a refusal. */
     cooldownMs: cooldown.leftMs,
     /** Milliseconds until its budget allows a call. */
     budgetMs: () => budget.waitMs(1),
+    /** Milliseconds until the budget of the day allows a read of this urgency. */
+    dayWaitMs,
+    /** Null where the plan has no daily limit. */
+    dailyBudget,
     head: stats.head,
     /** Whether its head may make others look late. */
     isTrusted: () => trust.isTrusted() && !circuit.breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
@@ -107,12 +111,40 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
       ...stats.facts(),
       head_lag_blocks: lagBlocks(stats.head(), best),
       cooldown_until: cooldown.leftMs() > 0 ? rfc3339(new Date(Date.now() + cooldown.leftMs())) : null,
+      budget: dailyBudget === null ? null : budgetStatus(dailyBudget),
     }),
     close(): void {
       circuit.breaker.shutdown();
       budget.close();
       rpc.destroy();
     },
+  };
+}
+
+function listeners(
+  stats: ReturnType<typeof createEndpointStats>,
+  dailyBudget: DailyBudget | null,
+): Pick<RpcProviderOptions, 'onExchange' | 'onHead'> {
+  return {
+    onExchange(outcome, durationSeconds, methods) {
+      stats.recordExchange(outcome, durationSeconds, methods.length);
+      dailyBudget?.count(methods);
+    },
+    onHead(block) {
+      const head = parseHead(block);
+      if (head !== null) stats.recordHead(head);
+    },
+  };
+}
+
+function budgetStatus(budget: DailyBudget): NonNullable<EndpointStatus['budget']> {
+  const { requestsPerDay, unitsPerDay } = budget.plan;
+  const { requests, units } = budget.used();
+  return {
+    day_ends_at: rfc3339(new Date(budget.dayEndsAt())),
+    requests: requestsPerDay === null ? null : { used: requests, limit: requestsPerDay },
+    units: unitsPerDay === null ? null : { used: units, limit: unitsPerDay },
+    slowed: budget.waitMs('payments') > 0,
   };
 }
 

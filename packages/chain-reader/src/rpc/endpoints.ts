@@ -3,7 +3,8 @@ import type { EndpointStatus } from '@quittance/contracts/http/chain-watcher/cha
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { EndpointSkipped, createEndpoint, type Endpoint, type Read } from './endpoint.ts';
-import { createEndpointMetrics } from './endpoint-stats.ts';
+import { createEndpointMetrics, type EndpointMetrics } from './endpoint-stats.ts';
+import { createPacer } from './pacer.ts';
 import { RpcError } from './errors.ts';
 import { bestHead, lagBlocks, lags, type Head } from './heads.ts';
 import type { RpcNetwork } from './network.ts';
@@ -18,8 +19,8 @@ const MAX_SHOWN_HEAD_AGE_MS = 300_000;
 const MAX_COOLDOWN_WAIT_MS = 2_000;
 
 /**
- * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget or
- * are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
+ * The nodes of one network, best first: in the order of the networks file, except that those which lag, have used up their budget, are
+ * ahead of their day's or are just recovering come last. One that cools down or whose circuit is open is not asked before its time.
  */
 export function createEndpoints(options: {
   network: RpcNetwork;
@@ -39,19 +40,15 @@ export function createEndpoints(options: {
   const ask = <T>(read: Read<T>, among: readonly Endpoint[], enough: (answers: readonly T[]) => boolean) =>
     askInTurn(read, { candidates: inOrder(among, best()), enough, signal: closing.signal });
   const stopProbing = startProbing({ network: network.id, endpoints, best, intervalMs: probeIntervalMs, logger });
-  options.metrics.beforeScrape(() => {
-    const head = best();
-    for (const endpoint of endpoints) {
-      const label = { network: network.id, endpoint: String(endpoint.position) };
-      metrics.available.set(label, endpoint.status() === 'closed' ? 1 : 0);
-      metrics.headLag.set(label, lagBlocks(endpoint.head(), head));
-      const own = shownHead(endpoint);
-      if (own === null) metrics.head.remove(label);
-      else metrics.head.set(label, own.number);
-    }
-  });
+  options.metrics.beforeScrape(() => report(metrics, network.id, endpoints, best()));
+  const others = (than: number | undefined) => endpoints.filter(({ position }) => position !== than);
+  // An only endpoint is asked for everything.
+  const nextOf = (among: readonly Endpoint[]) => inOrder(among.length > 0 ? among : endpoints, best())[0];
+  const mayBegin = createPacer((urgency, than) => nextOf(others(than))?.dayWaitMs(urgency) ?? 0);
 
   return {
+    /** See createPacer(). Work that a person waits for begins without asking. */
+    mayBegin,
     /**
      * Runs a coherent piece of reading on the first endpoint that can do it. What fails or contradicts itself there is done
      * again, from its beginning, on the next one, so that one piece never mixes the views of two nodes.
@@ -70,21 +67,20 @@ export function createEndpoints(options: {
      * @returns every answer, in the order in which the endpoints were asked; at least one.
      */
     askUntil: <T>(read: Read<T>, enough: (answers: readonly T[]) => boolean, than?: number): Promise<T[]> =>
-      ask(
-        read,
-        endpoints.filter(({ position }) => position !== than),
-        enough,
-      ),
+      ask(read, others(than), enough),
     /** As ask(), but never the endpoint at this position. @returns null when the network has no other one. */
     async askAnother<T>(read: Read<T>, than: number): Promise<T | null> {
-      const others = endpoints.filter(({ position }) => position !== than);
-      if (others.length === 0) return null;
-      const [answer] = await ask(read, others, () => true);
+      const among = others(than);
+      if (among.length === 0) return null;
+      const [answer] = await ask(read, among, () => true);
       return answer as T;
     },
     /** The highest head that any of them has shown lately, one that is trusted if there is one; null when none has. */
     head: (): Head | null =>
       best() ?? bestHead(endpoints.map((endpoint) => ({ head: shownHead(endpoint), isTrusted: true }))),
+    /** Of the endpoints whose plans have a daily limit. */
+    dailyBudgets: () =>
+      endpoints.flatMap(({ position, dailyBudget }) => (dailyBudget === null ? [] : [{ position, dailyBudget }])),
     states(): EndpointStatus[] {
       const head = best();
       return endpoints.map((endpoint) => endpoint.state(head));
@@ -101,6 +97,20 @@ export function createEndpoints(options: {
 const shownHead = (endpoint: Endpoint): Head | null =>
   endpoint.headAgeMs() < MAX_SHOWN_HEAD_AGE_MS ? endpoint.head() : null;
 
+function report(metrics: EndpointMetrics, network: string, endpoints: readonly Endpoint[], best: Head | null): void {
+  for (const endpoint of endpoints) {
+    const label = { network, endpoint: String(endpoint.position) };
+    metrics.available.set(label, endpoint.status() === 'closed' ? 1 : 0);
+    metrics.headLag.set(label, lagBlocks(endpoint.head(), best));
+    const own = shownHead(endpoint);
+    if (own === null) metrics.head.remove(label);
+    else metrics.head.set(label, own.number);
+    if (endpoint.dailyBudget === null) continue;
+    metrics.budgetUsed.set(label, endpoint.dailyBudget.usedShare());
+    metrics.budgetAhead.set(label, endpoint.dailyBudget.ahead());
+  }
+}
+
 /** Which endpoint to ask first. None is left out: every reason to ask it late passes. */
 function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] {
   const rank = (endpoint: Endpoint): number => {
@@ -114,9 +124,9 @@ function inOrder(endpoints: readonly Endpoint[], best: Head | null): Endpoint[] 
   return endpoints
     .map((endpoint) => ({
       ...{ endpoint, rank: rank(endpoint) },
-      ...{ cooldownMs: endpoint.cooldownMs(), budgetMs: endpoint.budgetMs() },
+      ...{ cooldownMs: endpoint.cooldownMs(), budgetMs: endpoint.budgetMs(), dayMs: endpoint.dayWaitMs('background') },
     }))
-    .sort((a, b) => a.rank - b.rank || a.cooldownMs - b.cooldownMs || a.budgetMs - b.budgetMs)
+    .sort((a, b) => a.rank - b.rank || a.cooldownMs - b.cooldownMs || a.dayMs - b.dayMs || a.budgetMs - b.budgetMs)
     .map(({ endpoint }) => endpoint);
 }
 

@@ -29,8 +29,8 @@ export type RpcProviderOptions = {
   /** Of one answer, as it arrives and once it is decompressed. */
   maxResponseBytes: number;
   budget: Pick<Budget, 'burst' | 'take'>;
-  /** Called after every HTTP exchange, with the number of calls in it. */
-  onExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, calls: number): void;
+  /** Called after every HTTP exchange, with the methods of the calls in it. */
+  onExchange(outcome: 'ok' | RpcErrorKind, durationSeconds: number, methods: readonly string[]): void;
   /** Called with every block that the node reports as its head, unparsed. */
   onHead(head: unknown): void;
 };
@@ -129,8 +129,9 @@ export class RpcProvider extends JsonRpcApiProvider {
   async #sendPart(calls: readonly JsonRpcPayload[]): Promise<(JsonRpcResult | JsonRpcError)[]> {
     await this.#options.budget.take(calls.length);
     const startedAt = performance.now();
+    const methods = calls.map(({ method }) => method);
     const finish = (outcome: 'ok' | RpcErrorKind) =>
-      this.#options.onExchange(outcome, (performance.now() - startedAt) / 1000, calls.length);
+      this.#options.onExchange(outcome, (performance.now() - startedAt) / 1000, methods);
     try {
       const answers = await this.#exchange(calls);
       finish('ok');

@@ -85,8 +85,7 @@ export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: Lo
   const logs = answer instanceof RpcError ? [] : checkedLogs(answer, (log) => log.blockHash === hash);
   if (logs.length > 0) return logs;
   await requireBlock(rpc, hash);
-  if (answer instanceof RpcError)
-    throw answer.kind === 'range' ? answer : new RpcError('unsupported', answer.message);
+  if (answer instanceof RpcError) throw answer.kind === 'range' ? answer : new RpcError('unsupported', answer.message);
   return logs;
 }
 
@@ -97,7 +96,14 @@ async function requireBlock(rpc: RpcProvider, hash: string): Promise<void> {
 }
 
 /** Answers to a question that the node refuses, or that is about a block which it does not have. */
-const PERHAPS_REFUSED: readonly RpcErrorKind[] = ['range', 'unsupported', 'unknown', 'refused', 'timeout', 'unreachable'];
+const PERHAPS_REFUSED: readonly RpcErrorKind[] = [
+  'range',
+  'unsupported',
+  'unknown',
+  'refused',
+  'timeout',
+  'unreachable',
+];
 const mayBeRefusal = ({ kind, isAnswer }: RpcError): boolean => isAnswer && PERHAPS_REFUSED.includes(kind);
 
 /** Errors that say nothing about the node once it has answered another question of the same batch. */

@@ -50,7 +50,7 @@ export function openProbe(network: ChainNetwork, node: RpcNode, position: number
     timeoutMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     budget,
-    onExchange: (outcome, seconds, calls) => exchanges.push({ outcome, seconds, calls }),
+    onExchange: (outcome, seconds, methods) => exchanges.push({ outcome, seconds, calls: methods.length }),
     onHead: () => undefined,
   });
   return {

@@ -58,6 +58,7 @@ const endpointsText = (endpoints: readonly EndpointStatus[]): string =>
     requests: 'requests',
     failures: (node) => failuresText(node.failures),
     'cooldown until': 'cooldown_until',
+    'budget of the day': (node) => budgetText(node.budget ?? null),
     'last error': (node) => lastError(node),
   });
 
@@ -68,6 +69,15 @@ const failuresText = (failures: Record<string, number>): Cell =>
 
 const lastError = ({ last_error: error, last_error_at: at }: EndpointStatus): Cell =>
   error === null ? null : at ? `${error} (${at.slice(11, 19)}Z)` : error;
+
+function budgetText(budget: NonNullable<EndpointStatus['budget']> | null): Cell {
+  if (budget === null) return null;
+  const { requests, units, slowed, day_ends_at: end } = budget;
+  const parts = Object.entries({ requests, units }).flatMap(([name, part]) =>
+    part === null ? [] : [`${part.used} of ${part.limit} ${name} (${Math.floor((100 * part.used) / part.limit)} %)`],
+  );
+  return `${parts.join(', ')} until ${end.slice(11, 16)}Z${slowed ? ', slowed' : ''}`;
+}
 
 /** Less the database's. */
 const clockText = (seconds: number | null): Cell =>

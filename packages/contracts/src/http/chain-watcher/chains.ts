@@ -57,6 +57,15 @@ export type EndpointStatus = {
   last_error: string | null;
   last_error_at: string | null;
   cooldown_until: string | null;
+  /** Of the provider's plan for the day, over all replicas; null where the networks file names none, absent from earlier releases. */
+  budget?: {
+    day_ends_at: string;
+    requests: { used: number; limit: number } | null;
+    /** In the provider's units. */
+    units: { used: number; limit: number } | null;
+    /** Whether more is used than the time of day allows: reads wait. */
+    slowed: boolean;
+  } | null;
 };
 
 /** Every enabled network. */

@@ -25,9 +25,8 @@ const SAME_ENDPOINT_AFTER_SECONDS = 60;
  * @param stored the last block that was audited before this term.
  */
 export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
-  const { network, logger } = term;
+  const { network, endpoints, logger } = term;
   const rangeSize = createRangeSize(network);
-  const pauseMs = auditPauseMs(network);
   const progress = createProgress(stored, chain.tip().number);
   /** Monotonic milliseconds. */
   let notBefore = 0;
@@ -68,7 +67,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
     async next(isAtHead: boolean): ReturnType<SecondReadingJob['next']> {
       const { final } = heights();
       if (final === null || performance.now() < notBefore) return null;
-      notBefore = performance.now() + pauseMs;
+      notBefore = performance.now() + auditPauseMs(network);
       const audited = progress.audited();
       if (audited === null) {
         // The first audit starts at the current final block.
@@ -79,7 +78,7 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       const end = lastAuditable(term, chain, final);
       const from = audited + 1;
       const to = Math.min(end, from + rangeSize.size() - 1, progress.sourceOf(from).through);
-      if (to < from) return null;
+      if (to < from || !endpoints.mayBegin('audit', 'background', progress.sourceOf(from).endpoint)) return null;
       const span = { from, to: lastKnown(chain, from, to) };
       // While the scan catches up the nodes have enough to do: the audit follows slowly, in large ranges.
       const hasMore = span.to < end && isAtHead;

@@ -71,7 +71,8 @@ export function createBackFillJob(
       if (performance.now() < notBefore) return { more: false };
       try {
         if (await planner.plan()) mayHaveBackFills = true;
-        return mayHaveBackFills ? await backFillOnce() : { more: false };
+        const isDue = mayHaveBackFills && term.endpoints.mayBegin('back-fill', 'payments');
+        return isDue ? await backFillOnce() : { more: false };
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
         notBefore = performance.now() + RETRY_MS;

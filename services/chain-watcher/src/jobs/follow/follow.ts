@@ -36,6 +36,8 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   const schedule = createLookSchedule(chain, term.network.poll_interval_ms);
   const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, isSteady: schedule.isSteady });
   let last: FollowResult = 'more';
+  /** Monotonic milliseconds. */
+  let heldUntil = Number.NEGATIVE_INFINITY;
 
   async function pollOnce(): Promise<FollowResult> {
     const result = await poller.poll().catch((error: unknown) => {
@@ -68,13 +70,23 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     return tip.number < result.head ? 'more' : 'at_head';
   }
 
+  const dueInMs = () => Math.max(schedule.dueInMs(), heldUntil - performance.now());
+
+  /** Whether the endpoints' plans for the day have nothing left for a look now. Then that is asked again after an interval. */
+  function isHeld(): boolean {
+    if (term.endpoints.mayBegin('follow', 'payments')) return false;
+    heldUntil = performance.now() + term.network.poll_interval_ms;
+    last = 'at_head';
+    return true;
+  }
+
   return {
     clockDifference: poller.clockDifference,
-    dueInMs: schedule.dueInMs,
+    dueInMs,
     announced: schedule.announced,
-    /** Looks at the chain, if a look is due, and stores what it shows. @returns the outcome of the last look. */
+    /** Looks at the chain, if a look is due and the endpoints' plans for the day allow it, and stores what it shows. @returns the outcome of the last look. */
     async run(): Promise<FollowResult> {
-      if (schedule.dueInMs() > 0) return last;
+      if (dueInMs() > 0 || isHeld()) return last;
       const [before, startedAt] = [chain.tip().number, performance.now()];
       last = await pollOnce();
       const tip = chain.tip().number;

@@ -31,7 +31,7 @@ export function createRescanJob(
   { chain, heights }: Position,
   endpointOf: (number: number) => number,
 ): SecondReadingJob {
-  const { network, pool, metrics } = term;
+  const { network, endpoints, pool, metrics } = term;
   const rangeSize = createRangeSize(network);
   /** Monotonic milliseconds. */
   let notBefore = 0;
@@ -80,7 +80,7 @@ export function createRescanJob(
       const from = rescan.next_block;
       const to = Math.min(rescan.to_block, from + rangeSize.size() - 1);
       // A reorg may have taken final blocks away: they are read again once they are final again.
-      if (to > final.number) return null;
+      if (to > final.number || !endpoints.mayBegin('rescan', 'background')) return null;
       return () => orLater(rescan, () => rescanSpan(rescan, { from, to }));
     },
   };
