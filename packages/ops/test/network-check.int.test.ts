@@ -21,7 +21,7 @@ let chain: TestChain;
 let node: MisbehavingNode;
 let known: KnownTransfer;
 const [early, late] = [newWallet(), newWallet()];
-const noPlan: Plan = { requestsPerDay: null, unitsPerDay: null, requestsPerSecond: null, prices: null };
+const noPlan: Plan = { requestsPerDay: null, unitsPerDay: null, requestsPerSecond: null, priceList: null };
 
 beforeAll(async () => {
   chain = await testChain({ keepsStates: false });
@@ -112,7 +112,7 @@ describe('an endpoint of an EVM network', () => {
   });
 
   test('whose plan is too small is named so, with the need', async () => {
-    const report = await check({ plan: { requestsPerDay: 1_000, unitsPerDay: 5_000, prices: { default: 20 } } });
+    const report = await check({ plan: { requestsPerDay: 1_000, unitsPerDay: 5_000, priceList: 'quicknode' } });
     expect(report.usable).toBe(false);
     expect(verdicts(report)).toMatchObject({ 'plan, requests a day': 'failed', 'plan, units a day': 'failed' });
     expect(found(report, 'plan, requests a day')!.found).toMatch(/ of 1,000$/);
@@ -313,13 +313,22 @@ describe('ops network check', () => {
 
   test('takes endpoints from the command line, and leaves what may be a key to a variable', async () => {
     const words = ['network', 'check', 'local', '--url', node.url, '--header', 'X-Key: a-secret-key', '--json'];
-    const { code, stdout, stderr } = await runOps(words, { NETWORKS_FILE: file });
+    const plan = ['--units-per-day', '1000000000', '--unit-prices', 'alchemy'];
+    const { code, stdout, stderr } = await runOps([...words, ...plan], { NETWORKS_FILE: file });
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject([
       {
         network: 'local',
         endpoints: [{ endpoint: 0, usable: true }],
-        entry: { rpc_urls: [{ url: '${LOCAL_RPC_0_URL}', headers: { 'X-Key': '${LOCAL_RPC_0_X_KEY}' } }] },
+        cost: [{ role: 'the first', units: expect.any(Number) }, {}],
+        entry: {
+          rpc_urls: [
+            {
+              ...{ url: '${LOCAL_RPC_0_URL}', headers: { 'X-Key': '${LOCAL_RPC_0_X_KEY}' } },
+              ...{ units_per_day: 1_000_000_000, unit_prices: 'alchemy' },
+            },
+          ],
+        },
         variables: { LOCAL_RPC_0_URL: 'the URL of endpoint 0', LOCAL_RPC_0_X_KEY: 'its header X-Key' },
       },
     ]);
@@ -338,6 +347,8 @@ describe('ops network check', () => {
     [['nowhere'], /There is no network nowhere, only: local/],
     [['./nowhere.json'], /does not exist/],
     [['local'], /TEST_URL is not set/],
+    [['local', '--units-per-day', '5'], /Say with --unit-prices how many units a call takes/],
+    [['local', '--unit-prices', 'nobody'], /Known are alchemy, infura, quicknode/],
   ])('%j is refused with a sentence', async (words, sentence) => {
     const { code, stderr } = await runOps(['network', 'check', ...words], { NETWORKS_FILE: file });
     expect(code).toBe(2);

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander';
+import { priceLists } from '@quittance/contracts/price-lists.ts';
 import { count, reads } from '../command.ts';
 import type { JsonOption, Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -11,6 +12,7 @@ type CheckOptions = JsonOption & {
   header: Record<string, string>;
   requestsPerDay?: number;
   unitsPerDay?: number;
+  unitPrices?: string;
   requestsPerSecond?: number;
   timeout: number;
 };
@@ -29,6 +31,7 @@ function check(network: Command, { config }: Ops): void {
     .option('--ws-url <url>', 'the WebSocket of the first of them')
     .option('--requests-per-day <number>', 'what the plan allows', count)
     .option('--units-per-day <number>', "what it allows in the provider's units", count)
+    .option('--unit-prices <list>', `what a call takes of them: ${Object.keys(priceLists).join(', ')}`, priceListName)
     .option('--requests-per-second <number>', 'what it allows in a second; also slows this command down', count)
     .option('--timeout <seconds>', 'deadline of one request', count, 20)
     .addHelpText('after', "\nKeys belong into variables: --url '${MY_RPC_URL}' is filled in from the environment.")
@@ -41,8 +44,10 @@ function check(network: Command, { config }: Ops): void {
         requestsPerDay: options.requestsPerDay ?? null,
         unitsPerDay: options.unitsPerDay ?? null,
         requestsPerSecond: options.requestsPerSecond ?? null,
-        prices: null,
+        priceList: options.unitPrices ?? null,
       };
+      if (plan.unitsPerDay !== null && plan.priceList === null)
+        throw new Failure('wrongUse', 'Say with --unit-prices how many units a call takes.');
       const reports = [];
       for (const found of findTargets(target, given, config, plan.requestsPerSecond)) {
         const { id } = found.network;
@@ -55,6 +60,11 @@ function check(network: Command, { config }: Ops): void {
       );
       if (bad.length > 0) throw new Failure('refused', `Do not depend on ${bad.join(' or ')}: see what failed.`);
     });
+}
+
+function priceListName(name: string): string {
+  if (name in priceLists) return name;
+  throw new InvalidArgumentError(`Known are ${Object.keys(priceLists).join(', ')}.`);
 }
 
 const collect = (text: string, before: string[]): string[] => [...before, text];

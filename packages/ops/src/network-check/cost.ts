@@ -2,6 +2,7 @@ import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
+import { priceLists, type UnitPrices } from '@quittance/contracts/price-lists.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { Tip } from './basics.ts';
@@ -13,9 +14,12 @@ export type Plan = {
   requestsPerDay: number | null;
   unitsPerDay: number | null;
   requestsPerSecond: number | null;
-  /** Units of a call, by method; null where the provider counts none, or its list is not given. */
-  prices: Readonly<Record<string, number>> | null;
+  /** The name of a list that says how many units a call takes; null where the provider counts none, or its list is not given. */
+  priceList: string | null;
 };
+
+export const pricesOf = ({ priceList }: Plan): UnitPrices | null =>
+  priceList === null ? null : (priceLists[priceList] ?? null);
 
 /** Calls a day by method. */
 export type Calls = Record<string, number>;
@@ -90,13 +94,12 @@ const scaled = (calls: Calls, factor: number): Calls =>
 
 export const sumOf = (calls: Calls): number => Object.values(calls).reduce((sum, count) => sum + count, 0);
 
-/** Units of a provider's price list. A method that it does not name costs its `default`, else 1. */
-export const unitsOf = (calls: Calls, prices: Readonly<Record<string, number>>): number =>
-  Object.entries(calls).reduce((sum, [method, count]) => sum + count * (prices[method] ?? prices['default'] ?? 1), 0);
+export const unitsOf = (calls: Calls, prices: UnitPrices): number =>
+  Object.entries(calls).reduce((sum, [method, count]) => sum + count * (prices[method] ?? prices.default), 0);
 
 /** Whether each limit of the plan is enough for a first endpoint. A look's calls come at once, and have until the next look. */
 export function checkPlan(cost: Cost, plan: Plan): Finding[] {
-  const { prices } = plan;
+  const prices = pricesOf(plan);
   const calls = sumOf(cost.asFirst);
   const limits = [
     limit('plan, requests a day', calls, plan.requestsPerDay),

@@ -1,6 +1,7 @@
+import type { UnitPrices } from '@quittance/contracts/price-lists.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { checkEndpoint, type CheckOptions, type EndpointReport } from './check.ts';
-import { sumOf, unitsOf, type Calls } from './cost.ts';
+import { pricesOf, sumOf, unitsOf, type Calls } from './cost.ts';
 import { knownTransferOf } from './history.ts';
 import { grouped } from './finding.ts';
 import { readyEntry, type Target } from './target.ts';
@@ -31,17 +32,17 @@ export async function checkNetwork(
     endpoints.push(await checkEndpoint(network, node, position, { ...options, known, onProgress }));
   }
   const ranges = endpoints.flatMap(({ max_block_range: range }) => (range === null ? [] : [range]));
-  const { prices, requestsPerSecond } = options.plan;
+  const { plan } = options;
   const maxBlockRange = ranges.length === 0 ? null : Math.min(...ranges);
   return {
     network: network.id,
     endpoints,
-    cost: endpoints.flatMap((endpoint) => costLines(endpoint, prices)),
-    ...readyEntry(target, { requestsPerSecond, maxBlockRange }),
+    cost: endpoints.flatMap((endpoint) => costLines(endpoint, pricesOf(plan))),
+    ...readyEntry(target, { plan, maxBlockRange }),
   };
 }
 
-function costLines({ endpoint, cost }: EndpointReport, prices: Readonly<Record<string, number>> | null): CostLine[] {
+function costLines({ endpoint, cost }: EndpointReport, prices: UnitPrices | null): CostLine[] {
   if (cost === null) return [];
   const line = (role: string, calls: Calls): CostLine => {
     const [most] = Object.entries(calls).sort(([, a], [, b]) => b - a);

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Network, RpcEndpoint } from '@quittance/contracts/networks.ts';
 import { Failure } from '../failure.ts';
+import type { Plan } from './cost.ts';
 
 /** How the endpoints are given in place of those of the file. */
 export type GivenEndpoints = { urls: readonly string[]; headers: Record<string, string>; wsUrl: string | null };
@@ -75,13 +76,13 @@ function withEndpoints(chosen: readonly Network[], { urls, headers, wsUrl }: Giv
 
 /**
  * The entry for the networks file, with what was found out. Whatever may hold a key is left to a variable, save where it is one already.
- * @param requestsPerSecond of the plan; null to keep what the entry says.
+ * @param plan what it does not limit stays as the entry says.
  * @param maxBlockRange what the endpoints allow; null to keep what it says.
  * @returns the entry, and which variable holds what.
  */
 export function readyEntry(
   { entry }: Target,
-  { requestsPerSecond, maxBlockRange }: { requestsPerSecond: number | null; maxBlockRange: number | null },
+  { plan, maxBlockRange }: { plan: Plan; maxBlockRange: number | null },
 ): { entry: Network; variables: Record<string, string> } {
   const prefix = `${entry.id.toUpperCase().replaceAll('-', '_')}_RPC`;
   const variables: Record<string, string> = {};
@@ -107,9 +108,17 @@ export function readyEntry(
         ),
       }),
       ...(wsUrl !== undefined && { ws_url: kept(wsUrl, `${name}_WS_URL`, `the WebSocket ${of}`) }),
-      ...(requestsPerSecond !== null && { requests_per_second: requestsPerSecond }),
+      ...limitsOf(plan),
     };
   });
   const range = maxBlockRange === null ? {} : { max_block_range: maxBlockRange };
   return { entry: { ...entry, rpc_urls: endpoints, ...range }, variables };
+}
+
+function limitsOf({ requestsPerSecond, requestsPerDay, unitsPerDay, priceList }: Plan): Partial<RpcEndpoint> {
+  return {
+    ...(requestsPerSecond !== null && { requests_per_second: requestsPerSecond }),
+    ...(requestsPerDay !== null && { requests_per_day: requestsPerDay }),
+    ...(unitsPerDay !== null && priceList !== null && { units_per_day: unitsPerDay, unit_prices: priceList }),
+  };
 }
