@@ -40,22 +40,21 @@ describe('blocks that are left out', () => {
     );
 
   test('are read for the wallets that need them, planned anew for younger ones, and nothing to those that have ended', async () => {
-    const [needs, behind, younger, ended] = [1, 2, 3, 4].map((number) => addressOf(number)) as [
-      string,
-      string,
-      string,
-      string,
-    ];
+    const [needs, behind, younger, ended] = [addressOf(1), addressOf(2), addressOf(3), addressOf(4)];
+    const ahead = addressOf(5);
     await watched(needs, [0, 100]);
     await watched(behind, [0, 20], 5);
+    // Read beyond what is in the chain for certain.
+    await watched(ahead, [0, 20], 60);
     await watched(younger, [66, 9_000]);
     await watched(ended, [0, 49]);
-    expect(await needMoreThan(pool, network, at(50), 2)).toBe(true);
-    expect(await needMoreThan(pool, network, at(50), 3)).toBe(false);
+    expect(await needMoreThan(pool, network, at(50), 3)).toBe(true);
+    expect(await needMoreThan(pool, network, at(50), 4)).toBe(false);
     const gap = { from: 51, through: 900, scannedThrough: at(50), plannedFrom: at(65) };
-    expect(await transaction(pool, (tx) => leaveToBackFill(tx, network, gap))).toBe(2);
+    expect(await transaction(pool, (tx) => leaveToBackFill(tx, network, gap))).toBe(3);
     expect(await stateOf(needs)).toMatchObject({ state: 'backfilling', next: 51, to: 900 });
     expect(await stateOf(behind)).toMatchObject({ state: 'backfilling', next: 5, to: 900 });
+    expect(await stateOf(ahead)).toMatchObject({ state: 'backfilling', next: 51, to: 900 });
     expect(await stateOf(younger)).toMatchObject({ state: 'new', next: null });
     expect(await stateOf(ended)).toMatchObject({ state: 'ended', through: at(50) });
   });

@@ -133,7 +133,7 @@ export async function leaveToBackFill(
     values: [network, plannedFrom],
   });
   const { rowCount } = await longStatement(tx, JUMP_TIMEOUT_MS, {
-    text: `update watch set state = 'backfilling', backfill_next = coalesce(backfill_next, $2), backfill_to = $3
+    text: `update watch set state = 'backfilling', backfill_next = least(backfill_next, $2), backfill_to = $3
       where network = $1 and (state = 'backfilling' or (state = 'watching' and watched_until >= $4))`,
     values: [network, from, through, scannedThrough],
   });
