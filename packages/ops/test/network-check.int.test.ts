@@ -13,7 +13,7 @@ import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { misbehavingNode, type Call, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
 import { checkEndpoint, type EndpointReport } from '../src/network-check/check.ts';
-import { sumOf, type Plan } from '../src/network-check/cost.ts';
+import { sumOf } from '../src/network-check/cost.ts';
 import type { KnownTransfer } from '../src/network-check/history.ts';
 import { runOps } from './world.ts';
 
@@ -21,7 +21,6 @@ let chain: TestChain;
 let node: MisbehavingNode;
 let known: KnownTransfer;
 const [early, late] = [newWallet(), newWallet()];
-const noPlan: Plan = { requestsPerDay: null, unitsPerDay: null, requestsPerSecond: null, priceList: null };
 
 beforeAll(async () => {
   chain = await testChain({ keepsStates: false });
@@ -54,13 +53,12 @@ afterEach(() => {
 });
 
 type RawReceipt = { blockNumber: string };
-type Given = { endpoint?: Partial<RpcEndpoint>; entry?: Partial<Network>; plan?: Partial<Plan>; known?: KnownTransfer };
+type Given = { endpoint?: Partial<RpcEndpoint>; entry?: Partial<Network>; known?: KnownTransfer };
 
 function check(given: Given = {}): Promise<EndpointReport> {
   const endpoint = { url: node.url, ...given.endpoint };
   const [network] = readNetworks(networksOf({ chain, entry: { rpc_urls: [endpoint], ...given.entry } }), {});
   return checkEndpoint(network!, network!.endpoints[0]!, 0, {
-    plan: { ...noPlan, ...given.plan },
     known: given.known ?? known,
     timeoutMs: 20_000,
     onProgress: () => undefined,
@@ -80,8 +78,8 @@ describe('an endpoint of an EVM network', () => {
     const ticking = setInterval(() => void chain.transfer(late, 1n).catch(() => undefined), 200);
     try {
       const wsUrl = chain.rpcUrl.replace('http', 'ws');
-      const plan = { requestsPerDay: 10_000_000, requestsPerSecond: 10_000 };
-      const report = await check({ endpoint: { ws_url: wsUrl }, plan });
+      const plan = { requests_per_day: 10_000_000, requests_per_second: 10_000 };
+      const report = await check({ endpoint: { ws_url: wsUrl, ...plan } });
       expect(report.findings.filter(({ verdict }) => verdict === 'failed')).toEqual([]);
       expect(report.usable).toBe(true);
       expect(verdicts(report)).toMatchObject({
@@ -103,16 +101,18 @@ describe('an endpoint of an EVM network', () => {
       expect(found(report, 'history')!.found).toMatch(/^at least 1,000 blocks/);
       expect(found(report, 'a known transfer')!.found).toContain('12.34 USDT');
       // The test chain has a block a second or more, and each is read once.
-      expect(sumOf(report.cost!.asFirst)).toBeGreaterThan(86_400);
-      expect(Object.keys(report.cost!.asFirst).sort()).toEqual(['eth_getBlockByNumber', 'eth_getLogs']);
-      expect(sumOf(report.cost!.asSecond)).toBeLessThan(sumOf(report.cost!.asFirst));
+      expect(sumOf(report.cost!.first.calls)).toBeGreaterThan(86_400);
+      expect(Object.keys(report.cost!.first.calls).sort()).toEqual(['eth_getBlockByNumber', 'eth_getLogs']);
+      expect(sumOf(report.cost!.second.calls)).toBeLessThan(sumOf(report.cost!.first.calls));
     } finally {
       clearInterval(ticking);
     }
   });
 
   test('whose plan is too small is named so, with the need', async () => {
-    const report = await check({ plan: { requestsPerDay: 1_000, unitsPerDay: 5_000, priceList: 'quicknode' } });
+    const plan = { requests_per_day: 1_000, units_per_day: 5_000, unit_prices: 'alchemy' };
+    const report = await check({ endpoint: plan });
+    expect(report.cost!.first.units).toBeGreaterThan(20 * 86_400);
     expect(report.usable).toBe(false);
     expect(verdicts(report)).toMatchObject({ 'plan, requests a day': 'failed', 'plan, units a day': 'failed' });
     expect(found(report, 'plan, requests a day')!.found).toMatch(/ of 1,000$/);
@@ -347,8 +347,9 @@ describe('ops network check', () => {
     [['nowhere'], /There is no network nowhere, only: local/],
     [['./nowhere.json'], /does not exist/],
     [['local'], /TEST_URL is not set/],
-    [['local', '--units-per-day', '5'], /Say with --unit-prices how many units a call takes/],
-    [['local', '--unit-prices', 'nobody'], /Known are alchemy, infura, quicknode/],
+    [['local', '--units-per-day', '1000'], /units_per_day needs unit_prices/],
+    [['local', '--unit-prices', 'eth_getLogs=60'], /expected the name of a list/],
+    [['local', '--units-per-day', '1000', '--unit-prices', 'nobody'], /names no list that we have: alchemy/],
   ])('%j is refused with a sentence', async (words, sentence) => {
     const { code, stderr } = await runOps(['network', 'check', ...words], { NETWORKS_FILE: file });
     expect(code).toBe(2);

@@ -1,9 +1,10 @@
 import { InvalidArgumentError, type Command } from 'commander';
-import { priceLists } from '@quittance/contracts/price-lists.ts';
 import { count, reads } from '../command.ts';
+import { priceLists, type UnitPrices } from '@quittance/contracts/price-lists.ts';
 import type { JsonOption, Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
+import type { Given } from '../network-check/target.ts';
 import { networkReportsView } from '../views/network.ts';
 
 type CheckOptions = JsonOption & {
@@ -12,7 +13,7 @@ type CheckOptions = JsonOption & {
   header: Record<string, string>;
   requestsPerDay?: number;
   unitsPerDay?: number;
-  unitPrices?: string;
+  unitPrices?: string | UnitPrices;
   requestsPerSecond?: number;
   timeout: number;
 };
@@ -29,30 +30,25 @@ function check(network: Command, { config }: Ops): void {
     .option('--url <url>', 'an endpoint in place of those of the file; may be repeated', collect, [])
     .option('--header <header>', 'an HTTP header for them, "Name: value"; may be repeated', collectHeader, {})
     .option('--ws-url <url>', 'the WebSocket of the first of them')
-    .option('--requests-per-day <number>', 'what the plan allows', count)
-    .option('--units-per-day <number>', "what it allows in the provider's units", count)
-    .option('--unit-prices <list>', `what a call takes of them: ${Object.keys(priceLists).join(', ')}`, priceListName)
-    .option('--requests-per-second <number>', 'what it allows in a second; also slows this command down', count)
-    .option('--timeout <seconds>', 'deadline of one request', count, 20)
+    .option('--requests-per-day <number>', 'what the plan allows', positive)
+    .option('--units-per-day <number>', "what it allows in the provider's units", positive)
+    .option(
+      '--unit-prices <list>',
+      `what a call takes of them: ${Object.keys(priceLists).join(', ')}, or such as default=20,eth_getLogs=60`,
+      priceList,
+    )
+    .option('--requests-per-second <number>', 'what it allows in a second; also slows this command down', positive)
+    .option('--timeout <seconds>', 'deadline of one request', positive, 20)
     .addHelpText('after', "\nKeys belong into variables: --url '${MY_RPC_URL}' is filled in from the environment.")
     .action(async (target: string, options: CheckOptions) => {
       // Loaded only here: the other commands need no chain library.
       const { findTargets } = await import('../network-check/target.ts');
       const { checkNetwork } = await import('../network-check/report.ts');
-      const given = { urls: options.url, headers: options.header, wsUrl: options.wsUrl ?? null };
-      const plan = {
-        requestsPerDay: options.requestsPerDay ?? null,
-        unitsPerDay: options.unitsPerDay ?? null,
-        requestsPerSecond: options.requestsPerSecond ?? null,
-        priceList: options.unitPrices ?? null,
-      };
-      if (plan.unitsPerDay !== null && plan.priceList === null)
-        throw new Failure('wrongUse', 'Say with --unit-prices how many units a call takes.');
       const reports = [];
-      for (const found of findTargets(target, given, config, plan.requestsPerSecond)) {
+      for (const found of findTargets(target, givenIn(options), config)) {
         const { id } = found.network;
         const onProgress = (endpoint: number, what: string) => note(`${id}, endpoint ${endpoint}: ${what} …`, options);
-        reports.push(await checkNetwork(found, { plan, timeoutMs: 1000 * options.timeout, onProgress }));
+        reports.push(await checkNetwork(found, { timeoutMs: 1000 * options.timeout, onProgress }));
       }
       printResult(reports, options, networkReportsView);
       const bad = reports.flatMap(({ network: id, endpoints }) =>
@@ -62,9 +58,32 @@ function check(network: Command, { config }: Ops): void {
     });
 }
 
-function priceListName(name: string): string {
-  if (name in priceLists) return name;
-  throw new InvalidArgumentError(`Known are ${Object.keys(priceLists).join(', ')}.`);
+const positive = (text: string): number => {
+  const number = count(text);
+  if (number > 0) return number;
+  throw new InvalidArgumentError('expected a whole number, 1 or more.');
+};
+
+/** The name of a list is looked up with the entry. */
+const priceList = (text: string): string | UnitPrices => {
+  if (/^\w+$/.test(text)) return text;
+  const entries = text.split(',').map((entry) => /^(\w+)=(\d{1,7})$/.exec(entry.trim()));
+  const prices = Object.fromEntries(entries.map((entry): [string, number] => [entry?.[1] ?? '', Number(entry?.[2])]));
+  const { default: other } = prices;
+  if (entries.includes(null) || other === undefined)
+    throw new InvalidArgumentError('expected the name of a list, or such as default=20,eth_getLogs=60.');
+  return { ...prices, default: other };
+};
+
+function givenIn(options: CheckOptions): Given {
+  const { requestsPerSecond, requestsPerDay, unitsPerDay, unitPrices } = options;
+  const plan = {
+    ...(requestsPerSecond !== undefined && { requests_per_second: requestsPerSecond }),
+    ...(requestsPerDay !== undefined && { requests_per_day: requestsPerDay }),
+    ...(unitsPerDay !== undefined && { units_per_day: unitsPerDay }),
+    ...(unitPrices !== undefined && { unit_prices: unitPrices }),
+  };
+  return { urls: options.url, headers: options.header, wsUrl: options.wsUrl ?? null, plan };
 }
 
 const collect = (text: string, before: string[]): string[] => [...before, text];

@@ -93,7 +93,7 @@ export async function checkBatch({ rpc, exchanges, burst }: Probe, { head }: Tip
   if ('refusal' in outcome)
     return finding('batches', 'failed', outcome.refusal.message, 'every look at the chain is a batch of calls');
   const answered = exchanges.slice(before).filter(({ outcome: kind }) => kind === 'ok');
-  const size = Math.max(...answered.map(({ calls }) => calls));
+  const size = Math.max(...answered.map(({ methods }) => methods.length));
   if (size >= count) return finding('batches', 'ok', `${size} calls at once`);
   const found = size === 1 ? 'none: one call a request' : `${size} calls at most`;
   return finding('batches', 'warning', found, 'larger batches leave in parts, which takes longer');

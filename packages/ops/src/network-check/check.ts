@@ -3,7 +3,7 @@ import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcNode } from '@quittance/chain-reader/rpc/network.ts';
 import { checkAnnouncements } from './announcements.ts';
 import { checkBatch, checkChain, checkHead } from './basics.ts';
-import { checkPlan, measureCost, type Cost, type Plan } from './cost.ts';
+import { checkPlan, measureCost, type Cost } from './cost.ts';
 import { checkBlockEvents, checkRanges } from './events.ts';
 import { duration, finding, type Finding } from './finding.ts';
 import { checkHistory, checkKnownTransfer, type KnownTransfer } from './history.ts';
@@ -23,7 +23,6 @@ export type EndpointReport = {
 };
 
 export type CheckOptions = {
-  plan: Plan;
   known: KnownTransfer | null;
   /** Deadline of one request. */
   timeoutMs: number;
@@ -53,7 +52,7 @@ async function examine(
   probe: Probe,
   node: RpcNode,
   position: number,
-  { plan, known, onProgress }: CheckOptions,
+  { known, onProgress }: CheckOptions,
 ): Promise<EndpointReport> {
   const findings: Finding[] = [];
   let cost: Cost | null = null;
@@ -88,7 +87,7 @@ async function examine(
     const provedBlocks = ranges?.provedBlocks ?? 0;
     if (provedBlocks > 0) cost = await ask('cost', () => measureCost(probe, tip, provedBlocks));
     findings.push(latencyFinding(probe), ...refusalsFinding(probe));
-    if (cost !== null) findings.push(...checkPlan(cost, plan));
+    if (cost !== null) findings.push(...checkPlan(probe, cost, position));
   }
   const usable = findings.every(({ verdict }) => verdict !== 'failed');
   return { endpoint: position, usable, findings, cost, max_block_range: maxBlockRange };

@@ -2,33 +2,27 @@ import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
-import { priceLists, type UnitPrices } from '@quittance/contracts/price-lists.ts';
+import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import type { DailyPlan } from '@quittance/chain-reader/rpc/network.ts';
 import { readBlockAt, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { Tip } from './basics.ts';
 import { finding, grouped, type Finding } from './finding.ts';
-import { patiently, type Probe } from './probe.ts';
+import { patiently, type Exchange, type Probe } from './probe.ts';
 
-/** What the provider's plan allows, as the operator gives it; null for what is not limited so. */
-export type Plan = {
-  requestsPerDay: number | null;
-  unitsPerDay: number | null;
-  requestsPerSecond: number | null;
-  /** The name of a list that says how many units a call takes; null where the provider counts none, or its list is not given. */
-  priceList: string | null;
+/** What is asked in a day. */
+export type Use = {
+  /** By method. */
+  calls: Record<string, number>;
+  /** In the units of the plan; null where the entry gives no prices. */
+  units: number | null;
 };
-
-export const pricesOf = ({ priceList }: Plan): UnitPrices | null =>
-  priceList === null ? null : (priceLists[priceList] ?? null);
-
-/** Calls a day by method. */
-export type Calls = Record<string, number>;
 
 export type Cost = {
   /** As the first endpoint, with payments waiting all day. */
-  asFirst: Calls;
-  /** As the second endpoint: every final block is read once more. */
-  asSecond: Calls;
+  first: Use;
+  /** As another one: every final block is read once more. */
+  second: Use;
 };
 
 const DAY_SECONDS = 86_400;
@@ -47,19 +41,20 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   const { rpc, network } = probe;
   const lookSeconds = Math.max(blockSeconds, network.poll_interval_ms / 1000);
   const blocksPerLook = Math.max(1, Math.round(lookSeconds / blockSeconds));
-  const samples: Calls[] = [];
-  while (samples.length < SAMPLES) samples.push(await callsOfLook(probe, blocksPerLook, samples.length === 0));
-  const ofBlocks = await callsOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
-  const perLook = scaled(together(samples), 1 / SAMPLES);
-  const emptyLooks = blockSeconds > network.poll_interval_ms / 1000 ? (EMPTY_LOOKS * DAY_SECONDS) / lookSeconds : 0;
+  const samples: Use[] = [];
+  while (samples.length < SAMPLES) samples.push(await useOfLook(probe, blocksPerLook, samples.length === 0));
+  const emptyLook = await useOf(probe, () => readHead(rpc));
+  const ofBlocks = await useOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
+  const looks = DAY_SECONDS / lookSeconds;
+  const emptyLooks = blockSeconds > network.poll_interval_ms / 1000 ? EMPTY_LOOKS * looks : 0;
   return {
-    asFirst: together([scaled(perLook, DAY_SECONDS / lookSeconds), { eth_getBlockByNumber: emptyLooks }]),
-    asSecond: scaled(ofBlocks, DAY_SECONDS / blockSeconds / provedBlocks),
+    first: together([...samples.map((use) => scaled(use, looks / SAMPLES)), scaled(emptyLook, emptyLooks)]),
+    second: scaled(ofBlocks, DAY_SECONDS / blockSeconds / provedBlocks),
   };
 }
 
 /** One poll, as if everything but the newest blocks had been read. */
-async function callsOfLook(probe: Probe, blocks: number, asksFinality: boolean): Promise<Calls> {
+async function useOfLook(probe: Probe, blocks: number, asksFinality: boolean): Promise<Use> {
   const { rpc, network } = probe;
   const { number } = await patiently(() => readHead(rpc));
   const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
@@ -73,45 +68,58 @@ async function callsOfLook(probe: Probe, blocks: number, asksFinality: boolean):
     maxBlocks: NEAR_HEAD_BLOCKS,
     asksFinality,
   };
-  return callsOf(probe, () => poll(rpc, context));
+  return useOf(probe, () => poll(rpc, context));
 }
 
-async function callsOf(probe: Probe, read: () => Promise<unknown>): Promise<Calls> {
-  const before = probe.calls();
+async function useOf({ exchanges, node }: Probe, read: () => Promise<unknown>): Promise<Use> {
+  const before = exchanges.length;
   await patiently(read);
-  const asked = [...probe.calls()].map(([method, count]) => [method, count - (before.get(method) ?? 0)] as const);
-  return Object.fromEntries(asked.filter(([, count]) => count > 0));
+  const made = exchanges.slice(before);
+  const calls: Use['calls'] = {};
+  for (const method of made.flatMap(({ methods }) => methods)) calls[method] = (calls[method] ?? 0) + 1;
+  return { calls, units: unitsOf(made, node.dailyPlan) };
 }
 
-function together(all: readonly Calls[]): Calls {
-  const sum: Calls = {};
-  for (const [method, count] of all.flatMap(Object.entries<number>)) sum[method] = (sum[method] ?? 0) + count;
-  return sum;
+/** Counted as the watcher counts them. */
+function unitsOf(made: readonly Exchange[], plan: DailyPlan | null): number | null {
+  if (plan === null || plan.unitPrices === null) return null;
+  const budget = createDailyBudget(plan, () => 0);
+  for (const { methods } of made) budget.count(methods);
+  return budget.used().units;
 }
 
-const scaled = (calls: Calls, factor: number): Calls =>
-  Object.fromEntries(Object.entries(calls).map(([method, count]) => [method, count * factor]));
+function together(uses: readonly Use[]): Use {
+  const calls: Use['calls'] = {};
+  for (const [method, count] of uses.flatMap((use) => Object.entries(use.calls)))
+    calls[method] = (calls[method] ?? 0) + count;
+  const units = uses.reduce((sum, use) => sum + (use.units ?? 0), 0);
+  return { calls, units: uses[0]?.units === null ? null : units };
+}
 
-export const sumOf = (calls: Calls): number => Object.values(calls).reduce((sum, count) => sum + count, 0);
+const scaled = ({ calls, units }: Use, factor: number): Use => ({
+  calls: Object.fromEntries(Object.entries(calls).map(([method, count]) => [method, Math.round(count * factor)])),
+  units: units === null ? null : Math.round(units * factor),
+});
 
-export const unitsOf = (calls: Calls, prices: UnitPrices): number =>
-  Object.entries(calls).reduce((sum, [method, count]) => sum + count * (prices[method] ?? prices.default), 0);
+export const sumOf = (calls: Use['calls']): number => Object.values(calls).reduce((sum, count) => sum + count, 0);
 
-/** Whether each limit of the plan is enough for a first endpoint. A look's calls come at once, and have until the next look. */
-export function checkPlan(cost: Cost, plan: Plan): Finding[] {
-  const prices = pricesOf(plan);
-  const calls = sumOf(cost.asFirst);
+/**
+ * Whether each limit of the endpoint's plan is enough. A look's calls come at once, and have until the next look.
+ * @param position the first endpoint is asked all the time, another one in its place and for a second reading.
+ */
+export function checkPlan({ node }: Probe, cost: Cost, position: number): Finding[] {
+  const { calls, units } = position === 0 ? cost.first : cost.second;
+  const lack =
+    position === 0 ? 'too little while payments wait all day' : 'too little to read every final block once more';
+  const limit = (check: string, needed: number | null, allowed: number | null | undefined): Finding | null => {
+    if (needed === null || allowed === null || allowed === undefined) return null;
+    const found = `${needed < 10 ? needed.toFixed(1) : grouped(needed)} of ${grouped(allowed)}`;
+    return needed <= allowed ? finding(check, 'ok', found) : finding(check, 'failed', found, lack);
+  };
   const limits = [
-    limit('plan, requests a day', calls, plan.requestsPerDay),
-    limit('plan, requests a second', calls / DAY_SECONDS, plan.requestsPerSecond),
-    prices === null ? null : limit('plan, units a day', unitsOf(cost.asFirst, prices), plan.unitsPerDay),
+    limit('plan, requests a day', sumOf(calls), node.dailyPlan?.requestsPerDay),
+    limit('plan, units a day', units, node.dailyPlan?.unitsPerDay),
+    limit('plan, requests a second', sumOf(calls) / DAY_SECONDS, node.requestsPerSecond),
   ];
   return limits.filter((each) => each !== null);
-}
-
-function limit(check: string, needed: number, allowed: number | null): Finding | null {
-  if (allowed === null) return null;
-  const found = `${needed < 10 ? needed.toFixed(1) : grouped(needed)} of ${grouped(allowed)}`;
-  if (needed <= allowed) return finding(check, 'ok', found);
-  return finding(check, 'failed', found, 'too little for a first endpoint while payments wait all day');
 }

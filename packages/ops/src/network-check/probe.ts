@@ -12,37 +12,26 @@ const MAX_RETRIES = 3;
 const RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** One HTTP request that was answered, or failed. */
-type Exchange = { outcome: 'ok' | RpcErrorKind; seconds: number; calls: number };
+/** One HTTP request that was answered, or failed. `methods`: of the calls in it. */
+export type Exchange = { outcome: 'ok' | RpcErrorKind; seconds: number; methods: readonly string[] };
 
 /** An endpoint under examination. */
 export type Probe = {
   rpc: RpcProvider;
   network: ChainNetwork;
+  node: RpcNode;
   /** The most calls that the plan lets leave at once. */
   burst: number;
   /** Every HTTP request so far. */
   exchanges: readonly Exchange[];
-  /** Every call so far, by method. */
-  calls(): Map<string, number>;
   close(): void;
 };
-
-/** Counts what is asked for, on the way to the watcher's own transport. */
-class CountingProvider extends RpcProvider {
-  readonly counts = new Map<string, number>();
-
-  override send(method: string, params: unknown[] | Record<string, unknown>): Promise<unknown> {
-    this.counts.set(method, (this.counts.get(method) ?? 0) + 1);
-    return super.send(method, params);
-  }
-}
 
 /** @param position of the endpoint in the networks file, from 0. */
 export function openProbe(network: ChainNetwork, node: RpcNode, position: number, timeoutMs: number): Probe {
   const exchanges: Exchange[] = [];
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
-  const rpc = new CountingProvider({
+  const rpc = new RpcProvider({
     endpoint: position,
     url: node.url,
     headers: node.headers,
@@ -50,15 +39,15 @@ export function openProbe(network: ChainNetwork, node: RpcNode, position: number
     timeoutMs,
     maxResponseBytes: MAX_RESPONSE_BYTES,
     budget,
-    onExchange: (outcome, seconds, methods) => exchanges.push({ outcome, seconds, calls: methods.length }),
+    onExchange: (outcome, seconds, methods) => exchanges.push({ outcome, seconds, methods }),
     onHead: () => undefined,
   });
   return {
     rpc,
     network,
+    node,
     burst: budget.burst,
     exchanges,
-    calls: () => new Map(rpc.counts),
     close() {
       budget.close();
       rpc.destroy();

@@ -1,7 +1,6 @@
-import type { UnitPrices } from '@quittance/contracts/price-lists.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
 import { checkEndpoint, type CheckOptions, type EndpointReport } from './check.ts';
-import { pricesOf, sumOf, unitsOf, type Calls } from './cost.ts';
+import { sumOf, type Use } from './cost.ts';
 import { knownTransferOf } from './history.ts';
 import { grouped } from './finding.ts';
 import { readyEntry, type Target } from './target.ts';
@@ -32,23 +31,21 @@ export async function checkNetwork(
     endpoints.push(await checkEndpoint(network, node, position, { ...options, known, onProgress }));
   }
   const ranges = endpoints.flatMap(({ max_block_range: range }) => (range === null ? [] : [range]));
-  const { plan } = options;
   const maxBlockRange = ranges.length === 0 ? null : Math.min(...ranges);
   return {
     network: network.id,
     endpoints,
-    cost: endpoints.flatMap((endpoint) => costLines(endpoint, pricesOf(plan))),
-    ...readyEntry(target, { plan, maxBlockRange }),
+    cost: endpoints.flatMap(costLines),
+    ...readyEntry(target, maxBlockRange),
   };
 }
 
-function costLines({ endpoint, cost }: EndpointReport, prices: UnitPrices | null): CostLine[] {
+function costLines({ endpoint, cost }: EndpointReport): CostLine[] {
   if (cost === null) return [];
-  const line = (role: string, calls: Calls): CostLine => {
+  const line = (role: string, { calls, units }: Use): CostLine => {
     const [most] = Object.entries(calls).sort(([, a], [, b]) => b - a);
-    const units = prices === null ? null : Math.round(unitsOf(calls, prices));
     const name = most === undefined ? '' : `${grouped(most[1])} ${most[0]}`;
-    return { endpoint, role, calls: Math.round(sumOf(calls)), units, most: name };
+    return { endpoint, role, calls: sumOf(calls), units, most: name };
   };
-  return [line('the first', cost.asFirst), line('the second', cost.asSecond)];
+  return [line('the first', cost.first), line('the second', cost.second)];
 }

@@ -2,10 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readNetworks, type ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Network, RpcEndpoint } from '@quittance/contracts/networks.ts';
 import { Failure } from '../failure.ts';
-import type { Plan } from './cost.ts';
 
-/** How the endpoints are given in place of those of the file. */
-export type GivenEndpoints = { urls: readonly string[]; headers: Record<string, string>; wsUrl: string | null };
+/** What the command line says in place of the file. */
+export type Given = {
+  urls: readonly string[];
+  headers: Record<string, string>;
+  wsUrl: string | null;
+  /** Of every endpoint. */
+  plan: Pick<RpcEndpoint, 'requests_per_second' | 'requests_per_day' | 'units_per_day' | 'unit_prices'>;
+};
 
 /** A network to be checked, and its entry as written, keys still in their variables. */
 export type Target = { network: ChainNetwork; entry: Network };
@@ -13,14 +18,12 @@ export type Target = { network: ChainNetwork; entry: Network };
 /**
  * The networks that a word of the command line names: all that are switched on in a file, or the one with this id in the networks file.
  * @param networksFile where networks are looked up by id; `environment` fills in the `${NAME}` of URLs and headers.
- * @param requestsPerSecond of the plan, for every endpoint; null to keep what the file says.
  * @throws Failure `wrongUse` for what is none, has no endpoint, or is no networks file.
  */
 export function findTargets(
   fileOrNetwork: string,
-  given: GivenEndpoints,
+  given: Given,
   { networksFile, environment }: { networksFile: string; environment: NodeJS.ProcessEnv },
-  requestsPerSecond: number | null,
 ): Target[] {
   const isFile = existsSync(fileOrNetwork);
   if (!isFile && /[./]/.test(fileOrNetwork)) throw new Failure('wrongUse', `${fileOrNetwork} does not exist.`);
@@ -30,14 +33,16 @@ export function findTargets(
     const known = all.map(({ id }) => id).join(', ');
     throw new Failure('wrongUse', `There is no network ${fileOrNetwork}, only: ${known}.`);
   }
-  const entries = given.urls.length === 0 ? chosen : [withEndpoints(chosen, given)];
+  const entries = (given.urls.length === 0 ? chosen : [withEndpoints(chosen, given)]).map((entry) =>
+    withPlan(entry, given),
+  );
   const enabled = entries.filter(({ rpc_urls: urls }) => urls.length > 0);
   if (enabled.length === 0)
     throw new Failure('wrongUse', `${fileOrNetwork} has no endpoint to check: name one with --url.`);
   try {
     const networks = readNetworks(enabled, environment);
     return networks.map((network, position) => ({
-      network: requestsPerSecond === null ? network : limited(network, requestsPerSecond),
+      network,
       entry: enabled[position] as Network,
     }));
   } catch (error) {
@@ -45,10 +50,14 @@ export function findTargets(
   }
 }
 
-const limited = (network: ChainNetwork, requestsPerSecond: number): ChainNetwork => ({
-  ...network,
-  endpoints: network.endpoints.map((node) => ({ ...node, requestsPerSecond })),
-});
+/** An endpoint as an object, whose fields may be added to. */
+const detailed = (endpoint: string | RpcEndpoint): RpcEndpoint =>
+  typeof endpoint === 'string' ? { url: endpoint } : endpoint;
+
+const withPlan = (entry: Network, { plan }: Given): Network =>
+  Object.keys(plan).length === 0
+    ? entry
+    : { ...entry, rpc_urls: entry.rpc_urls.map((endpoint) => ({ ...detailed(endpoint), ...plan })) };
 
 /** What a parser says about a file quotes it, and it may hold keys. */
 function readEntries(file: string): Network[] {
@@ -62,7 +71,7 @@ function readEntries(file: string): Network[] {
   throw new Failure('wrongUse', `${file} is no networks file: it must hold a JSON list.`);
 }
 
-function withEndpoints(chosen: readonly Network[], { urls, headers, wsUrl }: GivenEndpoints): Network {
+function withEndpoints(chosen: readonly Network[], { urls, headers, wsUrl }: Given): Network {
   const [entry, ...others] = chosen;
   if (entry === undefined || others.length > 0)
     throw new Failure('wrongUse', '--url needs one network: give its id in place of a file.');
@@ -76,13 +85,12 @@ function withEndpoints(chosen: readonly Network[], { urls, headers, wsUrl }: Giv
 
 /**
  * The entry for the networks file, with what was found out. Whatever may hold a key is left to a variable, save where it is one already.
- * @param plan what it does not limit stays as the entry says.
- * @param maxBlockRange what the endpoints allow; null to keep what it says.
+ * @param maxBlockRange what the endpoints allow; null to keep what the entry says.
  * @returns the entry, and which variable holds what.
  */
 export function readyEntry(
   { entry }: Target,
-  { plan, maxBlockRange }: { plan: Plan; maxBlockRange: number | null },
+  maxBlockRange: number | null,
 ): { entry: Network; variables: Record<string, string> } {
   const prefix = `${entry.id.toUpperCase().replaceAll('-', '_')}_RPC`;
   const variables: Record<string, string> = {};
@@ -92,7 +100,7 @@ export function readyEntry(
     return `\${${name}}`;
   };
   const endpoints = entry.rpc_urls.map((one, position): RpcEndpoint => {
-    const endpoint = typeof one === 'string' ? { url: one } : one;
+    const endpoint = detailed(one);
     const { headers, ws_url: wsUrl } = endpoint;
     const name = `${prefix}_${position}`;
     const of = `of endpoint ${position}`;
@@ -108,17 +116,8 @@ export function readyEntry(
         ),
       }),
       ...(wsUrl !== undefined && { ws_url: kept(wsUrl, `${name}_WS_URL`, `the WebSocket ${of}`) }),
-      ...limitsOf(plan),
     };
   });
   const range = maxBlockRange === null ? {} : { max_block_range: maxBlockRange };
   return { entry: { ...entry, rpc_urls: endpoints, ...range }, variables };
-}
-
-function limitsOf({ requestsPerSecond, requestsPerDay, unitsPerDay, priceList }: Plan): Partial<RpcEndpoint> {
-  return {
-    ...(requestsPerSecond !== null && { requests_per_second: requestsPerSecond }),
-    ...(requestsPerDay !== null && { requests_per_day: requestsPerDay }),
-    ...(unitsPerDay !== null && priceList !== null && { units_per_day: unitsPerDay, unit_prices: priceList }),
-  };
 }
