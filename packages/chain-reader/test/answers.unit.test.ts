@@ -104,6 +104,19 @@ test('a receipt from before receipts had a status shows a state root instead', (
   for (const root of [null, '0x', 'yes']) expect(() => parseReceipt({ ...receipt, root })).toThrow(/invalid_answer/);
 });
 
+test('a receipt with events in another order, twice or of another transaction is refused: positions would be wrong', () => {
+  const receipt = { transactionHash: hashOf(9), blockHash: hashOf(7), blockNumber: '0x7', status: '0x1' };
+  const [first, second] = [rawLog, { ...rawLog, logIndex: '0x5' }];
+  expect(parseReceipt({ ...receipt, logs: [first, second] }).logs).toHaveLength(2);
+  for (const logs of [
+    [second, first],
+    [first, first, second],
+    [second, first, second],
+    [{ ...first, transactionHash: hashOf(8) }, second],
+  ])
+    expect(() => parseReceipt({ ...receipt, logs })).toThrow(/invalid_answer/);
+});
+
 test('a height that a JavaScript number cannot hold exactly is refused', () => {
   expect(quantity('0x1fffffffffffff', 'height')).toBe(Number.MAX_SAFE_INTEGER);
   expect(() => quantity('0x20000000000000', 'height')).toThrow(/invalid_answer/);

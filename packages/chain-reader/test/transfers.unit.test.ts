@@ -72,6 +72,7 @@ describe('the position in the receipt', () => {
 
   test.each([
     ['from another block', sampleReceipt({ blockHash: hashOf(8) })],
+    ['of another height', sampleReceipt({ blockNumber: 6 })],
     ['without the log', sampleReceipt({ logs: [] })],
     ['with another amount', sampleReceipt({ logs: [sampleLog({ data: hashOf(1) })] })],
     [

@@ -24,6 +24,8 @@ export async function readEventsOfBlock(
 ): Promise<Log[]> {
   try {
     const logs = await readLogsOfBlock(rpc, block.hash, filter);
+    if (logs.some(({ blockNumber }) => blockNumber !== block.number))
+      throw new RpcError('invalid_answer', 'an event of another height than its block');
     return looksCutOff(logs) ? await readEventsFromReceipts(rpc, block) : logs;
   } catch (error) {
     // A single block is never refused as a range, so here it is the whole batch that is too large.

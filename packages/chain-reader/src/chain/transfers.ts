@@ -62,7 +62,7 @@ export function decodeTransfer(token: string, log: Log): DecodedTransfer | null 
  */
 export function locateTransfer(decoded: DecodedTransfer, receipt: Receipt, blockTimestamp: number): Transfer | null {
   const { log, ...transfer } = decoded;
-  if (receipt.blockHash !== log.blockHash)
+  if (receipt.blockHash !== log.blockHash || receipt.blockNumber !== log.blockNumber)
     throw new RpcError('invalid_answer', 'the receipt is of another block than the log');
   if (!receipt.succeeded) return null;
   const position = receipt.logs.findIndex((candidate) => candidate.logIndex === log.logIndex);

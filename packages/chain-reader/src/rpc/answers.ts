@@ -63,13 +63,24 @@ export function parseLogs(value: unknown): Log[] {
 
 export function parseReceipt(value: unknown): Receipt {
   const receipt = object(value, 'receipt');
+  const transactionHash = hex(receipt['transactionHash'], 32, 'receipt.transactionHash');
   return {
-    transactionHash: hex(receipt['transactionHash'], 32, 'receipt.transactionHash'),
+    transactionHash,
     blockHash: hex(receipt['blockHash'], 32, 'receipt.blockHash'),
     blockNumber: quantity(receipt['blockNumber'], 'receipt.blockNumber'),
     succeeded: hasSucceeded(receipt),
-    logs: parseLogs(receipt['logs']),
+    logs: eventsOf(transactionHash, parseLogs(receipt['logs'])),
   };
+}
+
+/** An event's position in its receipt names it for good: events of others, in another order or twice would give it a wrong one. */
+function eventsOf(transactionHash: string, logs: Log[]): Log[] {
+  const areInPlace = logs.every((log, position) => {
+    const isNext = log.logIndex > (logs[position - 1]?.logIndex ?? -1);
+    return isNext && log.transactionHash === transactionHash;
+  });
+  if (!areInPlace) throw invalid('receipt.logs');
+  return logs;
 }
 
 /** Before Ethereum's Byzantium fork (EIP-658) a receipt has a state root instead of a status; what failed then has no events. */
