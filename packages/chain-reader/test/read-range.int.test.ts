@@ -1,8 +1,9 @@
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Answer, Call } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { matchTransfers } from '../src/chain/read-blocks.ts';
-import { readRange } from '../src/chain/read-range.ts';
+import { readLogsByHash, requireLinked } from '../src/chain/read-blocks.ts';
+import { matchRange, readRange } from '../src/chain/read-range.ts';
+import { readBlockAt } from '../src/rpc/reads.ts';
 import { onBlocks, onLogs, startReading, type RawFilter, type RawLog, type Reading } from './reading.ts';
 
 const isRange = ({ fromBlock, toBlock }: RawFilter) => fromBlock !== undefined && fromBlock !== toBlock;
@@ -34,7 +35,7 @@ const mine = () => new Set([wallet.toLowerCase()]);
 const readAll = (wallets: string[] | null = null, last = to) =>
   reading.readWithCost(async (rpc) => {
     const range = await readRange(rpc, reading.network, from, last, wallets);
-    return { range, transfers: await matchTransfers(rpc, reading.network, range.entries, mine()) };
+    return { range, transfers: await matchRange(rpc, reading.network, range, mine()) };
   });
 const failure = async (wallets: string[] | null = null) => {
   try {
@@ -145,6 +146,27 @@ describe('a whole range', () => {
     );
     expect(await failure()).toMatch(/invalid_answer: a log of a block outside the chain/);
   });
+});
+
+test('a block whose events are of another height is not believed', async () => {
+  const above = (log: RawLog) => ({ ...log, blockNumber: `0x${(heightOf(log) + 1).toString(16)}` });
+  reading.node.spoil(onLogs((logs) => logs.map(above)));
+  const reads = reading.read(async (rpc) => {
+    const blocks = requireLinked([await readBlockAt(rpc, from)]);
+    return readLogsByHash(rpc, reading.network, blocks);
+  });
+  await expect(reads).rejects.toThrow(/invalid_answer: an event of another height/);
+});
+
+test.each([
+  ['older than the range', -86_400],
+  ['newer than the range', 3_600],
+])('a range of whose blocks one with a transfer is %s is not believed', async (_, seconds) => {
+  const moved = (time: unknown) => `0x${(Number(time) + seconds).toString(16)}`;
+  reading.node.spoil(
+    onBlocks((block) => (Number(block['number']) === from + 4 ? { timestamp: moved(block['timestamp']) } : {})),
+  );
+  expect(await failure()).toMatch(/invalid_answer: a block that is older than one before it/);
 });
 
 describe('a range that a node refuses, whatever its size,', () => {

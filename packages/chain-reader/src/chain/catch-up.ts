@@ -4,8 +4,8 @@ import { readFinalized, readHead } from '../rpc/reads.ts';
 import { findDeprecation } from './deprecation.ts';
 import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { detectFork, type PollResult, type PollContext } from './poll.ts';
-import { matchTransfers, requireSuccessor } from './read-blocks.ts';
-import { readRange } from './read-range.ts';
+import { requireSuccessor } from './read-blocks.ts';
+import { matchRange, readRange } from './read-range.ts';
 
 /** Up to this many wallets, the node filters by recipient; nodes accept up to 1,000 topics. */
 const MAX_FILTERED_WALLETS = 500;
@@ -21,11 +21,12 @@ export async function catchUp(rpc: RpcProvider, context: PollContext, finalized:
   const tip = context.chain.tip();
   const to = Math.min(finalized.height, tip.number + context.maxBlocks);
   const wallets = watches.size() <= MAX_FILTERED_WALLETS ? [...watches.addresses()] : null;
-  const [head, final, { first, last, entries }] = await Promise.all([
+  const [head, final, range] = await Promise.all([
     readHead(rpc),
     readFinalized(rpc),
     readRange(rpc, network, tip.number + 1, to, wallets),
   ]);
+  const { first, last, entries } = range;
   if (first.parentHash !== tip.hash) return detectFork(rpc, context, head);
   if (final?.number === to && final.hash !== last.hash)
     throw new RpcError('invalid_answer', 'another final block than the one of its height');
@@ -37,7 +38,7 @@ export async function catchUp(rpc: RpcProvider, context: PollContext, finalized:
     // A block that one node has called final stays final, even if this node does not know it yet.
     finalized: claim !== null && claim.height > finalized.height ? claim : finalized,
     blocksToStore: [last],
-    transfers: await matchTransfers(rpc, network, entries, watches),
+    transfers: await matchRange(rpc, network, range, watches),
     deprecation: findDeprecation(network.token, entries),
   };
 }

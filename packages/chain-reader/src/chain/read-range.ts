@@ -5,8 +5,16 @@ import { inBatches, readBlockAt, readBlocksAt, readLogsOfRange, unlessRefused } 
 import { isRefusal, looksCutOff } from './block-events.ts';
 import { provesNoTransfer, requireComplete, type CompleteBlock } from './completeness.ts';
 import type { ChainNetwork } from './networks.ts';
-import { readLogsByHash, requireLinked, requireSuccessor, type BlockLogs, type BlockPlace } from './read-blocks.ts';
-import { decodeTransfer, tokenEvents, transferFilter } from './transfers.ts';
+import {
+  matchTransfers,
+  readLogsByHash,
+  requireLinked,
+  requireSuccessor,
+  type BlockLogs,
+  type BlockPlace,
+} from './read-blocks.ts';
+import { decodeTransfer, tokenEvents, transferFilter, type Transfer } from './transfers.ts';
+import type { WatchSet } from './watch-set.ts';
 
 /** The token's events in a range of blocks. */
 export type RangeLogs = {
@@ -62,6 +70,24 @@ export function requireOurBlocks(
     if (ours !== undefined && ours !== hash)
       throw new RpcError('invalid_answer', `the node follows another fork at block ${String(number)}`);
   }
+}
+
+/**
+ * The transfers to watched wallets in a range, as matchTransfers() has them.
+ * @throws RpcError `invalid_answer` also when the time of a block with a transfer does not fit in between its neighbours': a payment's window
+ *   is measured by it.
+ */
+export async function matchRange(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  { first, last, entries }: RangeLogs,
+  watches: Pick<WatchSet, 'has'>,
+): Promise<Transfer[]> {
+  const transfers = await matchTransfers(rpc, network, entries, watches);
+  const times = [first.timestamp, ...transfers.map(({ blockTimestamp }) => blockTimestamp), last.timestamp];
+  if (times.some((time, position) => time < (times[position - 1] ?? 0)))
+    throw new RpcError('invalid_answer', 'a block that is older than one before it');
+  return transfers;
 }
 
 /** Asking for less after an answer that looks cut off costs little where it was only chance. */

@@ -1,5 +1,4 @@
-import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
+import { matchRange, readRange, requireOurBlocks, type RangeLogs } from '@quittance/chain-reader/chain/read-range.ts';
 import type { Read } from '@quittance/chain-reader/rpc/endpoint.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { readTransfersOfBlocks } from '../store/transfers.ts';
@@ -46,7 +45,7 @@ export async function readSpan(
     const wanted = new Set(expected.map((transfer) => transfer.to));
     for (const wallet of await endedSince(term, range)) wanted.add(wallet);
     const isWanted = (address: string) => watches.has(address) || wanted.has(address);
-    const transfers = await matchTransfers(rpc, network, range.entries, { has: isWanted });
+    const transfers = await matchRange(rpc, network, range, { has: isWanted });
     const deprecation = findDeprecation(network.token, range.entries);
     return { from, to, expected, transfers, deprecation, endpoint: rpc.endpoint };
   });

@@ -1,5 +1,4 @@
-import { matchTransfers } from '@quittance/chain-reader/chain/read-blocks.ts';
-import { readRange, requireOurBlocks } from '@quittance/chain-reader/chain/read-range.ts';
+import { matchRange, readRange, requireOurBlocks } from '@quittance/chain-reader/chain/read-range.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
@@ -99,7 +98,7 @@ async function readOrShrink(
       const range = await readRange(rpc, network, from, to, wallets);
       // The last blocks of a range may be above the final one: a node on another fork would show other blocks than ours.
       requireOurBlocks(range, (number) => chain.hashAt(number));
-      const transfers = await matchTransfers(rpc, network, range.entries, new Set(wallets));
+      const transfers = await matchRange(rpc, network, range, new Set(wallets));
       return { transfers, endpoint: rpc.endpoint };
     });
     rangeSize.grow(asked);
