@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import { heightsOf, hiding, incidentsOf, unansweringNode } from './second-reading.ts';
+import { heightsOf, hiding, incidentsOf, misstating, unansweringNode } from './second-reading.ts';
 import { watchedWallet } from './support.ts';
 import type { RunningWatcher } from './watcher.ts';
 import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
@@ -185,6 +185,28 @@ describe('final blocks are read again through another endpoint', () => {
     expect(await incidentsOf(watcher)).toMatchObject([{ kind: 'transfer_missed' }]);
   });
 });
+
+test.each(['amount', 'sender'] as const)(
+  'an endpoint that told another %s is found out, and a person judges',
+  async (what) => {
+    const world = await startWorld();
+    const first = await misbehavingNode(world.chain);
+    const watcher = world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+    const wallet = await watchedWallet(world);
+    first.spoil(misstating(what));
+    const hash = await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+    await eventually(async () => {
+      expect(await incidentsOf(watcher)).toMatchObject([
+        { kind: 'transfer_unseen_by_audit', detail: { transaction_id: hash.slice(2) } },
+      ]);
+    }, inItsTime);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+    await world.close();
+    await first.close();
+  },
+);
 
 test('an endpoint that does not answer the audit keeps no new block waiting', async () => {
   const world = await startWorld();

@@ -4,7 +4,7 @@ import { readText, type Answer, type Call } from '@quittance/testkit/chain/misbe
 import type { RunningWatcher } from './watcher.ts';
 import type { World } from './world.ts';
 
-type RawLog = { transactionHash: string };
+type RawLog = { transactionHash: string; topics: string[]; data: string };
 
 /** Makes a node hide transactions so well that nothing in a block gives them away. */
 export const hiding =
@@ -15,6 +15,20 @@ export const hiding =
     if (!call.method.startsWith('eth_getBlockBy') || !answer.result) return undefined;
     const transactions = (answer.result as { transactions: string[] }).transactions.filter((hash) => !isHidden(hash));
     return { result: { ...answer.result, transactions, logsBloom: `0x${'0'.repeat(512)}` } };
+  };
+
+/** Makes a node tell another amount or sender of every transfer, in events and receipts alike. */
+export const misstating =
+  (what: 'amount' | 'sender') =>
+  (call: Call, answer: Answer): Partial<Answer> | undefined => {
+    const misstate = (log: RawLog): RawLog =>
+      what === 'amount'
+        ? { ...log, data: `${log.data.slice(0, -1)}f` }
+        : { ...log, topics: log.topics.with(1, log.topics[2]!) };
+    if (call.method === 'eth_getLogs') return { result: (answer.result as RawLog[]).map(misstate) };
+    const receipt = answer.result as { logs: RawLog[] } | null;
+    if (call.method !== 'eth_getTransactionReceipt' || receipt === null) return undefined;
+    return { result: { ...receipt, logs: receipt.logs.map(misstate) } };
   };
 
 /** Makes a node show another chain than the real one: every hash is another, and the blocks are linked all the same. */

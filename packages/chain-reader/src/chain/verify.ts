@@ -101,8 +101,10 @@ export function contradicts(answers: readonly Evidence[]): boolean {
   return answers.some(isOther);
 }
 
+/** Whether two readings of one event show the same. Its time counts as well: it decides whose payment window the transfer lies in. */
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
-  return a.blockHash === b.blockHash && a.from === b.from && a.to === b.to && a.amountUnits === b.amountUnits;
+  const isSameMoney = a.from === b.from && a.to === b.to && a.amountUnits === b.amountUnits;
+  return isSameMoney && a.blockHash === b.blockHash && a.blockTimestamp === b.blockTimestamp;
 }
 
 /** @throws RpcError `invalid_answer` when the event claims another place than its receipt. */

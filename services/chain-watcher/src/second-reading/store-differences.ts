@@ -4,6 +4,7 @@ import { raiseIncident, type IncidentKind } from '../store/incidents.ts';
 import { readCountedTransfers, type TransferRow } from '../store/transfers.ts';
 import { readWatchSpans } from '../store/watches.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
+import { isSameTransfer } from '@quittance/chain-reader/chain/verify.ts';
 import { wasWatched, type SecondReading } from './read-span.ts';
 import type { Heights } from '../term/position.ts';
 import { fencedTransaction, type Term } from '../term/term.ts';
@@ -16,6 +17,7 @@ type Differences = {
   lacking: Transfer[];
   /** Those of them that the scan should have seen. */
   missed: Transfer[];
+  /** Stored transfers that the second reading does not show, or not with the same money and time. */
   unseen: Transfer[];
 };
 
@@ -72,8 +74,11 @@ async function compare(tx: Transaction, network: string, { expected, transfers }
     const span = byAddress.get(transfer.to);
     return span !== undefined && wasWatched(span, transfer);
   });
-  const shown = new Set(transfers.map(placeKey));
-  const unshown = expected.filter((stored) => !shown.has(placeKey(stored)));
+  const shown = new Map(transfers.map((transfer) => [placeKey(transfer), transfer]));
+  const unshown = expected.filter((stored) => {
+    const other = shown.get(placeKey(stored));
+    return other === undefined || !isSameTransfer(stored, other);
+  });
   // A back-fill or a reorg may have changed the store while the node was answering.
   const stillThere = new Set((await readCountedTransfers(tx, network, unshown)).map(placeKey));
   return {
