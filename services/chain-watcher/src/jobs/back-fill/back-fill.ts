@@ -3,11 +3,13 @@ import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { createRangeSize, type AdaptiveBatchSize } from '../../reading/adaptive-batch-size.ts';
+import { areMissing } from '../../reading/missing-blocks.ts';
 import { lowerAudited } from '../../store/cursor.ts';
 import { advanceBackFills, readBackFills, type BackFill } from '../../store/watches.ts';
 import type { ChainView, Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
+import { createTurns } from './turns.ts';
 import { createWatchPlanner } from './plan-watches.ts';
 
 const MAX_WALLETS_AT_ONCE = 200;
@@ -29,15 +31,15 @@ export function createBackFillJob(
   const rangeSize = createRangeSize(network);
   /** False once the database has been seen to hold no unfinished back-fill. */
   let mayHaveBackFills = true;
-  /** Toggled every time: neither blocks that no node serves nor millions of old ones may keep others from being read. */
-  let newestFirst = false;
+  const turns = createTurns();
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
   /** Reads one range of blocks for the wallets that miss it, and stores what it finds together with the progress. */
   async function backFillOnce(): Promise<{ more: boolean }> {
-    newestFirst = !newestFirst;
-    const due = await readBackFills(pool, network.id, { newestFirst, limit: MAX_WALLETS_AT_ONCE });
+    const turn = turns.next();
+    if (turn === null) return { more: false };
+    const due = await readBackFills(pool, network.id, { ...turn, limit: MAX_WALLETS_AT_ONCE });
     const [first] = due;
     mayHaveBackFills = first !== undefined;
     if (first === undefined) return { more: false };
@@ -60,6 +62,7 @@ export function createBackFillJob(
     if (read !== NOTHING) options.onReadAgain({ from, through }, read.endpoint);
     metrics.backFilledBlocks.inc({ network: network.id }, through - from + 1);
     recordTransfers(term, published);
+    turns.done();
     return { more: true };
   }
 
@@ -69,12 +72,16 @@ export function createBackFillJob(
     async run(): Promise<{ more: boolean }> {
       if (performance.now() < notBefore) return { more: false };
       try {
-        if (await planner.plan()) mayHaveBackFills = true;
+        if (await planner.plan()) {
+          mayHaveBackFills = true;
+          turns.added();
+        }
         const isDue = mayHaveBackFills && term.endpoints.mayBegin('back-fill', 'payments');
         return isDue ? await backFillOnce() : { more: false };
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
-        notBefore = performance.now() + RETRY_MS;
+        if (areMissing(error)) turns.missing();
+        else notBefore = performance.now() + RETRY_MS;
         logger.warn({ network: network.id, error: error.message }, 'back-filling has to wait');
         return { more: false };
       }

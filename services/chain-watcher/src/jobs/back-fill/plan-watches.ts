@@ -1,12 +1,13 @@
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
+import { backoffMs } from '@quittance/runtime/concurrency/backoff.ts';
 import { BLOCK_TIME_MARGIN_SECONDS, firstBlockSince } from '../../reading/block-time.ts';
 import { planWatches, readNewWatches, type NewWatch } from '../../store/watches.ts';
 import type { Position } from '../../term/position.ts';
 import { fencedTransaction, type Term } from '../../term/term.ts';
 
 const MAX_NEW_WATCHES = 500;
-/** How long watches wait whose first block no node could find. */
-const RETRY_MS = 1_000;
+/** How long watches wait whose first block no node could find. The search for it takes a score of calls. */
+const BACKOFF = { firstMs: 1_000, maxMs: 60_000 };
 
 /** Takes new wallets into the watch set, and decides which of the blocks scanned before they still need. */
 export function createWatchPlanner(term: Term, { chain }: Position) {
@@ -14,6 +15,7 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
   let newWatches: NewWatch[] = [];
   /** Monotonic milliseconds. */
   let oldNotBefore = 0;
+  let oldFailures = 0;
 
   async function planTogether(together: readonly NewWatch[]): Promise<boolean> {
     const [earliest] = together.toSorted((a, b) => a.watchedFrom.getTime() - b.watchedFrom.getTime());
@@ -40,11 +42,14 @@ export function createWatchPlanner(term: Term, { chain }: Position) {
       const planned = await planTogether(recent);
       if (performance.now() < oldNotBefore) return planned;
       try {
-        return (await planTogether(old)) || planned;
+        const isOldPlanned = await planTogether(old);
+        oldFailures = 0;
+        return isOldPlanned || planned;
       } catch (error) {
         if (!(error instanceof RpcError)) throw error;
         // It may be that no node can ever date them: then they wait, and no other watch waits with them.
-        oldNotBefore = performance.now() + RETRY_MS;
+        oldNotBefore = performance.now() + backoffMs(oldFailures, BACKOFF);
+        oldFailures += 1;
         logger.warn({ network: network.id, error: error.message }, 'old watches have to wait');
         return planned;
       }
