@@ -122,7 +122,9 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
   }
 }
 
-const textOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+function textOf(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}
 
 /** @throws Error for a part that this benchmark does not have. */
 function partOf({ name, parts = [] }: Benchmark): string | null {

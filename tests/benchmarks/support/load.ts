@@ -45,7 +45,7 @@ export type LoadGenerator = {
   prepare(target: Target): Promise<void>;
   /**
    * Keeps `connections` requests under way for `durationMs`, or until `requests` of them are answered.
-   * @throws Error when any answer had another status: what was measured then is not what was meant to be.
+   * @throws Error when any answer had another status: what was measured then is not what was meant to be. A few of 503 are left out.
    */
   run(target: string, how: { connections: number; durationMs: number; requests?: number }): Promise<LoadResult>;
   close(): Promise<void>;
