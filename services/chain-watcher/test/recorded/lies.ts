@@ -1,6 +1,8 @@
 import { TRANSFER_TOPIC } from '@quittance/chain-reader/chain/transfers.ts';
 import { hexOf, type RawHeader, type RawLog, type RawReceipt, type RecordedChain } from './recorded-blocks.ts';
-import type { Call, Outcome } from './recorded-node.ts';
+
+export type Call = { id: number; method: string; params: unknown[] };
+export type Outcome = { result: unknown } | { error: { code: number; message: string } };
 
 type Told = { call: Call; outcome: Outcome; chain: RecordedChain; head: number };
 

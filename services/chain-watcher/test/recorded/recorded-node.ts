@@ -1,11 +1,8 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Lie } from './lies.ts';
+import type { Call, Lie, Outcome } from './lies.ts';
 import { hexOf, type RawLog, type RawReceipt, type RecordedChain, type ServedBlock } from './recorded-blocks.ts';
-
-export type Call = { id: number; method: string; params: unknown[] };
-export type Outcome = { result: unknown } | { error: { code: number; message: string } };
 
 type Filter = {
   blockHash?: string;
