@@ -53,12 +53,14 @@ const distortions: Partial<Record<FaultKind, Distortion>> = {
       : null,
   ),
   'refused logs': on('eth_getLogs', ({ chance }) => ({ error: chance.pick(refusals) })),
-  'pruned history': (told) => {
-    const oldest = told.chronicle.view(0).length - KEPT_BLOCKS;
-    const [asked] = told.call.params as [string | { fromBlock?: string }];
-    if (told.call.method === 'eth_getBlockByNumber') return Number(asked) < oldest ? { result: null } : null;
-    if (told.call.method !== 'eth_getLogs' || typeof asked === 'string') return null;
-    return Number(asked.fromBlock) < oldest ? { error: { code: 4444, message: 'pruned history unavailable' } } : null;
+  'pruned history': ({ call, answer, chronicle }) => {
+    const oldest = chronicle.view(0).length - KEPT_BLOCKS;
+    const [asked] = call.params as [string | { fromBlock?: string }];
+    if (call.method === 'eth_getLogs' && typeof asked !== 'string')
+      return Number(asked.fromBlock) < oldest ? { error: { code: 4444, message: 'pruned history unavailable' } } : null;
+    // Blocks by number and hash, and receipts.
+    const { number, blockNumber } = (answer.result ?? {}) as { number?: string; blockNumber?: string };
+    return Number(number ?? blockNumber) < oldest ? { result: null } : null;
   },
   'no finalized block': on('eth_getBlockByNumber', (told) =>
     told.call.params[0] === 'finalized' ? told.chance.pick([noTag, unknownBlock, noBlock, olderBlock])(told) : null,
