@@ -69,6 +69,10 @@ export async function readThroughLies(
     closers.unshift(() => replicas.close());
     await replicas.start();
     await readChain({ chain, node, pool, ids }, reading);
+    await untilConfirmed(
+      pool,
+      ids.filter((_, at) => lies[at]?.kind !== 'consistent'),
+    );
     const told = await untilDelivered(pool, received);
     const incidents = await openIncidents(pool);
     const hexOfAddress = (address: string) => parseAddress(address)!.hex;
@@ -118,6 +122,16 @@ const untilCursors = (pool: Pool, ids: readonly string[], isThere: (row: CursorR
     const there = rows.filter((row) => row.state === 'halted' || (row.state === 'scanning' && isThere(row)));
     const late = ids.filter((id) => !there.some(({ network }) => network === id));
     if (late.length > 0) throw new Error(`still reading: ${late.join(', ')}`);
+  }, PATIENCE);
+
+/** Large transfers wait for both endpoints, of which one is believed again only after a while. */
+const untilConfirmed = (pool: Pool, ids: readonly string[]): Promise<void> =>
+  eventually(async () => {
+    const { rows } = await pool.query<{ network: string }>(
+      `select distinct network from transfer where phase = 'seen' and network = any ($1)`,
+      [ids],
+    );
+    if (rows.length > 0) throw new Error(`still waiting: ${rows.map(({ network }) => network).join(', ')}`);
   }, PATIENCE);
 
 async function watchRecipients(pool: Pool, networks: readonly string[], wallets: readonly string[]): Promise<void> {

@@ -56,9 +56,8 @@ describe.each(rows)('recorded blocks of %s, read %s', (name, reading, blocks) =>
 
 /** A lie that fits together may be told on, but never without a word. */
 function isRight({ lie, wrong, missing, unconfirmed, incidents }: Verdict): boolean {
-  if (lie?.kind === 'consistent') return (wrong.length === 0 && missing.length === 0) || incidents.length > 0;
-  if (lie?.kind === 'hides') return wrong.length === 0 && missing.length === 0;
-  return wrong.length === 0 && missing.length === 0 && (lie !== null || unconfirmed.length === 0);
+  const isExact = wrong.length === 0 && missing.length === 0 && unconfirmed.length === 0;
+  return isExact || (lie?.kind === 'consistent' && incidents.length > 0);
 }
 
 const described = ({ lie, wrong, missing, unconfirmed, incidents, lies }: Verdict) => ({
