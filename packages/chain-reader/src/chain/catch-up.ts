@@ -8,7 +8,7 @@ import { requireSuccessor } from './read-blocks.ts';
 import { matchRange, readRange } from './read-range.ts';
 
 /** Up to this many wallets, the node filters by recipient; nodes accept up to 1,000 topics. */
-const MAX_FILTERED_WALLETS = 500;
+export const MAX_FILTERED_WALLETS = 500;
 
 /**
  * Reads a range of final blocks right above our tip. The head is requested along with it, so that a long catch-up costs few round trips

@@ -7,6 +7,7 @@ import { finalityClaim, type FinalityClaim } from './finality.ts';
 import { findFork, type Fork } from './fork.ts';
 import type { LocalChain } from './local-chain.ts';
 import type { ChainNetwork } from './networks.ts';
+import { readAhead, type Expected } from './read-ahead.ts';
 import { matchTransfers, readLogsByHash, requireLinked, requireSuccessor } from './read-blocks.ts';
 import type { Transfer } from './transfers.ts';
 import type { WatchSet } from './watch-set.ts';
@@ -19,7 +20,10 @@ export type PollResult =
       head: number;
       /** Up to where the chain is final to this node; null when it says nothing about that, or was not asked. */
       finalized: FinalityClaim | null;
-      /** Blocks right above our tip, ascending: all of them near the head, only the last one of a final range. */
+      /**
+       * Blocks above our tip, ascending. All of them where blocks are read one by one; of a final range only the last one, and of several that
+       * were expected those with a transfer as well.
+       */
       blocksToStore: Block[];
       transfers: Transfer[];
       deprecation: Deprecation | null;
@@ -40,19 +44,23 @@ export type PollContext = {
   maxBlocks: number;
   /** Whether to ask up to where the chain is final, as far as that is no part of the way. */
   asksFinality: boolean;
+  /** Null when nothing is expected above our tip. */
+  expected: Expected | null;
 };
 
 /** This far from the head, blocks are read one by one by hash; farther back, final ones in ranges. */
 export const NEAR_HEAD_BLOCKS = 32;
 
 /**
- * Reads the blocks above our tip, or finds the fork where the node's chain leaves ours. When nothing is new it costs one small request.
+ * Reads the blocks above our tip, or finds the fork where the node's chain leaves ours. When nothing is new, and nothing was expected, it
+ * costs one small request.
  * @throws RpcError when the node contradicts itself or cannot answer.
  */
 export async function poll(rpc: RpcProvider, context: PollContext): Promise<PollResult> {
   const { chain, network } = context;
   const tip = chain.tip();
-  const head = await readHead(rpc);
+  const { head, blocks } = await readHeadOrAhead(rpc, context);
+  if (blocks !== null) return blocks;
   if (head.hash === tip.hash) return { kind: 'no_new_blocks', head: head.number };
   if (head.number <= tip.number) {
     // A replica that lags shows an old head of our own chain; only another block at the same height is a fork.
@@ -70,6 +78,18 @@ export async function poll(rpc: RpcProvider, context: PollContext): Promise<Poll
     }
   }
   return readNearHead(rpc, context, head);
+}
+
+async function readHeadOrAhead(
+  rpc: RpcProvider,
+  context: PollContext,
+): Promise<{ head: Block; blocks: PollResult | null }> {
+  const { network, expected, asksFinality, hasNamedFinal } = context;
+  if (expected === null) return { head: await readHead(rpc), blocks: null };
+  const { head, tagged, reading } = await readAhead(rpc, context, expected);
+  if (reading === null || (tagged !== null && contradicts(context.chain, tagged))) return { head, blocks: null };
+  const finalized = asksFinality ? finalityClaim(network, head.number, tagged, hasNamedFinal) : null;
+  return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
 }
 
 /** For a caller that has seen a block which does not belong to our chain. */

@@ -67,6 +67,12 @@ async function unlessUnknown<T>(read: () => Promise<T>): Promise<T | RpcError> {
   }
 }
 
+/** Whether this may be a transfer to a watched wallet. */
+export function isWatchedTransfer({ token }: ChainNetwork, watches: Pick<WatchSet, 'has'>, log: Log): boolean {
+  const recipient = recipientOf(token, log);
+  return recipient !== null && watches.has(recipient);
+}
+
 /** What is read at once is stored in one statement, which has a timeout. */
 const MAX_MATCHES = 20_000;
 
@@ -81,10 +87,7 @@ export async function matchTransfers(
   entries: readonly BlockLogs[],
   watches: Pick<WatchSet, 'has'>,
 ): Promise<Transfer[]> {
-  const isWatched = (log: Log): boolean => {
-    const recipient = recipientOf(network.token, log);
-    return recipient !== null && watches.has(recipient);
-  };
+  const isWatched = (log: Log) => isWatchedTransfer(network, watches, log);
   const matched = entries.flatMap(({ block, logs }): MatchedBlock[] => {
     const matches = logs.filter(isWatched).flatMap((log) => decodeTransfer(network.token, log) ?? []);
     return matches.length === 0 ? [] : [{ block, matches }];

@@ -107,7 +107,7 @@ async function readUnfiltered(rpc: RpcProvider, network: ChainNetwork, from: num
     readLogsOfRange(rpc, from, to, transferFilter(network, null)),
   );
   requireWholeAnswer(logs);
-  const shown = byBlock(logs);
+  const shown = groupByBlock(logs);
   const numbers = Array.from({ length: to - from + 1 }, (_, offset) => from + offset);
   const empty = numbers.filter((number) => number !== from && number !== to && !shown.has(number));
   const headers = requirePresent(
@@ -202,7 +202,7 @@ async function readFiltered(
   );
   if (lastNow?.hash !== last.hash) throw new RpcError('invalid_answer', 'the chain changed while it was read');
   requireWholeAnswer(all);
-  const shown = byBlock(tokenEvents(network, all));
+  const shown = groupByBlock(tokenEvents(network, all));
   for (const { log } of samples) requireIncluded(log, shown.get(log.blockNumber)?.logs ?? []);
   const entries = [...shown.values()].sort((a, b) => a.block.number - b.block.number);
   const headers = probes.map(({ block }) => block);
@@ -240,7 +240,7 @@ function requireIncluded(sample: Log, logs: readonly Log[]): void {
  * Groups events by height.
  * @throws RpcError `invalid_answer` when the events of one height belong to two blocks.
  */
-function byBlock(logs: readonly Log[]): Map<number, BlockLogs> {
+export function groupByBlock(logs: readonly Log[]): Map<number, BlockLogs> {
   const blocks = new Map<number, BlockLogs>();
   for (const log of logs) {
     const block: BlockPlace = { number: log.blockNumber, hash: log.blockHash, timestamp: null };

@@ -35,7 +35,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 /** Longest that a read waits for an endpoint's budget. */
 const MAX_BUDGET_WAIT_MS = 5_000;
 /** A head that was reported longer ago is not compared with the others. */
-const MAX_HEAD_AGE_MS = 60_000;
+const MAX_HEAD_AGE_MS = 90_000;
 const BREAKER = {
   // The transport has its own deadline, which also frees the connection.
   timeout: false,

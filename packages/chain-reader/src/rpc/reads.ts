@@ -137,6 +137,13 @@ export async function readLogsOfRange(
   return checkedLogs(logs, (log) => log.blockNumber >= from && log.blockNumber <= to);
 }
 
+/** The events of all blocks above this height that the node has. Proves nothing by itself about the node's knowing any block. */
+export async function readLogsAbove(rpc: RpcProvider, height: number, filter: LogFilter | null): Promise<Log[]> {
+  const range = { fromBlock: hexOf(height + 1), toBlock: 'latest' };
+  const logs: unknown = await rpc.send('eth_getLogs', [{ ...range, ...filter }]);
+  return checkedLogs(logs, (log) => log.blockNumber > height);
+}
+
 /** Some transactions of one block. */
 export type TransactionsOfBlock = { blockHash: string; transactions: readonly string[] };
 

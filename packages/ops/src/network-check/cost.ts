@@ -67,6 +67,7 @@ async function useOfLook(probe: Probe, blocks: number, asksFinality: boolean): P
     hasNamedFinal: true,
     maxBlocks: NEAR_HEAD_BLOCKS,
     asksFinality,
+    expected: null,
   };
   return useOf(probe, () => poll(rpc, context));
 }

@@ -60,12 +60,17 @@ export function heightsAfter(
   { head, finalized, blocksToStore }: Extract<PollResult, { kind: 'blocks' }>,
   tip: BlockHead,
 ): Heights {
+  const stored = (height: number): BlockHead | undefined =>
+    blocksToStore.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
+  const claim = finalized?.height ?? -1;
+  // Where several blocks were read at once not all are stored, and only a stored one shows later whether the nodes have left it.
+  const called = claim < tip.number ? (stored(claim)?.number ?? claim) : claim;
   // A lagging endpoint may call less final than was final before, or nothing; what was final stays it.
-  const known = Math.max(before.finalized, finalized?.height ?? -1);
+  const known = Math.max(before.finalized, called);
   const heights = { tip: tip.number, head, finalized: known };
   const { finalHeight, largeFinalHeight } = finalHeights(network, heights);
   const further = (height: number, present: FinalBlock | null): FinalBlock | null => {
-    const block = blocksToStore.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
+    const block = stored(height);
     return block !== undefined && block.number > (present?.number ?? -1) ? toFinal(block) : present;
   };
   return {

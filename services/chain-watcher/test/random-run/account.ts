@@ -36,11 +36,12 @@ const wantedInLongRuns = [
 ];
 const LONG_MS = 300_000;
 
-export function missing(counts: Counts, durationMs: number): string[] {
+export function missing(counts: Counts, durationMs: number, isFast: boolean): string[] {
   const minutes = durationMs / 60_000;
   const wanted = [
     ...Object.entries(wantedPerMinute).map(([name, each]) => [name, Math.floor(each * minutes)] as const),
     ...wantedOnce.map((name) => [name, 1] as const),
+    ...(isFast ? [['requests for several blocks at once', 5] as const] : []),
     ...(durationMs >= LONG_MS ? wantedInLongRuns.map((name) => [name, 1] as const) : []),
   ];
   return wanted
@@ -130,6 +131,7 @@ function endpointCounts({ endpoints }: RandomWorld): Counts {
     spoilt.set(fault, (spoilt.get(fault) ?? 0) + count);
   return new Map([
     ['requests to endpoints', endpoints.reduce((total, endpoint) => total + endpoint.requests(), 0)],
+    ['requests for several blocks at once', endpoints.reduce((total, endpoint) => total + endpoint.requestsAhead(), 0)],
     ['answers spoilt', [...spoilt.values()].reduce((total, count) => total + count, 0)],
     ...[...spoilt].map(([fault, count]) => [`answers spoilt: ${fault}`, count] as const),
   ]);

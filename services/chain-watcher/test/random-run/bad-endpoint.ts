@@ -19,8 +19,9 @@ export type BadEndpoint = {
   calm(): void;
   /** How many answers each kind of trouble has spoilt. */
   spoilt: Map<FaultKind, number>;
-  /** HTTP requests so far. */
+  /** HTTP requests so far, and those of them that asked for all events above a block. */
   requests(): number;
+  requestsAhead(): number;
   close(): Promise<void>;
 };
 
@@ -49,11 +50,12 @@ const replies: Partial<Record<FaultKind, { status: number; body: string; headers
 export async function badEndpoint(surroundings: EndpointSurroundings): Promise<BadEndpoint> {
   const troubles: Trouble[] = [];
   const spoilt = new Map<FaultKind, number>();
-  let requests = 0;
+  let [requests, requestsAhead] = [0, 0];
   const note = (fault: FaultKind) => spoilt.set(fault, (spoilt.get(fault) ?? 0) + 1);
 
   async function respond(body: string, response: ServerResponse): Promise<void> {
     requests += 1;
+    if (body.includes('"toBlock":"latest"')) requestsAhead += 1;
     const present = troubles.filter(({ share }) => surroundings.chance.happens(share));
     const has = (fault: FaultKind): boolean => present.some((trouble) => trouble.fault === fault);
     for (const { fault } of present) {
@@ -104,6 +106,7 @@ export async function badEndpoint(surroundings: EndpointSurroundings): Promise<B
     calm: () => void troubles.splice(0),
     spoilt,
     requests: () => requests,
+    requestsAhead: () => requestsAhead,
     close: () => {
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));

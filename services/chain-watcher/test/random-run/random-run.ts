@@ -13,6 +13,8 @@ export type RandomRun = {
   durationMs: number;
   /** Whether an endpoint also tells lies that only the comparison with another one uncovers. */
   hides: boolean;
+  /** Whether blocks come faster than they are looked for, so that several are read at once. */
+  isFast: boolean;
   say: (line: string) => void;
   onEnd: (close: () => Promise<void>) => void;
 };
@@ -38,9 +40,9 @@ const MAX_TOLD = 15;
  * Runs the service's processes against a chain, a broker and endpoints on which everything happens that a plan of this seed says, lets it all
  * settle, and compares what the service stored and said with what the chain really holds.
  */
-export async function randomRun({ seed, durationMs, hides, say, onEnd }: RandomRun): Promise<RandomRunResult> {
+export async function randomRun({ seed, durationMs, hides, isFast, say, onEnd }: RandomRun): Promise<RandomRunResult> {
   const plan = makePlan(seed, durationMs, { hides });
-  const world = await openWorld(plan, onEnd);
+  const world = await openWorld(plan, { isFast, onEnd });
   const { chain, chronicle, announcer, ear, pool } = world;
   const listening = setInterval(() => void ear.drain().catch(() => undefined), LISTEN_EVERY_MS);
   try {
@@ -58,7 +60,7 @@ export async function randomRun({ seed, durationMs, hides, say, onEnd }: RandomR
     const counts = countsOf(world, evidence, required(evidence));
     return {
       broken: [...world.keeper.deaths, ...broken.slice(0, MAX_TOLD), ...andMore(broken.length - MAX_TOLD)],
-      missing: missing(counts, durationMs),
+      missing: missing(counts, durationMs, isFast),
       lines: describe(counts),
     };
   } finally {

@@ -36,12 +36,18 @@ const THRESHOLDS = { finalized_above_amount: '60', agreement_above_amount: '80' 
 /** anvil calls final what so many blocks lie upon, twice the slots of an epoch: more than any reorganisation replaces. */
 export const FINAL_DEPTH = 2 * MAX_REORG;
 
+/** Several blocks come in this time. */
+const FAST_LOOK_MS = 1_500;
+
 /** How many confirmations a transfer of so many base units needs before it may be called confirmed. */
 export const confirmationsFor = (units: string): number =>
   Number(units) > FINALIZED_ABOVE ? FINAL_DEPTH + 1 : CONFIRMATIONS;
 
-/** @param onEnd is told what to call at the end, whether the run succeeded or not; the newest first. */
-export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) => void): Promise<RandomWorld> {
+/** @param options.onEnd is told what to call at the end, whether the run succeeded or not; the newest first. */
+export async function openWorld(
+  plan: Plan,
+  { isFast, onEnd }: { isFast: boolean; onEnd: (close: () => Promise<void>) => void },
+): Promise<RandomWorld> {
   const kept = async <T>(opening: Promise<T>, close: (opened: T) => Promise<void>): Promise<T> => {
     const opened = await opening;
     onEnd(() => close(opened));
@@ -70,7 +76,7 @@ export async function openWorld(plan: Plan, onEnd: (close: () => Promise<void>) 
   const rpcUrls = endpoints.map(({ url }) => url);
   const networks = networksOf({ chain, rpcUrls, confirmations: CONFIRMATIONS }).map((one) => ({
     ...one,
-    ...THRESHOLDS,
+    ...{ ...THRESHOLDS, ...(isFast && { poll_interval_ms: FAST_LOOK_MS, asleep_poll_interval_ms: FAST_LOOK_MS }) },
   }));
   const replicas = await kept(replicasOf({ database, broker }, networks), (one) => one.close());
   const keeper = await keepReplicas(replicas, REPLICAS, chanceOf(seed).apart('choice of replicas'));

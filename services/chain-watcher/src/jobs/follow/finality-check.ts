@@ -49,15 +49,16 @@ async function finalityOfOthers(
   const tip = blocks.at(-1);
   const matters = network.finality === 'finalized' || network.finalizedAbove !== null;
   if (tip === undefined || !matters || network.endpoints.length < 2) return null;
-  const hashAt = (height: number) => blocks.find(({ number }) => number === height)?.hash ?? chain.hashAt(height);
+  const storedAt = (height: number) => blocks.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
 
   async function read(rpc: RpcProvider): Promise<FinalityClaim | null> {
     const [head, tagged] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
     const claim = finalityClaim(network, head.number, tagged, true);
     if (claim === null || tip === undefined) return null;
-    const height = Math.min(claim.height, tip.number);
-    const block = height === tagged?.number ? tagged : await readBlockAt(rpc, height);
-    return block !== null && block.hash === hashAt(height) ? { ...claim, height } : null;
+    const ours = storedAt(Math.min(claim.height, tip.number));
+    if (ours === undefined) return null;
+    const theirs = ours.number === tagged?.number ? tagged : await readBlockAt(rpc, ours.number);
+    return theirs?.hash === ours.hash ? { ...claim, height: ours.number } : null;
   }
 
   try {

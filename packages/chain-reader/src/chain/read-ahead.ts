@@ -1,0 +1,130 @@
+import type { Block, Log } from '../rpc/answers.ts';
+import { RpcError } from '../rpc/errors.ts';
+import type { RpcProvider } from '../rpc/provider.ts';
+import { readBlockAt, readBlocksAt, readFinalized, readHead, readLogsAbove } from '../rpc/reads.ts';
+import { looksCutOff } from './block-events.ts';
+import { requireComplete } from './completeness.ts';
+import { findDeprecation, type Deprecation } from './deprecation.ts';
+import type { BlockHead, LocalChain } from './local-chain.ts';
+import type { ChainNetwork } from './networks.ts';
+import { isWatchedTransfer, matchTransfers, requireSuccessor, type BlockLogs } from './read-blocks.ts';
+import { groupByBlock } from './read-range.ts';
+import { tokenEvents, transferFilter, type Transfer } from './transfers.ts';
+import type { WatchSet } from './watch-set.ts';
+
+/** What is expected above our tip, so that its events are asked for together with the head. */
+export type Expected = {
+  /** Whether there may be more blocks than one. Then only those with a transfer to a watched wallet, and the last one, are stored. */
+  several: boolean;
+  /** More blocks than this are read otherwise. */
+  maxBlocks: number;
+  /** Only transfers to these (20-byte hex) are asked for, where the chain's nodes can be trusted with that; null for every transfer. */
+  wallets: readonly string[] | null;
+};
+
+type AheadContext = {
+  network: ChainNetwork;
+  chain: Pick<LocalChain, 'tip'>;
+  watches: Pick<WatchSet, 'has'>;
+  asksFinality: boolean;
+};
+
+/** `reading`: the blocks above our tip; null where they have to be read one by one. */
+export type Ahead = { head: Block; tagged: Block | null; reading: AheadReading | null };
+type AheadReading = { blocksToStore: Block[]; transfers: Transfer[]; deprecation: Deprecation | null };
+
+/**
+ * Reads the head and the events above our tip by one request.
+ *
+ * Of several blocks, our tip by its height and the new last one, in the same batch, prove that nothing below has moved. A block that shows a
+ * transfer to a watched wallet is asked for by its height once more, together with the last one. That a block without one has none is not
+ * proved before it is final, when it is read a second time.
+ * @throws RpcError when the node contradicts itself or cannot answer.
+ */
+export async function readAhead(rpc: RpcProvider, context: AheadContext, expected: Expected): Promise<Ahead> {
+  const { network, asksFinality } = context;
+  const tip = context.chain.tip();
+  const [ours, head, tagged, logs] = await Promise.all([
+    expected.several ? readBlockAt(rpc, tip.number) : null,
+    readHead(rpc),
+    asksFinality ? readFinalized(rpc) : null,
+    readEventsAbove(rpc, network, tip.number, expected.wallets),
+  ]);
+  const count = head.number - tip.number;
+  const isLinked = count === 1 ? head.parentHash === tip.hash : ours?.hash === tip.hash;
+  const isUsable = count >= 1 && count <= expected.maxBlocks && isLinked && logs !== null && !looksCutOff(logs);
+  if (!isUsable) return { head, tagged, reading: null };
+  // A block may have come between the two answers.
+  const shown = groupByBlock(logs.filter(({ blockNumber }) => blockNumber <= head.number));
+  const atHead = shown.get(head.number)?.block.hash;
+  if (atHead !== undefined && atHead !== head.hash) return { head, tagged, reading: null };
+  const reading = await (count === 1
+    ? readOne(rpc, context, head, shown.get(head.number)?.logs ?? [])
+    : readSeveral(rpc, context, head, [...shown.values()]));
+  return { head, tagged, reading };
+}
+
+/** @returns null when the node refuses, or has not got so far. */
+async function readEventsAbove(
+  rpc: RpcProvider,
+  network: ChainNetwork,
+  tip: number,
+  wallets: readonly string[] | null,
+): Promise<Log[] | null> {
+  if (wallets?.length === 0) return [];
+  try {
+    return await readLogsAbove(rpc, tip, transferFilter(network, wallets));
+  } catch (error) {
+    if (error instanceof RpcError) return null;
+    throw error;
+  }
+}
+
+async function readOne(
+  rpc: RpcProvider,
+  { network, chain, watches }: AheadContext,
+  head: Block,
+  logs: readonly Log[],
+): Promise<AheadReading> {
+  requireSuccessor(head, chain.tip());
+  const whole = await requireComplete(rpc, network, { block: head, logs: tokenEvents(network, logs) }, true);
+  const transfers = await matchTransfers(rpc, network, [whole], watches);
+  return { blocksToStore: [head], transfers, deprecation: findDeprecation(network.token, [whole]) };
+}
+
+async function readSeveral(
+  rpc: RpcProvider,
+  { network, chain, watches }: AheadContext,
+  head: Block,
+  entries: readonly BlockLogs[],
+): Promise<AheadReading | null> {
+  const matched = entries.filter(({ logs }) => logs.some((log) => isWatchedTransfer(network, watches, log)));
+  const headers = await readMatched(rpc, matched, head);
+  if (headers === null) return null;
+  requireAscending([chain.tip(), ...headers]);
+  const known = new Map(headers.map((header) => [header.hash, header]));
+  const whole = matched.map(({ block, logs }) => ({ block: known.get(block.hash) ?? block, logs }));
+  const transfers = await matchTransfers(rpc, network, whole, watches);
+  return { blocksToStore: headers, transfers, deprecation: findDeprecation(network.token, entries) };
+}
+
+/** The headers of these blocks and of the head, ascending; null when one of them is not, or no longer, in the node's chain. */
+async function readMatched(rpc: RpcProvider, matched: readonly BlockLogs[], head: Block): Promise<Block[] | null> {
+  if (matched.length === 0) return [head];
+  const wanted = new Map([...matched.map(({ block }) => block), head].map(({ number, hash }) => [number, hash]));
+  const numbers = [...wanted.keys()].sort((a, b) => a - b);
+  const headers = (await readBlocksAt(rpc, numbers)).filter((block) => block !== null);
+  const areSame = headers.length === numbers.length && headers.every(({ number, hash }) => wanted.get(number) === hash);
+  return areSame ? headers : null;
+}
+
+/** @throws RpcError `invalid_answer` when neighbours are not linked, or time goes back. */
+function requireAscending(blocks: readonly ((Pick<Block, 'parentHash'> & BlockHead) | BlockHead)[]): void {
+  for (const [position, block] of blocks.entries()) {
+    const below = blocks[position - 1];
+    if (below === undefined) continue;
+    if ('parentHash' in block && block.number === below.number + 1) requireSuccessor(block, below);
+    if (block.timestamp < below.timestamp)
+      throw new RpcError('invalid_answer', 'a block that is older than one before it');
+  }
+}
