@@ -23,6 +23,8 @@ export function localNetwork(chain: StackChain): Network {
     confirmations,
     finality: 'confirmations',
     poll_interval_ms: 100,
+    // It costs nothing to look at, and what is done to it by hand shall show at once.
+    asleep_poll_interval_ms: 100,
     explorer_transaction_url: null,
     default_evm: true,
   };

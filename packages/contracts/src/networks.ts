@@ -103,8 +103,10 @@ const schema = {
        * Polygon, whose bridge had such events until December 2025.
        */
       events_outside_bloom: { type: 'boolean' },
-      /** Milliseconds between two polls of the head. */
+      /** Most milliseconds between two looks for a block that is due. Blocks that come faster are read several at once. */
       poll_interval_ms: { type: 'integer', minimum: 20, maximum: 600_000 },
+      /** Milliseconds between two looks while nobody waits on the network. Default 60000. Longer ones would look like a scan that stands. */
+      asleep_poll_interval_ms: { type: 'integer', minimum: 20, maximum: 60_000 },
       /** Link to a transaction, with `{transaction_id}` where its id belongs; null when there is no explorer. */
       explorer_transaction_url: { anyOf: [{ type: 'string', pattern: '\\{transaction_id\\}' }, { type: 'null' }] },
       /** The network of an EVM address when a payment names none. Where several EVM networks are on, exactly one has it. */

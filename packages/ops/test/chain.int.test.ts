@@ -16,6 +16,7 @@ const failed = { ...rescan, state: 'failed', error: 'no endpoint could read bloc
 const chain = {
   ...{ network: 'local', head: 100, finalized: 60, final: 99, cursor: 100, audited: 98, lag_blocks: 0 },
   ...{ lag_seconds: 200, scanned_through: '2026-01-31T12:00:00.000Z', watched_wallets: 7, back_fills_waiting: 1 },
+  asleep: true,
   ...{ open_incidents: 2, halted_at: '2026-01-31T12:00:00.000Z', halt_reason: 'the nodes have another block 60' },
   ...{ replica: 'pod-1:42', leader: true, clock_difference_seconds: -0.04, chain_clock_difference_seconds: 12.3 },
 };
@@ -40,7 +41,7 @@ describe('chain status', () => {
     const { code, stdout } = await runOps(['chain', 'status'], services.env);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^local +100 +100 +99 +60 +98 +0 +3 min +2026-01-31 12:00:00Z$/m);
-    expect(stdout).toMatch(/^local +2026-01-31 12:00:00Z +7 +1 +2 +\+12\.3 s +-0\.0 s +pod-1:42, the leader$/m);
+    expect(stdout).toMatch(/^local +2026-01-31 12:00:00Z +7 +1 +2 +\+12\.3 s +-0\.0 s +yes +pod-1:42, the leader$/m);
     expect(stdout).toContain('local is halted: the nodes have another block 60');
     expect(stdout).toMatch(/^ +0 +closed +100 +0 +3 +9 +50 +timeout 2, rate_limit 1 +- +- +timeout: … \(12:00:00Z\)$/m);
     expect(stdout).toMatch(/^ +1 +open +-.* 812 of 1000 requests \(81 %\) until 00:00Z, slowed/m);

@@ -25,7 +25,12 @@ const networks = [
   {
     ...{ id: network, family: 'evm', chain_id: 31337, rpc_urls: ['http://127.0.0.1:1'] },
     ...{ usdt_contract: '0xdAC17F958D2ee523a2206206994597C13D831ec7', decimals: 6, confirmations: 2 },
-    ...{ finality: 'confirmations', poll_interval_ms: 100, explorer_transaction_url: null },
+    ...{
+      finality: 'confirmations',
+      poll_interval_ms: 100,
+      asleep_poll_interval_ms: 100,
+      explorer_transaction_url: null,
+    },
   },
 ];
 

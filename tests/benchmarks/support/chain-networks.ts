@@ -18,6 +18,8 @@ export const networksFile = ({ url, pollIntervalMs = 1_000 }: { url: string; pol
     finality: 'confirmations',
     max_block_range: RANGE,
     poll_interval_ms: pollIntervalMs,
+    // What is measured is a scan that never sleeps.
+    asleep_poll_interval_ms: Math.min(pollIntervalMs, 60_000),
     explorer_transaction_url: null,
   },
 ];

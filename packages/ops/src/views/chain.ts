@@ -26,6 +26,7 @@ export const chainsView = (chains: readonly ChainStatus[]): string =>
       incidents: 'open_incidents',
       "chain's clock": ({ chain_clock_difference_seconds: seconds }) => clockText(seconds),
       'our clock': ({ clock_difference_seconds: seconds }) => clockText(seconds),
+      asleep: ({ asleep }) => (asleep ? 'yes' : 'no'),
       'answered by': (chain) => `${chain.replica}, ${chain.leader ? 'the leader' : 'not the leader'}`,
     }),
     ...chains

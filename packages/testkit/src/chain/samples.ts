@@ -39,6 +39,7 @@ export function networksOf(options: NetworksFileOptions) {
       confirmations,
       finality,
       poll_interval_ms: 25,
+      asleep_poll_interval_ms: 25,
       explorer_transaction_url: null,
       default_evm: true,
       ...options.entry,

@@ -13,7 +13,7 @@ const SUCCESSES_BEFORE_GROWTH = 50;
 
 /** Blocks of the first range. */
 const FIRST_RANGE_BLOCKS = 200;
-const DEFAULT_MAX_BLOCK_RANGE = 2_000;
+export const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
 export function createBatchSize(first: number, max: number) {
   let size = Math.min(first, max);

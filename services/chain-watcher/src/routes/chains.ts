@@ -8,6 +8,7 @@ import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { readCursor, type Cursor } from '../store/cursor.ts';
 import { countOpenIncidents } from '../store/incidents.ts';
+import { isAnybodyWaiting } from '../store/unfinished-payments.ts';
 import { countWatches } from '../store/watches.ts';
 
 type WatchedNetwork = {
@@ -36,9 +37,10 @@ async function describe(
 ): Promise<ChainStatus> {
   const cursor = await readCursor(pool, network.id);
   const chain = loop.clockDifference();
-  const [watches, openIncidents] = await Promise.all([
+  const [watches, openIncidents, isAwake] = await Promise.all([
     countWatches(pool, network.id),
     countOpenIncidents(pool, network.id),
+    isAnybodyWaiting(pool, network.id),
   ]);
   return {
     network: network.id,
@@ -47,6 +49,7 @@ async function describe(
     audited: typeof cursor?.audited === 'number' && cursor.audited >= 0 ? cursor.audited : null,
     confirmations_required: network.confirmations,
     watched_wallets: watches.watched,
+    asleep: !isAwake,
     back_fills_waiting: watches.backFilling,
     open_incidents: openIncidents,
     halted_at: cursor?.haltedAt ? rfc3339(cursor.haltedAt) : null,

@@ -31,6 +31,17 @@ export async function rememberClosed(tx: Transaction, payment: { paymentId: stri
   );
 }
 
+/** Whether somebody waits on this network, or did until 15 minutes ago, or a transfer on it is not confirmed yet. */
+export async function isAnybodyWaiting(db: Queryable, network: string): Promise<boolean> {
+  const { rows } = await db.query<{ waits: boolean }>(
+    `select exists (select from unfinished_payment where network = $1 and closed_at is null)
+       or exists (select from unfinished_payment where network = $1 and closed_at > now() - interval '15 minutes')
+       or exists (select from transfer where network = $1 and phase = 'seen') as waits`,
+    [network],
+  );
+  return rows[0]?.waits === true;
+}
+
 /** Whether a payment waits that was created before this time. One whose messages came before this table existed is not known. */
 export async function hasUnfinishedCreatedBefore(db: Queryable, network: string, before: Date): Promise<boolean> {
   const { rowCount } = await db.query(

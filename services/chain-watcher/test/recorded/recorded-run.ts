@@ -141,6 +141,11 @@ async function watchRecipients(pool: Pool, networks: readonly string[], wallets:
        from unnest($1::text[]) network, unnest($2::text[]) wallet`,
     [networks, wallets],
   );
+  // One waits on each network, so that none sleeps.
+  await pool.query(
+    `insert into unfinished_payment (payment_id, network, created_at) select 'pay_on_' || id, id, now() from unnest($1::text[]) id`,
+    [networks],
+  );
 }
 
 async function receiveMessages(url: string, closers: (() => Promise<unknown>)[]): Promise<TransferObserved[]> {

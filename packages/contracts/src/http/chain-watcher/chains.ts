@@ -23,6 +23,8 @@ export type ChainStatus = {
   audited: number | null;
   confirmations_required: number;
   watched_wallets: number;
+  /** Nobody waits on the network: it is looked at once a minute. */
+  asleep: boolean;
   back_fills_waiting: number;
   open_incidents: number;
   halted_at: string | null;

@@ -6,28 +6,25 @@ import type { Position } from '../../term/position.ts';
 import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
+import { expectedAbove } from './expected.ts';
 import { createFinalityCheck } from './finality-check.ts';
 import { createFinalityQuestion } from './finality-question.ts';
+import type { Pace } from './pace.ts';
 
 /** `ask_for_less`: it was too much to ask, and the next poll asks for less. */
 export type Polled = PollResult | { kind: 'ask_for_less' };
 
 export type AskOptions = {
   mayAcceptFork: () => boolean;
-  /** Whether the chain's next blocks are foreseen. */
-  isSteady: () => boolean;
+  pace: Pick<Pace, 'isSteady' | 'isAwake' | 'expects'>;
 };
 
 /** Asks the endpoints what follows our tip, and checks with others what one of them alone may not decide. */
-export function createAsk(
-  term: Term,
-  position: Position & { chain: LocalChain },
-  { mayAcceptFork, isSteady }: AskOptions,
-) {
+export function createAsk(term: Term, position: Position & { chain: LocalChain }, { mayAcceptFork, pace }: AskOptions) {
   const { network, endpoints, watches } = term;
   const { chain } = position;
   const finality = createFinalityCheck(term, position);
-  const finalityQuestion = createFinalityQuestion(term, position, isSteady);
+  const finalityQuestion = createFinalityQuestion(term, position, pace.isSteady);
   let lastEndpoint = 0;
 
   return {
@@ -41,7 +38,8 @@ export function createAsk(
     ): Promise<Polled> {
       const { finalized, hasNamedFinal } = position.heights();
       const asksFinality = await finalityQuestion.isDue();
-      const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, asksFinality };
+      const expected = expectedAbove(term, pace);
+      const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, asksFinality, expected };
       try {
         const answer = await endpoints.ask(async (rpc) => {
           lastEndpoint = rpc.endpoint;

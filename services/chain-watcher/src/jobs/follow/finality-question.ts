@@ -11,7 +11,7 @@ export function createFinalityQuestion(
   { chain, heights }: Position,
   isSteady: () => boolean,
 ) {
-  let readings = 0;
+  let readings = ASK_EVERY;
   return {
     async isDue(): Promise<boolean> {
       if (!isSteady() || readings + 1 >= ASK_EVERY) return true;

@@ -10,8 +10,10 @@ import type { Term } from '../../term/term.ts';
 import { reportDeprecation } from '../../token/deprecation.ts';
 import { recordTransfers, storeTransfers } from '../../transfers/publish.ts';
 import { createForkHandler, type FollowResult } from './fork-handler.ts';
+import { createDemand } from './demand.ts';
 import { createLookSchedule } from './look-schedule.ts';
 import { explainMissingHistory } from './missing-history.ts';
+import { createPace } from './pace.ts';
 import { createPoller } from './poller.ts';
 
 /** Final blocks kept beyond what reorgs can need: to show where a fork is, and to date late watches cheaply. */
@@ -33,8 +35,9 @@ type FollowOptions = {
 export function createFollowJob(term: Term, position: WritablePosition, options: FollowOptions) {
   const { chain } = position;
   const forks = createForkHandler(term, position, options);
-  const schedule = createLookSchedule(chain, term.network.poll_interval_ms);
-  const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, isSteady: schedule.isSteady });
+  const pace = createPace(createLookSchedule(chain, term.network.poll_interval_ms), term.network);
+  const demand = createDemand(term);
+  const poller = createPoller(term, position, { mayAcceptFork: forks.mayAcceptFork, pace });
   let last: FollowResult = 'more';
   /** Monotonic milliseconds. */
   let heldUntil = Number.NEGATIVE_INFINITY;
@@ -44,12 +47,10 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
       throw explainMissingHistory(error, term.network.id, position);
     });
     if (result.kind === 'ask_for_less') return 'more';
-    if (result.kind === 'needs_catch_up') {
-      position.set({ ...position.heights(), head: result.head });
-      return 'more';
-    }
-    if (!term.isLeading()) throw new Fenced(`${term.network.id}: the lead was lost while reading`);
+    if (result.kind !== 'needs_catch_up' && !term.isLeading())
+      throw new Fenced(`${term.network.id}: the lead was lost while reading`);
     position.set({ ...position.heights(), head: result.head });
+    if (result.kind === 'needs_catch_up') return 'more';
     if (result.kind === 'blocks') return storeBlocks(result);
     return result.kind === 'fork' ? forks.handle(result.fork) : 'at_head';
   }
@@ -70,11 +71,11 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     return tip.number < result.head ? 'more' : 'at_head';
   }
 
-  const dueInMs = () => Math.max(schedule.dueInMs(), heldUntil - performance.now());
+  const dueInMs = () => Math.max(pace.dueInMs(), heldUntil - performance.now());
 
   /** Whether the endpoints' plans for the day have nothing left for a look now. Then that is asked again after an interval. */
   function isHeld(): boolean {
-    if (term.endpoints.mayBegin('follow', 'payments')) return false;
+    if (term.endpoints.mayBegin('follow', pace.isAwake() ? 'payments' : 'background')) return false;
     heldUntil = performance.now() + term.network.poll_interval_ms;
     last = 'at_head';
     return true;
@@ -83,16 +84,17 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
   return {
     clockDifference: poller.clockDifference,
     dueInMs,
-    announced: schedule.announced,
+    announced: pace.announced,
     /** Looks at the chain, if a look is due and the endpoints' plans for the day allow it, and stores what it shows. @returns the outcome of the last look. */
     async run(): Promise<FollowResult> {
+      pace.setAwake(await demand.isAwake());
       if (dueInMs() > 0 || isHeld()) return last;
       const [before, startedAt] = [chain.tip().number, performance.now()];
       last = await pollOnce();
       const tip = chain.tip().number;
       options.onRead(tip, poller.lastEndpoint());
       if (tip > before) await forks.dropPermission();
-      schedule.looked(startedAt, last === 'at_head');
+      pace.looked(startedAt, last === 'at_head');
       return last;
     },
   };

@@ -1,0 +1,129 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
+import type { RunningWatcher } from './watcher.ts';
+import { startWorld, untilReceived, untilScanned, untilWatched, type World } from './world.ts';
+
+let world: World;
+let node: MisbehavingNode;
+let watchers: RunningWatcher[];
+
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  node = await misbehavingNode(world.chain);
+  watchers = [];
+  await world.pool.query('delete from unfinished_payment');
+});
+afterEach(async () => {
+  for (const watcher of watchers) await watcher.close();
+  await node.close();
+});
+
+/** A replica for which a minute between two looks at a network that sleeps is a minute. */
+function watch(): RunningWatcher {
+  const watcher = world.watch({ rpcUrls: [node.url], entry: { asleep_poll_interval_ms: 60_000 } });
+  watchers.push(watcher);
+  return watcher;
+}
+
+type Shown = { asleep: boolean; leader: boolean };
+const shownBy = async (watcher: RunningWatcher): Promise<Shown> =>
+  ((await watcher.call('GET', '/internal/v1/chains')).body as [Shown])[0];
+const looks = () => node.calls().filter(({ params }) => params[0] === 'latest').length;
+
+/** Waits until the present head is scanned, and the chain has not been looked at for many times the pause between two looks. */
+async function untilAsleep(watcher: RunningWatcher): Promise<void> {
+  await eventually(async () => expect((await shownBy(watcher)).asleep).toBe(true));
+  await untilScanned(world);
+  let [before, quietRounds] = [looks(), 0];
+  await eventually(() => {
+    quietRounds = looks() === before ? quietRounds + 1 : 0;
+    before = looks();
+    expect(quietRounds).toBeGreaterThan(20);
+  });
+}
+
+/** The payment ended so long ago. */
+const closedAgo = ({ payment_id }: PaymentCreated, minutes: number) =>
+  eventually(async () => {
+    const { rowCount } = await world.pool.query(
+      `update unfinished_payment set closed_at = now() - make_interval(mins => $2) where payment_id = $1 and closed_at is not null`,
+      [payment_id, minutes],
+    );
+    expect(rowCount).toBe(1);
+  });
+
+describe('a network on which nobody waits', () => {
+  test('is hardly looked at, says so, and is awake at once for a payment', async () => {
+    const watcher = watch();
+    await untilAsleep(watcher);
+    await world.chain.mine(3);
+    const wallet = newWallet();
+    const payment = await world.publishPaymentCreated({ recipient: wallet });
+    await untilWatched(world, wallet);
+    expect((await shownBy(watcher)).asleep).toBe(false);
+    await untilScanned(world);
+    await world.chain.transfer(wallet, 5n);
+    await untilReceived(world, wallet, ['seen']);
+
+    // As long as its transfer is not confirmed, and for a while after its end, it stays awake.
+    await world.publishPaymentClosed(payment, new Date());
+    await closedAgo(payment, 20);
+    expect((await shownBy(watcher)).asleep).toBe(false);
+    await world.chain.mine(2);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+    await closedAgo(payment, 14);
+    expect((await shownBy(watcher)).asleep).toBe(false);
+    await closedAgo(payment, 16);
+    await untilAsleep(watcher);
+  }, 240_000);
+
+  test('is awake at once for a payment that another replica hears of, on a wallet that is watched already', async () => {
+    const wallet = newWallet();
+    const earlier = await world.publishPaymentCreated({ recipient: wallet });
+    const watcher = watch();
+    await untilWatched(world, wallet);
+    await world.publishPaymentClosed(earlier, new Date());
+    await closedAgo(earlier, 16);
+    await untilAsleep(watcher);
+    // What the handler of the other replica does.
+    await world.pool.query(
+      `insert into unfinished_payment (payment_id, network, created_at) values ('pay_of_another', 'local', now())`,
+    );
+    await world.chain.transfer(wallet, 7n);
+    await untilReceived(world, wallet, ['seen']);
+    await world.chain.mine(2);
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  }, 240_000);
+
+  test('shows late transfers: a new leader reads everything there is before it sleeps', async () => {
+    const wallet = newWallet();
+    const payment = await world.publishPaymentCreated({ recipient: wallet });
+    const first = watch();
+    await untilWatched(world, wallet);
+    await world.publishPaymentClosed(payment, new Date());
+    await closedAgo(payment, 16);
+    await untilAsleep(first);
+    await first.close();
+    await world.chain.transfer(wallet, 9n);
+    await world.chain.mine(40);
+    watch();
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  }, 240_000);
+});
+
+test('a payment whose end is heard of before its creation keeps no network awake', async () => {
+  const watcher = watch();
+  const wallet = newWallet();
+  const payment = await world.publishPaymentCreated({ recipient: wallet });
+  await untilWatched(world, wallet);
+  await world.publishPaymentClosed(payment, new Date());
+  await closedAgo(payment, 16);
+  await world.publishPaymentCreated(payment);
+  await untilAsleep(watcher);
+}, 240_000);
