@@ -51,30 +51,6 @@ describe('a poll near the head', () => {
     expect(calls.map(({ method }) => method)).toEqual(['eth_getBlockByNumber', 'eth_getBlockByNumber', 'eth_getLogs']);
   });
 
-  test('asks nothing about a block whose header rules out a transfer, unless there are events outside the filter', async () => {
-    const mine = () => reading.chain.mine(3);
-    const askedForLogs = (calls: readonly Call[]) => calls.filter(({ method }) => method === 'eth_getLogs').length;
-    const { answer, calls } = await pollAfter(mine);
-    expect(answer).toMatchObject({ kind: 'blocks', blocksToStore: [{}, {}, {}], transfers: [] });
-    expect(askedForLogs(calls)).toBe(0);
-    const network = { ...reading.network, hasEventsInBloom: false };
-    const local = await reading.scannedTo(await headNumber());
-    await mine();
-    const asked = await reading.readWithCost((rpc) => poll(rpc, reading.pollContext(local, [], { network })));
-    expect(askedForLogs(asked.calls)).toBe(3);
-  });
-
-  test('finds what lies outside the filter of its block, where the network has such events', async () => {
-    const wallet = newWallet();
-    const local = await reading.scannedTo(await headNumber());
-    await reading.chain.transfer(wallet, 5n);
-    // Not blank: what the filter holds is another event.
-    reading.node.spoil(onBlocks(() => ({ logsBloom: `0x${'0'.repeat(511)}1` })));
-    const network = { ...reading.network, hasEventsInBloom: false };
-    const seen = await reading.read((rpc) => poll(rpc, reading.pollContext(local, [wallet], { network })));
-    expect(transfersOf(seen)).toHaveLength(1);
-  });
-
   test('finds the transfers of all blocks that came since the last one', async () => {
     const wallet = newWallet();
     const seen = await pollAfter(async () => {

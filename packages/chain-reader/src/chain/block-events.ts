@@ -2,7 +2,7 @@ import type { Block, Log, Receipt } from '../rpc/answers.ts';
 import { RpcError, type RpcErrorKind } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readLogsOfBlock, readReceipts, type LogFilter } from '../rpc/reads.ts';
-import { coversBloom } from './bloom.ts';
+import { coversBloom, isBlank } from './bloom.ts';
 
 /** The node does not answer this question, but perhaps another one about the same blocks. */
 const REFUSALS: readonly RpcErrorKind[] = ['range', 'unsupported'];
@@ -12,7 +12,7 @@ export const isRefusal = (error: unknown): boolean => error instanceof RpcError 
 /**
  * The events of one block. A node may refuse them whatever is asked: Tron's have a limit of events, others demand an address, offer no
  * eth_getLogs or are too slow for it. The receipts of the block's transactions hold the same events, so no block is unreadable.
- * @param filter what to ask for; more than that may be returned.
+ * @param filter what to ask for; more than that may be returned. An empty answer to a filter proves nothing: see requireComplete().
  * @param isOnly whether no other block is read at the same time: then the question can not be made smaller.
  * @throws RpcError `range` when fewer blocks should be read at once.
  */
@@ -23,7 +23,9 @@ export async function readEventsOfBlock(
   isOnly: boolean,
 ): Promise<Log[]> {
   try {
-    const logs = await readLogsOfBlock(rpc, block.hash, filter);
+    // Where the header's filter holds something, all events are asked for after an empty answer.
+    const isProvedNext = filter !== null && !isBlank(block.logsBloom);
+    const logs = await readLogsOfBlock(rpc, block.hash, filter, isProvedNext);
     if (logs.some(({ blockNumber }) => blockNumber !== block.number))
       throw new RpcError('invalid_answer', 'an event of another height than its block');
     return looksCutOff(logs) ? await readEventsFromReceipts(rpc, block) : logs;

@@ -30,6 +30,9 @@ export function coversBloom(logs: readonly Pick<Log, 'address' | 'topics'>[], bl
   return covered.every((byte, offset) => (byteAt(bloom, offset) & ~byte) === 0);
 }
 
+/** Whether a filter holds nothing: always on Tron, whatever the block holds. */
+export const isBlank = (bloom: string): boolean => /^0x0*$/.test(bloom);
+
 /** The three bits of one address or topic. */
 function bitsOf(item: string): Bit[] {
   const digest = Buffer.from(keccak256(item).slice(2), 'hex');

@@ -4,7 +4,7 @@ import { RpcError } from '../rpc/errors.ts';
 import type { RpcProvider } from '../rpc/provider.ts';
 import { readReceipts } from '../rpc/reads.ts';
 import { readEventsOfBlock } from './block-events.ts';
-import { coversBloom } from './bloom.ts';
+import { coversBloom, isBlank } from './bloom.ts';
 import { tokenEvents } from './transfers.ts';
 
 /** A block with its header and every transfer event of the token in it. */
@@ -54,8 +54,4 @@ async function requireNoTransfer(rpc: RpcProvider, network: ChainNetwork, block:
     if (succeeded && tokenEvents(network, logs).length > 0)
       throw new RpcError('invalid_answer', 'a receipt has an event that is missing from its block');
   }
-}
-
-function isBlank(bloom: string): boolean {
-  return /^0x0*$/.test(bloom);
 }

@@ -43,7 +43,7 @@ export async function readLogsByHash(
     unlessUnknown(async () => {
       if (rulesOutTransfer(network, block)) return { block, logs: [] };
       const events = await readEventsOfBlock(rpc, block, filter, isOnly);
-      return { block, logs: tokenEvents(network, events) };
+      return requireComplete(rpc, network, { block, logs: tokenEvents(network, events) }, isOnly);
     }),
   );
   const read: CompleteBlock[] = [];
@@ -54,7 +54,7 @@ export async function readLogsByHash(
     }
     read.push(answer);
   }
-  return inBatches(read, 2, (entry) => requireComplete(rpc, network, entry, isOnly));
+  return read;
 }
 
 /** @returns the error in place of an answer when the node lacks the block. */

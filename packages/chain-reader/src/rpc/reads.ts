@@ -75,15 +75,21 @@ export function readBlocksAt(rpc: RpcProvider, numbers: readonly number[]): Prom
 /**
  * The events of one block, asked for by hash. An event proves that the node has the block; a node that has not would answer an empty list
  * or an error of any wording, so only then it is asked for the block as well.
+ * @param isProvedNext whether the caller holds an empty answer against another one: then it is returned as it is.
  * @throws RpcError `unknown_block` when it does not have it; `unsupported` when it has, and refuses its events.
  */
-export async function readLogsOfBlock(rpc: RpcProvider, hash: string, filter: LogFilter | null): Promise<Log[]> {
+export async function readLogsOfBlock(
+  rpc: RpcProvider,
+  hash: string,
+  filter: LogFilter | null,
+  isProvedNext: boolean,
+): Promise<Log[]> {
   const answer = await rpc.send('eth_getLogs', [{ blockHash: hash, ...filter }]).catch((error: unknown) => {
     if (error instanceof RpcError && mayBeRefusal(error)) return error;
     throw error;
   });
   const logs = answer instanceof RpcError ? [] : checkedLogs(answer, (log) => log.blockHash === hash);
-  if (logs.length > 0) return logs;
+  if (logs.length > 0 || (isProvedNext && !(answer instanceof RpcError))) return logs;
   await requireBlock(rpc, hash);
   if (answer instanceof RpcError) throw answer.kind === 'range' ? answer : new RpcError('unsupported', answer.message);
   return logs;

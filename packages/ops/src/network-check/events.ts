@@ -20,7 +20,7 @@ const BLOCKS_BY_RECEIPTS = 8;
 export async function checkBlockEvents(probe: Probe, { head }: Tip): Promise<Finding[]> {
   const { rpc, network } = probe;
   const block = await busyBlock(probe, head);
-  const logs = await unlessRefused(() => readLogsOfBlock(rpc, block.hash, transferFilter(network, null)));
+  const logs = await unlessRefused(() => readLogsOfBlock(rpc, block.hash, transferFilter(network, null), false));
   const receipts = await checkReceipts(probe, block);
   const read = await unlessRefused(() => readLogsByHash(rpc, network, [block]));
   const asked = network.family === 'tron' ? 'events of a block, unfiltered' : 'events of a block';
