@@ -79,7 +79,8 @@ describe('an endpoint of an EVM network', () => {
     try {
       const wsUrl = chain.rpcUrl.replace('http', 'ws');
       const plan = { requests_per_day: 10_000_000, requests_per_second: 10_000 };
-      const report = await check({ endpoint: { ws_url: wsUrl, ...plan } });
+      const entry = { asleep_poll_interval_ms: 60_000 };
+      const report = await check({ endpoint: { ws_url: wsUrl, ...plan }, entry });
       expect(report.findings.filter(({ verdict }) => verdict === 'failed')).toEqual([]);
       expect(report.usable).toBe(true);
       expect(verdicts(report)).toMatchObject({
@@ -102,6 +103,7 @@ describe('an endpoint of an EVM network', () => {
       expect(found(report, 'a known transfer')!.found).toContain('12.34 USDT');
       // The test chain has a block a second or more, and each is read once.
       expect(sumOf(report.cost!.first.calls)).toBeGreaterThan(86_400);
+      expect(sumOf(report.cost!.asleep.calls)).toBeLessThan(86_400);
       expect(Object.keys(report.cost!.first.calls).sort()).toEqual(['eth_getBlockByNumber', 'eth_getLogs']);
       expect(sumOf(report.cost!.second.calls)).toBeLessThan(sumOf(report.cost!.first.calls));
     } finally {
@@ -320,7 +322,7 @@ describe('ops network check', () => {
       {
         network: 'local',
         endpoints: [{ endpoint: 0, usable: true }],
-        cost: [{ role: 'the first', units: expect.any(Number) }, {}],
+        cost: [{ role: 'the first', units: expect.any(Number) }, { role: 'the first, asleep' }, { role: 'the second' }],
         entry: {
           rpc_urls: [
             {

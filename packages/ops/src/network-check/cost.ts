@@ -1,5 +1,7 @@
 import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
+import type { Expected } from '@quittance/chain-reader/chain/read-ahead.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
@@ -21,6 +23,8 @@ export type Use = {
 export type Cost = {
   /** As the first endpoint, with payments waiting all day. */
   first: Use;
+  /** As the first endpoint, while nobody waits. */
+  asleep: Use;
   /** As another one: every final block is read once more. */
   second: Use;
 };
@@ -30,6 +34,9 @@ const DAY_SECONDS = 86_400;
 const SAMPLES = 5;
 /** Of the looks for a block that is due, those that come too early and find nothing. */
 const EMPTY_LOOKS = 0.2;
+/** The watcher's own, where the entry says nothing. */
+const ASLEEP_MS = 60_000;
+const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
 /**
  * What watching the chain through this endpoint takes, measured by doing it: the watcher's own poll of the newest blocks and its second
@@ -41,35 +48,55 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   const { rpc, network } = probe;
   const lookSeconds = Math.max(blockSeconds, network.poll_interval_ms / 1000);
   const blocksPerLook = Math.max(1, Math.round(lookSeconds / blockSeconds));
-  const samples: Use[] = [];
-  while (samples.length < SAMPLES) samples.push(await useOfLook(probe, blocksPerLook, samples.length === 0));
+  const awake = await useOfLooks(probe, blocksPerLook, expectedAwake(network, blocksPerLook));
+  const asleepSeconds = Math.max(network.poll_interval_ms, network.asleep_poll_interval_ms ?? ASLEEP_MS) / 1000;
+  const blocksAsleep = Math.max(1, Math.round(asleepSeconds / blockSeconds));
+  const asleep = await useOfLooks(probe, blocksAsleep, expectedAsleep(network));
   const emptyLook = await useOf(probe, () => readHead(rpc));
   const ofBlocks = await useOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
   const looks = DAY_SECONDS / lookSeconds;
   const emptyLooks = blockSeconds > network.poll_interval_ms / 1000 ? EMPTY_LOOKS * looks : 0;
   return {
-    first: together([...samples.map((use) => scaled(use, looks / SAMPLES)), scaled(emptyLook, emptyLooks)]),
+    first: together([scaled(awake, looks / SAMPLES), scaled(emptyLook, emptyLooks)]),
+    asleep: scaled(asleep, DAY_SECONDS / asleepSeconds / SAMPLES),
     second: scaled(ofBlocks, DAY_SECONDS / blockSeconds / provedBlocks),
   };
 }
 
-/** One poll, as if everything but the newest blocks had been read. */
-async function useOfLook(probe: Probe, blocks: number, asksFinality: boolean): Promise<Use> {
+/** As the watcher expects blocks: several where they come faster than looks, and one where its header cannot say that it is empty. */
+function expectedAwake({ mayHoldTransfer }: ChainNetwork, blocks: number): Expected | null {
+  if (blocks > 1) return { several: true, maxBlocks: NEAR_HEAD_BLOCKS, wallets: null };
+  return mayHoldTransfer === null ? { several: false, maxBlocks: 1, wallets: null } : null;
+}
+
+/** Somebody may still pay late, so there is a wallet to be asked for. */
+const expectedAsleep = ({ max_block_range: maxBlocks = DEFAULT_MAX_BLOCK_RANGE }: ChainNetwork): Expected => ({
+  several: true,
+  maxBlocks,
+  wallets: [`0x${'01'.repeat(20)}`],
+});
+
+/** SAMPLES polls, as if everything but the newest blocks had been read. */
+async function useOfLooks(probe: Probe, blocks: number, expected: Expected | null): Promise<Use> {
   const { rpc, network } = probe;
-  const { number } = await patiently(() => readHead(rpc));
-  const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
-  if (below === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
-  const context = {
-    network,
-    chain: createLocalChain([below]),
-    watches: createWatchSet(),
-    finalized: 0,
-    hasNamedFinal: true,
-    maxBlocks: NEAR_HEAD_BLOCKS,
-    asksFinality,
-    expected: null,
-  };
-  return useOf(probe, () => poll(rpc, context));
+  const uses: Use[] = [];
+  while (uses.length < SAMPLES) {
+    const { number } = await patiently(() => readHead(rpc));
+    const below = await patiently(() => readBlockAt(rpc, Math.max(0, number - blocks)));
+    if (below === null) throw new RpcError('unknown_block', 'the node lacks a block below its own head');
+    const context = {
+      network,
+      chain: createLocalChain([below]),
+      watches: createWatchSet(),
+      finalized: 0,
+      hasNamedFinal: true,
+      maxBlocks: NEAR_HEAD_BLOCKS,
+      asksFinality: uses.length === 0,
+      expected,
+    };
+    uses.push(await useOf(probe, () => poll(rpc, context)));
+  }
+  return together(uses);
 }
 
 async function useOf({ exchanges, node }: Probe, read: () => Promise<unknown>): Promise<Use> {

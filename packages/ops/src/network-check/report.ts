@@ -47,5 +47,5 @@ function costLines({ endpoint, cost }: EndpointReport): CostLine[] {
     const name = most === undefined ? '' : `${grouped(most[1])} ${most[0]}`;
     return { endpoint, role, calls: sumOf(calls), units, most: name };
   };
-  return [line('the first', cost.first), line('the second', cost.second)];
+  return [line('the first', cost.first), line('the first, asleep', cost.asleep), line('the second', cost.second)];
 }
