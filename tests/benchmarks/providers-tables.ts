@@ -79,11 +79,11 @@ function dayAt(use: NetworkUse, endpoint: 0 | 1): Day {
   };
 }
 
-/** Reading a transfer takes its receipt, and these chains have far more transfers than a shop. */
+/** Reading a transfer takes its receipt, by a request of its own, and these chains have far more transfers than a shop. */
 function withoutNews({ endpoints, latenciesMs }: NetworkUse, endpoint: 0 | 1): EndpointCounts {
-  const counts = endpoints[endpoint];
-  const receipt = Math.max(0, (counts.calls.receipt ?? 0) - latenciesMs.length);
-  return { ...counts, calls: { ...counts.calls, receipt } };
+  const { calls, requests, ...counts } = endpoints[endpoint];
+  const ofNews = Math.min(calls.receipt ?? 0, latenciesMs.length);
+  return { ...counts, requests: requests - ofNews, calls: { ...calls, receipt: (calls.receipt ?? 0) - ofNews } };
 }
 
 function costTable(situation: Situation, uses: NetworkUse[]): Table {
