@@ -1,5 +1,5 @@
 /** Blocks in a row that must come as expected before the next one is relied upon. */
-const TRUSTED_AFTER_BLOCKS = 2;
+const TRUSTED_AFTER_BLOCKS = 1;
 /** After so many blocks in a row that come earlier than expected, or later, the chain or its endpoint has changed. */
 const MANY_IN_A_ROW = 8;
 
