@@ -94,9 +94,11 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 
 /**
  * They have no line before something happens that does not happen to a stack that is well and has a plain configuration: a node that
- * fails or announces its blocks, a second one that is asked about large transfers, a receiver that keeps a merchant's events waiting.
+ * fails, announces its blocks or has a plan for the day, a second one that is asked about large transfers, a receiver that keeps a merchant's events waiting.
  */
 const QUIET = [
+  'chain_endpoint_budget_ahead_ratio',
+  'chain_endpoint_budget_used_ratio',
   'chain_new_heads_connected',
   'chain_rpc_failures_total',
   'chain_transfers_awaiting_cross_check',
