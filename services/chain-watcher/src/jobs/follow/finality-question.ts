@@ -2,12 +2,8 @@ import { isFinalityAwaited } from '../../store/transfers.ts';
 import type { Position } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 
-/**
- * Of a steady chain it is asked up to where it is final with one reading in so many, and not sooner than after so many of the longest
- * pauses between looks, unless a transfer waits for that.
- */
+/** Readings of a steady chain's blocks of which one asks up to where it is final, unless a transfer waits for that. */
 const ASK_EVERY = 5;
-const ASK_AFTER_POLLS = 30;
 
 /** Whether to ask, with the next blocks, up to where the chain is final. */
 export function createFinalityQuestion(
@@ -16,11 +12,9 @@ export function createFinalityQuestion(
   isSteady: () => boolean,
 ) {
   let readings = ASK_EVERY;
-  /** Monotonic milliseconds. */
-  let notBefore = Number.NEGATIVE_INFINITY;
   return {
     async isDue(): Promise<boolean> {
-      if (!isSteady() || (readings + 1 >= ASK_EVERY && performance.now() >= notBefore)) return true;
+      if (!isSteady() || readings + 1 >= ASK_EVERY) return true;
       // What waits because of its amount alone waits for minutes.
       if (network.finality !== 'finalized') return false;
       // With the block that is due, it has all its confirmations.
@@ -30,7 +24,6 @@ export function createFinalityQuestion(
     /** Blocks have been read, with that question or without. */
     onRead(wasAsked: boolean): void {
       readings = wasAsked ? 0 : readings + 1;
-      if (wasAsked) notBefore = performance.now() + ASK_AFTER_POLLS * network.poll_interval_ms;
     },
   };
 }
