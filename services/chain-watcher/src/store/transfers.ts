@@ -90,15 +90,18 @@ export async function confirmTransfers(
   return rows.sort(oldestFirst);
 }
 
-/** Whether a transfer in the blocks above `after` and up to `through` is not confirmed yet. */
+/** Whether a transfer in the blocks above `after` and up to `through` needs nothing more than that the chain calls its block final. */
 export async function isFinalityAwaited(
   db: Queryable,
-  network: string,
+  { id, finality, finalizedAbove }: Pick<ChainNetwork, 'id' | 'finality' | 'finalizedAbove'>,
   { after, through }: { after: number; through: number },
 ): Promise<boolean> {
+  const above = finality === 'finalized' ? '0' : (finalizedAbove?.toString() ?? null);
+  if (above === null) return false;
   const { rowCount } = await db.query(
-    `select from transfer where network = $1 and phase = 'seen' and block_number > $2 and block_number <= $3 limit 1`,
-    [network, after, through],
+    `select from transfer where network = $1 and phase = 'seen' and block_number > $2 and block_number <= $3
+     and amount_units > $4 limit 1`,
+    [id, after, through, above],
   );
   return rowCount === 1;
 }

@@ -15,11 +15,9 @@ export function createFinalityQuestion(
   return {
     async isDue(): Promise<boolean> {
       if (!isSteady() || readings + 1 >= ASK_EVERY) return true;
-      // What waits because of its amount alone waits for minutes.
-      if (network.finality !== 'finalized') return false;
       // With the block that is due, it has all its confirmations.
       const through = chain.tip().number + 2 - network.confirmations;
-      return isFinalityAwaited(pool, network.id, { after: heights().finalized, through });
+      return isFinalityAwaited(pool, network, { after: heights().finalized, through });
     },
     /** Blocks have been read, with that question or without. */
     onRead(wasAsked: boolean): void {
