@@ -84,12 +84,23 @@ async function readHeadOrAhead(
   rpc: RpcProvider,
   context: PollContext,
 ): Promise<{ head: Block; blocks: PollResult | null }> {
-  const { network, expected, asksFinality, hasNamedFinal } = context;
+  const { expected } = context;
   if (expected === null) return { head: await readHead(rpc), blocks: null };
   const { head, tagged, reading } = await readAhead(rpc, context, expected);
   if (reading === null || (tagged !== null && contradicts(context.chain, tagged))) return { head, blocks: null };
-  const finalized = asksFinality ? finalityClaim(network, head.number, tagged, hasNamedFinal) : null;
+  const finalized = await readFinality(rpc, context, { head, tagged, transfers: reading.transfers });
   return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
+}
+
+/** A transfer may be final as soon as it is seen, and be the last thing that the chain shows for long: then that is asked for it. */
+async function readFinality(
+  rpc: RpcProvider,
+  { network, chain, asksFinality, hasNamedFinal }: PollContext,
+  { head, tagged, transfers }: { head: Block; tagged: Block | null; transfers: readonly Transfer[] },
+): Promise<FinalityClaim | null> {
+  if (asksFinality) return finalityClaim(network, head.number, tagged, hasNamedFinal);
+  const named = transfers.length === 0 ? null : await readFinalized(rpc);
+  return named === null || contradicts(chain, named) ? null : finalityClaim(network, head.number, named, hasNamedFinal);
 }
 
 /** For a caller that has seen a block which does not belong to our chain. */
@@ -119,7 +130,7 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   ]);
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
-  const finalized = context.asksFinality ? finalityClaim(network, head.number, tagged, context.hasNamedFinal) : null;
+  const finalized = await readFinality(rpc, context, { head, tagged, transfers });
   const read = entries.map(({ block }) => block);
   const deprecation = findDeprecation(network.token, entries);
   return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers, deprecation };

@@ -15,8 +15,8 @@ export function createFinalityQuestion(
   return {
     async isDue(): Promise<boolean> {
       if (!isSteady() || readings + 1 >= ASK_EVERY) return true;
-      // With the block that is due, it has all its confirmations.
-      const through = chain.tip().number + 2 - network.confirmations;
+      // Any number of blocks may come at once, and none after them.
+      const through = chain.tip().number;
       return isFinalityAwaited(pool, network, { after: heights().finalized, through });
     },
     /** Blocks have been read, with that question or without. */
