@@ -15,6 +15,7 @@ import { TRANSFER_TOPIC } from './transfers.ts';
 
 /** A network as the scanning sees it: the file's entry and what follows from it. */
 export type ChainNetwork = Omit<Network, 'rpc_urls'> &
+  Required<Pick<Network, 'max_block_range' | 'asleep_poll_interval_ms'>> &
   RpcNetwork & {
     /** The USDT contract as event logs write it: 0x and 40 lowercase hex characters. */
     token: string;
@@ -27,6 +28,9 @@ export type ChainNetwork = Omit<Network, 'rpc_urls'> &
     /** Above this, in base units of the token, two endpoints must agree; null for no such limit. */
     agreementAbove: bigint | null;
   };
+
+const DEFAULT_MAX_BLOCK_RANGE = 2_000;
+const DEFAULT_ASLEEP_POLL_INTERVAL_MS = 60_000;
 
 /** What may be sent as it is. A secret that was read from a file often ends with a line break, which may not. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -66,8 +70,11 @@ export function readNetworks(json: unknown, env: NodeJS.ProcessEnv): ChainNetwor
     const mayHoldTransfer = network.family === 'tron' ? null : eventTest(token);
     const threshold = (units: bigint | null) => (units === null ? null : toTokenUnits(units, network.decimals));
     const finalized = network.finalized_above_amount;
+    const asleepMs = network.asleep_poll_interval_ms ?? DEFAULT_ASLEEP_POLL_INTERVAL_MS;
     return {
       ...{ ...network, endpoints, token, mayHoldTransfer },
+      max_block_range: network.max_block_range ?? DEFAULT_MAX_BLOCK_RANGE,
+      asleep_poll_interval_ms: Math.max(network.poll_interval_ms, asleepMs),
       hasEventsInBloom: network.family === 'evm' && !hasEventsOutsideBloom(network),
       finalizedAbove: threshold(finalized === undefined ? null : parseAmount(finalized)),
       agreementAbove: threshold(agreementAboveUnits(entry)),

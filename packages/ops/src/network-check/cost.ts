@@ -1,7 +1,6 @@
 import { createLocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
-import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
+import { expectedAbove, type Expectation } from '@quittance/chain-reader/chain/expected.ts';
 import { NEAR_HEAD_BLOCKS, poll } from '@quittance/chain-reader/chain/poll.ts';
-import type { Expected } from '@quittance/chain-reader/chain/read-ahead.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
 import { createWatchSet } from '@quittance/chain-reader/chain/watch-set.ts';
 import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
@@ -34,9 +33,8 @@ const DAY_SECONDS = 86_400;
 const SAMPLES = 5;
 /** Of the looks for a block that is due, those that come too early and find nothing. */
 const EMPTY_LOOKS = 0.2;
-/** The watcher's own, where the entry says nothing. */
-const ASLEEP_MS = 60_000;
-const DEFAULT_MAX_BLOCK_RANGE = 2_000;
+/** Somebody may still pay late, so there is a wallet to be asked for while nobody waits. */
+const LATE_WALLET = `0x${'01'.repeat(20)}`;
 
 /**
  * What watching the chain through this endpoint takes, measured by doing it: the watcher's own poll of the newest blocks and its second
@@ -48,10 +46,11 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   const { rpc, network } = probe;
   const lookSeconds = Math.max(blockSeconds, network.poll_interval_ms / 1000);
   const blocksPerLook = Math.max(1, Math.round(lookSeconds / blockSeconds));
-  const awake = await useOfLooks(probe, blocksPerLook, expectedAwake(network, blocksPerLook));
-  const asleepSeconds = Math.max(network.poll_interval_ms, network.asleep_poll_interval_ms ?? ASLEEP_MS) / 1000;
+  const expects = blocksPerLook > 1 ? 'several' : 'one';
+  const awake = await useOfLooks(probe, blocksPerLook, { expects, isAwake: true });
+  const asleepSeconds = network.asleep_poll_interval_ms / 1000;
   const blocksAsleep = Math.max(1, Math.round(asleepSeconds / blockSeconds));
-  const asleep = await useOfLooks(probe, blocksAsleep, expectedAsleep(network));
+  const asleep = await useOfLooks(probe, blocksAsleep, { expects: 'several', isAwake: false });
   const emptyLook = await useOf(probe, () => readHead(rpc));
   const ofBlocks = await useOf(probe, () => readRange(rpc, network, settled - provedBlocks + 1, settled, null));
   const looks = DAY_SECONDS / lookSeconds;
@@ -63,22 +62,16 @@ export async function measureCost(probe: Probe, tip: Tip, provedBlocks: number):
   };
 }
 
-/** As the watcher expects blocks: several where they come faster than looks, and one where its header cannot say that it is empty. */
-function expectedAwake({ mayHoldTransfer }: ChainNetwork, blocks: number): Expected | null {
-  if (blocks > 1) return { several: true, maxBlocks: NEAR_HEAD_BLOCKS, wallets: null };
-  return mayHoldTransfer === null ? { several: false, maxBlocks: 1, wallets: null } : null;
-}
-
-/** Somebody may still pay late, so there is a wallet to be asked for. */
-const expectedAsleep = ({ max_block_range: maxBlocks = DEFAULT_MAX_BLOCK_RANGE }: ChainNetwork): Expected => ({
-  several: true,
-  maxBlocks,
-  wallets: [`0x${'01'.repeat(20)}`],
-});
-
 /** SAMPLES polls, as if everything but the newest blocks had been read. */
-async function useOfLooks(probe: Probe, blocks: number, expected: Expected | null): Promise<Use> {
+async function useOfLooks(
+  probe: Probe,
+  blocks: number,
+  look: { expects: Expectation; isAwake: boolean },
+): Promise<Use> {
   const { rpc, network } = probe;
+  const watches = createWatchSet();
+  watches.add(LATE_WALLET);
+  const expected = expectedAbove(network, watches, look);
   const uses: Use[] = [];
   while (uses.length < SAMPLES) {
     const { number } = await patiently(() => readHead(rpc));
@@ -87,7 +80,7 @@ async function useOfLooks(probe: Probe, blocks: number, expected: Expected | nul
     const context = {
       network,
       chain: createLocalChain([below]),
-      watches: createWatchSet(),
+      watches,
       finalized: 0,
       hasNamedFinal: true,
       maxBlocks: NEAR_HEAD_BLOCKS,

@@ -1,16 +1,15 @@
 import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
-import { RpcError, type RpcErrorKind, type SuggestedRange } from '@quittance/chain-reader/rpc/errors.ts';
+import type { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import { findReceipt, readBlockAt, readLogsOfBlock, readLogsOfRange } from '@quittance/chain-reader/rpc/reads.ts';
 import { readLogsByHash } from '@quittance/chain-reader/chain/read-blocks.ts';
 import { readRange } from '@quittance/chain-reader/chain/read-range.ts';
+import { isTooMuch, suggestedBlocks } from '@quittance/chain-reader/chain/too-much.ts';
 import { transferFilter } from '@quittance/chain-reader/chain/transfers.ts';
 import type { Tip } from './basics.ts';
 import { finding, grouped, type Finding } from './finding.ts';
 import { patiently, unlessRefused, type Probe } from './probe.ts';
 
 const BUSY_BLOCK_SEARCH = 16;
-/** The watcher's own, where the entry names none. */
-const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 /** Read with every proof that the watcher demands. */
 const PROVED_BLOCKS = 16;
 /** So many the watcher reads at once where ranges are refused. */
@@ -75,7 +74,7 @@ export type Ranges = {
 export async function checkRanges(probe: Probe, tip: Tip): Promise<Ranges> {
   const { rpc, network } = probe;
   const { settled } = tip;
-  const wanted = Math.min(network.max_block_range ?? DEFAULT_MAX_BLOCK_RANGE, settled + 1);
+  const wanted = Math.min(network.max_block_range, settled + 1);
   const largest = await largestRange(wanted, async (blocks) => {
     const from = settled - blocks + 1;
     return (await readLogsOfRange(rpc, from, settled, transferFilter(network, null))).length;
@@ -109,16 +108,10 @@ async function proveRange(probe: Probe, tip: Tip, blocks: number): Promise<{ fin
     const found = 'the newest final blocks account for their headers and receipts';
     return { finding: finding('completeness', 'ok', found), provedBlocks: count };
   }
-  if (isTooMuch(outcome) && blocks > BLOCKS_BY_RECEIPTS) return proveRange(probe, tip, BLOCKS_BY_RECEIPTS);
+  if (isTooMuch(outcome.refusal) && blocks > BLOCKS_BY_RECEIPTS) return proveRange(probe, tip, BLOCKS_BY_RECEIPTS);
   const meaning = 'what it returns is not all there is';
   return { finding: finding('completeness', 'failed', outcome.refusal.message, meaning), provedBlocks: 0 };
 }
-
-/** After such an answer the watcher asks for fewer blocks. */
-const TOO_MUCH: readonly RpcErrorKind[] = ['range', 'timeout', 'unsupported'];
-
-const isTooMuch = (outcome: object): boolean =>
-  'refusal' in outcome && outcome.refusal instanceof RpcError && TOO_MUCH.includes(outcome.refusal.kind);
 
 async function largestRange(
   wanted: number,
@@ -127,14 +120,8 @@ async function largestRange(
   for (let blocks = wanted; ;) {
     const outcome = await unlessRefused(() => read(blocks));
     if ('answer' in outcome) return { blocks, events: outcome.answer };
-    if (!isTooMuch(outcome) || blocks === 1) return outcome;
+    if (!isTooMuch(outcome.refusal) || blocks === 1) return outcome;
     const suggested = suggestedBlocks(outcome.refusal.suggested);
     blocks = suggested !== null && suggested < blocks ? suggested : Math.floor(blocks / 2);
   }
-}
-
-function suggestedBlocks(suggested: SuggestedRange | null): number | null {
-  if (suggested === null) return null;
-  const blocks = 'blocks' in suggested ? suggested.blocks : suggested.to - suggested.from + 1;
-  return blocks >= 1 ? blocks : null;
 }

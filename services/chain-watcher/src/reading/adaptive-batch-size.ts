@@ -1,4 +1,4 @@
-import { RpcError, type RpcErrorKind } from '@quittance/chain-reader/rpc/errors.ts';
+import { isTooMuch, suggestedBlocks } from '@quittance/chain-reader/chain/too-much.ts';
 
 /**
  * How many blocks to ask for at once, found out by asking: nodes limit the blocks of a range, the events of an answer and the
@@ -13,7 +13,6 @@ const SUCCESSES_BEFORE_GROWTH = 50;
 
 /** Blocks of the first range. */
 const FIRST_RANGE_BLOCKS = 200;
-export const DEFAULT_MAX_BLOCK_RANGE = 2_000;
 
 export function createBatchSize(first: number, max: number) {
   let size = Math.min(first, max);
@@ -34,8 +33,8 @@ export function createBatchSize(first: number, max: number) {
      */
     shrinkAfter(error: unknown, asked: number): boolean {
       if (!isTooMuch(error) || asked <= 1) return false;
-      const suggested = suggestedBlocks(error);
-      const isLess = suggested !== null && suggested >= 1 && suggested < asked;
+      const suggested = suggestedBlocks(error.suggested);
+      const isLess = suggested !== null && suggested < asked;
       size = Math.max(1, Math.floor(isLess ? suggested : asked / 2));
       successesToWait = SUCCESSES_BEFORE_GROWTH;
       return true;
@@ -44,14 +43,5 @@ export function createBatchSize(first: number, max: number) {
 }
 
 /** For blocks that are read in ranges. */
-export const createRangeSize = ({ max_block_range: max = DEFAULT_MAX_BLOCK_RANGE }: { max_block_range?: number }) =>
+export const createRangeSize = ({ max_block_range: max }: { max_block_range: number }) =>
   createBatchSize(FIRST_RANGE_BLOCKS, max);
-
-/** A node that is too slow for a range only times out, and one that answers no range at all answers about single blocks. */
-const TOO_MUCH: readonly RpcErrorKind[] = ['range', 'timeout', 'unsupported'];
-const isTooMuch = (error: unknown): error is RpcError => error instanceof RpcError && TOO_MUCH.includes(error.kind);
-
-function suggestedBlocks({ suggested }: RpcError): number | null {
-  if (suggested === null) return null;
-  return 'blocks' in suggested ? suggested.blocks : suggested.to - suggested.from + 1;
-}

@@ -1,3 +1,4 @@
+import { expectedAbove } from '@quittance/chain-reader/chain/expected.ts';
 import type { PollContext, PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
@@ -6,7 +7,6 @@ import type { Position } from '../../term/position.ts';
 import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
-import { expectedAbove } from './expected.ts';
 import { createFinalityCheck } from './finality-check.ts';
 import { createFinalityQuestion } from './finality-question.ts';
 import type { Pace } from './pace.ts';
@@ -38,7 +38,7 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
     ): Promise<Polled> {
       const { finalized, hasNamedFinal } = position.heights();
       const asksFinality = await finalityQuestion.isDue();
-      const expected = expectedAbove(term, pace);
+      const expected = expectedAbove(network, watches, { expects: pace.expects(), isAwake: pace.isAwake() });
       const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, asksFinality, expected };
       try {
         const answer = await endpoints.ask(async (rpc) => {

@@ -1,11 +1,9 @@
+import type { Expectation } from '@quittance/chain-reader/chain/expected.ts';
 import type { ChainView } from '../../term/position.ts';
 import { createAnnouncements } from './announcements.ts';
 import { createBlockClock } from './block-clock.ts';
 
 export type LookSchedule = ReturnType<typeof createLookSchedule>;
-
-/** What a look will probably find. */
-export type Expectation = 'one' | 'several' | 'perhaps none';
 
 /** Where blocks come faster than looks, an announcement brings a look forward to this, counted from the last one. */
 const ANNOUNCED_LOOK_MS = 2_500;

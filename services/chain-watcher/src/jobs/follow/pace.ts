@@ -1,10 +1,9 @@
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
-import type { Expectation, LookSchedule } from './look-schedule.ts';
+import type { Expectation } from '@quittance/chain-reader/chain/expected.ts';
+import type { LookSchedule } from './look-schedule.ts';
 
 export type Pace = ReturnType<typeof createPace>;
 
-/** Between two looks at a network on which nobody waits. */
-const ASLEEP_MS = 60_000;
 /** Without a look at the head for so many of the longest pauses, there may be any number of blocks. */
 const OUT_OF_TOUCH_AFTER = 3;
 
@@ -14,10 +13,9 @@ const OUT_OF_TOUCH_AFTER = 3;
  */
 export function createPace(
   schedule: LookSchedule,
-  network: Pick<ChainNetwork, 'poll_interval_ms' | 'asleep_poll_interval_ms'>,
+  { asleep_poll_interval_ms: asleepMs }: Pick<ChainNetwork, 'asleep_poll_interval_ms'>,
   now: () => number = () => performance.now(),
 ) {
-  const asleepMs = Math.max(network.poll_interval_ms, network.asleep_poll_interval_ms ?? ASLEEP_MS);
   let isAwake = true;
   let asleepUntil = Number.NEGATIVE_INFINITY;
   let lastAtHeadAt = Number.NEGATIVE_INFINITY;
