@@ -68,6 +68,58 @@ export type CheckoutPayment = {
   confirmations: SeenConfirmations | null;
   /** The clock that decides whether the payment is over, RFC 3339 in UTC with milliseconds. */
   server_time: string;
+  /**
+   * Money that came for this payment and is not its amount, decimal text in USDT. Only while the payment is PENDING, and only where it fits
+   * no other payment on the wallet. Absent where it was not asked for.
+   */
+  arrived?: { amount: string } | null;
+  /** The answer to a customer who has named a transaction; null or absent when none was named. */
+  lookup?: CheckoutLookup | null;
+};
+
+/**
+ * What a customer's transaction has to do with the payment. Everything but `pays_this_payment` follows from the chain and this payment alone,
+ * so that no other payment shows.
+ */
+export const checkoutLookupOutcomes = [
+  /** It pays this payment, or is about to. */
+  'pays_this_payment',
+  /** Another amount than asked for came to the right address. */
+  'other_amount',
+  /** It went to another address. */
+  'other_address',
+  /** It went to this address on another network. */
+  'other_network',
+  /** It brought another token to this address, or the network's own coin. */
+  'other_token',
+  /** It failed on chain and moved nothing. */
+  'failed',
+  /** It is in no block yet, or in one that is not read yet. */
+  'pending',
+  /** It came after the payment's end. */
+  'too_late',
+  /** It is of the right amount and address, and pays something else: it is from before this payment, or one too many. */
+  'not_for_this_payment',
+  /** No network has such a transaction now. */
+  'unknown',
+  /** It could not be looked up now; later it can. */
+  'not_read_yet',
+  /** What was typed is no transaction id: 64 hexadecimal characters, with or without 0x. */
+  'no_transaction_id',
+  /** Asked more than six times a minute. */
+  'asked_too_often',
+] as const;
+
+export type CheckoutLookupOutcome = (typeof checkoutLookupOutcomes)[number];
+
+export type CheckoutLookup = {
+  /** 64 lowercase hex characters, no 0x; for `no_transaction_id` the first 100 characters of what was typed. */
+  transaction_id: string;
+  outcome: CheckoutLookupOutcome;
+  /** What came, decimal text in USDT: for `other_amount`, `too_late`, and `other_network` where it brought USDT. */
+  amount: string | null;
+  /** Id of the network that the transaction is on: for `other_network`. */
+  network: string | null;
 };
 
 /**

@@ -106,7 +106,10 @@
   /** Asks for the page as it is now and shows what has changed. */
   async function showCurrent() {
     const [ticks, date] = [performance.now(), Date.now()];
-    const { status, text } = await request(location.pathname + location.search);
+    const query = new URLSearchParams(location.search);
+    // Looking a transaction up is for who asks for it, and counted.
+    query.delete('transaction_id');
+    const { status, text } = await request(`${location.pathname}?${query}`);
     const page = new DOMParser().parseFromString(text, 'text/html');
     const next = page.querySelector('main[data-state]');
     // What stands between us and the server has pages of its own.
