@@ -81,6 +81,7 @@ export async function startReading(
         hasNamedFinal: false,
         maxBlocks: 32,
         asksFinality: true,
+        asksFinalityAtTip: false,
         expected: null,
         ...changes,
       };

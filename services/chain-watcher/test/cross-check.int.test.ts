@@ -201,6 +201,24 @@ describe('what nodes say of a final block, or do not say,', () => {
   }, 60_000);
 
   test.each([
+    ['any transfer', { finality: 'finalized' as const }],
+    ['a large transfer', { entry }],
+  ])('confirms %s although no block comes any more', async (_, policy) => {
+    await watcher.close();
+    first.spoil(onFinal(() => ({ result: null })));
+    watcher = world.watch({ rpcUrls: [first.url], ...policy });
+    const wallet = await watchedWallet(world);
+    await world.chain.transfer(wallet, LIMIT + 1n);
+    await world.chain.mine(3);
+    await untilCaughtUp(world);
+    await untilReceived(world, wallet, ['seen']);
+    const below = (await headOf(world)) - 1;
+    const named = await world.chain.rpc('eth_getBlockByNumber', [`0x${below.toString(16)}`, false]);
+    first.spoil(onFinal(() => ({ result: named })));
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  });
+
+  test.each([
     ['never names a block', null],
     ['names the same one for ever', '0x20'],
   ])(

@@ -14,7 +14,8 @@ import type { WatchSet } from './watch-set.ts';
 
 /** What a poll of a node's chain has found. Nothing in it is stored yet. */
 export type PollResult =
-  | { kind: 'no_new_blocks'; head: number }
+  /** `finalized`: as with blocks. */
+  | { kind: 'no_new_blocks'; head: number; finalized: FinalityClaim | null }
   | {
       kind: 'blocks';
       head: number;
@@ -44,6 +45,8 @@ export type PollContext = {
   maxBlocks: number;
   /** Whether to ask up to where the chain is final, as far as that is no part of the way. */
   asksFinality: boolean;
+  /** Whether to ask that even when no block is new. */
+  asksFinalityAtTip: boolean;
   /** Null when nothing is expected above our tip. */
   expected: Expected | null;
 };
@@ -61,11 +64,11 @@ export async function poll(rpc: RpcProvider, context: PollContext): Promise<Poll
   const tip = chain.tip();
   const { head, blocks } = await readHeadOrAhead(rpc, context);
   if (blocks !== null) return blocks;
-  if (head.hash === tip.hash) return { kind: 'no_new_blocks', head: head.number };
+  if (head.hash === tip.hash) return readNothingNew(rpc, context, head);
   if (head.number <= tip.number) {
     // A replica that lags shows an old head of our own chain; only another block at the same height is a fork.
     const ours = chain.hashAt(head.number);
-    if (ours === undefined || ours === head.hash) return { kind: 'no_new_blocks', head: head.number };
+    if (ours === undefined || ours === head.hash) return { kind: 'no_new_blocks', head: head.number, finalized: null };
     return detectFork(rpc, context, head);
   }
   if (head.number - tip.number > NEAR_HEAD_BLOCKS) {
@@ -92,14 +95,24 @@ async function readHeadOrAhead(
   return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
 }
 
-/** A transfer may be final as soon as it is seen, and be the last thing that the chain shows for long: then that is asked for it. */
+/** Our tip is the node's head. */
+async function readNothingNew(rpc: RpcProvider, context: PollContext, head: Block): Promise<PollResult> {
+  const { network, chain, asksFinalityAtTip, hasNamedFinal } = context;
+  const named = asksFinalityAtTip ? await readFinalized(rpc) : null;
+  if (named !== null && contradicts(chain, named)) return detectFork(rpc, context, head);
+  const finalized = asksFinalityAtTip ? finalityClaim(network, head.number, named, hasNamedFinal) : null;
+  return { kind: 'no_new_blocks', head: head.number, finalized };
+}
+
+/** Where every transfer waits for finality, one may be final as soon as it is seen: then that is asked for it. */
 async function readFinality(
   rpc: RpcProvider,
   { network, chain, asksFinality, hasNamedFinal }: PollContext,
   { head, tagged, transfers }: { head: Block; tagged: Block | null; transfers: readonly Transfer[] },
 ): Promise<FinalityClaim | null> {
   if (asksFinality) return finalityClaim(network, head.number, tagged, hasNamedFinal);
-  const named = transfers.length === 0 ? null : await readFinalized(rpc);
+  if (network.finality !== 'finalized' || transfers.length === 0) return null;
+  const named = await readFinalized(rpc);
   return named === null || contradicts(chain, named) ? null : finalityClaim(network, head.number, named, hasNamedFinal);
 }
 
@@ -114,7 +127,7 @@ export async function detectFork(rpc: RpcProvider, context: PollContext, head: B
       'invalid_answer',
       `block ${chain.tip().number + 1} does not follow the node's own block before it`,
     );
-  return { kind: 'no_new_blocks', head: head.number };
+  return { kind: 'no_new_blocks', head: head.number, finalized: null };
 }
 
 async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block): Promise<PollResult> {

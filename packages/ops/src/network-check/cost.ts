@@ -85,6 +85,7 @@ async function useOfLooks(
       hasNamedFinal: true,
       maxBlocks: NEAR_HEAD_BLOCKS,
       asksFinality: uses.length === 0,
+      asksFinalityAtTip: false,
       expected,
     };
     uses.push(await useOf(probe, () => poll(rpc, context)));

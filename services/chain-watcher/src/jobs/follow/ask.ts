@@ -37,9 +37,9 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
       read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
     ): Promise<Polled> {
       const { finalized, hasNamedFinal } = position.heights();
-      const asksFinality = await finalityQuestion.isDue();
+      const question = await finalityQuestion.next();
       const expected = expectedAbove(network, watches, { expects: pace.expects(), isAwake: pace.isAwake() });
-      const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, asksFinality, expected };
+      const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, ...question, expected };
       try {
         const answer = await endpoints.ask(async (rpc) => {
           lastEndpoint = rpc.endpoint;
@@ -50,10 +50,11 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
             throw error;
           });
           await crossCheckPoll(endpoints, rpc, chain, result, mayAcceptFork());
-          if (result.kind !== 'blocks' || !asksFinality) return result;
+          const isAsked = result.kind === 'blocks' ? question.asksFinality : question.asksFinalityAtTip;
+          if (!isAsked || (result.kind !== 'blocks' && result.kind !== 'no_new_blocks')) return result;
           return { ...result, finalized: await finality.check(rpc, result) };
         });
-        if (answer.kind === 'blocks') finalityQuestion.onRead(asksFinality);
+        finalityQuestion.onLook(question, answer.kind === 'blocks');
         return answer;
       } catch (error) {
         if (!size.shrinkAfter(error, maxBlocks)) throw error;

@@ -1,13 +1,12 @@
 import { finalityClaim, type FinalityClaim } from '@quittance/chain-reader/chain/finality.ts';
 import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
+import type { Block } from '@quittance/chain-reader/rpc/answers.ts';
 import type { Endpoints } from '@quittance/chain-reader/rpc/endpoints.ts';
 import { RpcError } from '@quittance/chain-reader/rpc/errors.ts';
 import type { RpcProvider } from '@quittance/chain-reader/rpc/provider.ts';
 import { readBlockAt, readFinalized, readHead } from '@quittance/chain-reader/rpc/reads.ts';
 import type { ChainView, Position } from '../../term/position.ts';
-
-type BlocksRead = Extract<PollResult, { kind: 'blocks' }>;
 
 /** Polls after which a final block that has not changed is doubted: a minute or two. On Ethereum it changes every six. */
 const PATIENCE_POLLS = 120;
@@ -23,10 +22,15 @@ export function createFinalityCheck(
 
   return {
     /** @returns up to where the chain is final; null for no news. */
-    async check(rpc: RpcProvider, { finalized: said, blocksToStore }: BlocksRead): Promise<FinalityClaim | null> {
+    async check(
+      rpc: RpcProvider,
+      result: Extract<PollResult, { kind: 'blocks' | 'no_new_blocks' }>,
+    ): Promise<FinalityClaim | null> {
+      const said = result.finalized;
+      const blocks = result.kind === 'blocks' ? result.blocksToStore : [];
       if (said !== null && said.height > heights().finalized) doubtFrom = performance.now() + patienceMs;
       if (said !== null && performance.now() < doubtFrom) return said;
-      const others = await finalityOfOthers({ endpoints, network }, rpc, chain, blocksToStore);
+      const others = await finalityOfOthers({ endpoints, network }, rpc, chain, blocks);
       const isBehind = others !== null && others.height > (said?.height ?? -1);
       // As long as the others know better, they are asked about every block.
       doubtFrom = isBehind ? 0 : performance.now() + patienceMs;
@@ -44,17 +48,17 @@ async function finalityOfOthers(
   { endpoints, network }: { endpoints: Endpoints; network: ChainNetwork },
   { endpoint }: RpcProvider,
   chain: ChainView,
-  blocks: BlocksRead['blocksToStore'],
+  blocks: readonly Block[],
 ): Promise<FinalityClaim | null> {
-  const tip = blocks.at(-1);
+  const tip = blocks.at(-1) ?? chain.tip();
   const matters = network.finality === 'finalized' || network.finalizedAbove !== null;
-  if (tip === undefined || !matters || network.endpoints.length < 2) return null;
+  if (!matters || network.endpoints.length < 2) return null;
   const storedAt = (height: number) => blocks.findLast(({ number }) => number <= height) ?? chain.atOrBelow(height);
 
   async function read(rpc: RpcProvider): Promise<FinalityClaim | null> {
     const [head, tagged] = await Promise.all([readHead(rpc), readFinalized(rpc)]);
     const claim = finalityClaim(network, head.number, tagged, true);
-    if (claim === null || tip === undefined) return null;
+    if (claim === null) return null;
     const ours = storedAt(Math.min(claim.height, tip.number));
     if (ours === undefined) return null;
     const theirs = ours.number === tagged?.number ? tagged : await readBlockAt(rpc, ours.number);

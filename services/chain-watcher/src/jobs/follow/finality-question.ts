@@ -2,26 +2,37 @@ import { isFinalityAwaited } from '../../store/transfers.ts';
 import type { Position } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 
-/** Readings of a steady chain's blocks of which one asks up to where it is final, unless a transfer waits for that. */
+/** Of a steady chain's looks that find blocks, and of those made while a transfer waits, one in so many asks up to where it is final. */
 const ASK_EVERY = 5;
 
-/** Whether to ask, with the next blocks, up to where the chain is final. */
+export type FinalityQuestion = {
+  /** Whether to ask together with new blocks. */
+  asksFinality: boolean;
+  /** Whether to ask when there are none. */
+  asksFinalityAtTip: boolean;
+  /** Whether a transfer waits for it. */
+  isAwaited: boolean;
+};
+
+/** Whether to ask, with the next look, up to where the chain is final. */
 export function createFinalityQuestion(
   { pool, network }: Pick<Term, 'pool' | 'network'>,
   { chain, heights }: Position,
   isSteady: () => boolean,
 ) {
-  let readings = ASK_EVERY;
+  let looks = ASK_EVERY;
   return {
-    async isDue(): Promise<boolean> {
-      if (!isSteady() || readings + 1 >= ASK_EVERY) return true;
-      // Any number of blocks may come at once, and none after them.
+    async next(): Promise<FinalityQuestion> {
       const through = chain.tip().number;
-      return isFinalityAwaited(pool, network, { after: heights().finalized, through });
+      const isAwaited = await isFinalityAwaited(pool, network, { after: heights().finalized, through });
+      // Where only large transfers wait for it, they wait for minutes.
+      const isTurn = looks + 1 >= ASK_EVERY || (isAwaited && network.finality === 'finalized');
+      return { asksFinality: isTurn || !isSteady(), asksFinalityAtTip: isTurn && isAwaited, isAwaited };
     },
-    /** Blocks have been read, with that question or without. */
-    onRead(wasAsked: boolean): void {
-      readings = wasAsked ? 0 : readings + 1;
+    onLook({ asksFinality, asksFinalityAtTip, isAwaited }: FinalityQuestion, foundBlocks: boolean): void {
+      const wasAsked = foundBlocks ? asksFinality : asksFinalityAtTip;
+      if (wasAsked) looks = 0;
+      else if (foundBlocks || isAwaited) looks += 1;
     },
   };
 }

@@ -52,12 +52,14 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     position.set({ ...position.heights(), head: result.head });
     if (result.kind === 'needs_catch_up') return 'more';
     if (result.kind === 'blocks') return storeBlocks(result);
+    if (result.kind === 'no_new_blocks' && (result.finalized?.height ?? -1) > position.heights().finalized)
+      return storeBlocks({ ...result, kind: 'blocks', blocksToStore: [], transfers: [], deprecation: null });
     return result.kind === 'fork' ? forks.handle(result.fork) : 'at_head';
   }
 
   async function storeBlocks(result: BlocksRead): Promise<FollowResult> {
-    const tip = result.blocksToStore.at(-1);
-    if (tip === undefined) return 'at_head';
+    // Without a new block, finality alone has moved.
+    const tip = result.blocksToStore.at(-1) ?? chain.tip();
     const before = chain.tip().number;
     const heights = heightsAfter(term.network, position.heights(), chain, result, tip);
     const prune = Math.floor(tip.number / PRUNE_EVERY_BLOCKS) > Math.floor(before / PRUNE_EVERY_BLOCKS);
