@@ -8,19 +8,38 @@ import type { Language } from './languages.ts';
 import { payingFacts, qrChoice } from './paying.ts';
 import { checkoutState, icons, isOpen, type CheckoutState } from './state.ts';
 
+/** All that the page of a payment is made from. */
+export type PageInput = {
+  view: CheckoutPayment;
+  /** Of the networks file, which need not have the payment's own any more. */
+  networks: readonly Network[];
+  /** What the merchant calls the shop; null names nobody. */
+  shopName: string | null;
+};
+
 /**
- * The page of one payment: the fields of the public status, and the confirmations of a transfer that was seen.
- * @param network null when the networks file no longer has it. @throws Error when the payment waits for a transfer on it.
+ * The page of one payment: the fields of the public status, and what else a customer needs to pay it and to find out what became of it.
+ * @throws Error when the payment waits for a transfer on a network that is not configured any more.
  */
-export function paymentPage(view: CheckoutPayment, network: Network | null, choices: PageChoices): string {
+export function paymentPage({ view, networks, shopName }: PageInput, choices: PageChoices): string {
   const { payment } = view;
+  const network = networks.find(({ id }) => id === payment.network) ?? null;
   const { language } = choices;
   const state = checkoutState(view);
   if (state === 'waiting' && network === null)
     throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
   const main = paymentMain(view, state, network, choices);
-  return checkoutDocument(choices, titleOf(view, state, language), isOpen(state), main);
+  return checkoutDocument(
+    choices,
+    titleOf(view, state, language),
+    isOpen(state),
+    html`${shopHeader(shopName)} ${main}`,
+  );
 }
+
+/** The merchant's own words: they keep to their line and their direction. */
+const shopHeader = (shopName: string | null): Html | [] =>
+  shopName === null ? [] : html`<header class="shop"><bdi dir="auto">${shopName}</bdi></header>`;
 
 const titleOf = ({ payment }: CheckoutPayment, state: CheckoutState, language: Language): string =>
   `${language.texts[state].title} · ${formatAmount(language, payment.amount)} ${payment.currency}`;

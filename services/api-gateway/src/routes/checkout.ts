@@ -40,8 +40,7 @@ export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route
       try {
         const view = await views.checkoutPayment(pathParameter(request.params, 'public_token'));
         if (view === null) return page(404, notFoundPage(choices));
-        const network = networks.find(({ id }) => id === view.payment.network) ?? null;
-        return page(200, paymentPage(view, network, choices));
+        return page(200, paymentPage({ view, networks, shopName: null }, choices));
       } catch (error) {
         logger.warn({ error }, 'the checkout page could not be shown');
         return page(503, unavailablePage(choices), { 'retry-after': '5' });
