@@ -8,6 +8,7 @@ import { credentialsSection } from './sections/credentials.ts';
 import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
+import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
 import { hostileSection } from './sections/hostile.ts';
 import { idempotencySection } from './sections/idempotency.ts';
@@ -72,6 +73,7 @@ describe('the public contract', () => {
   foreignObjectsSection(contract);
   rateLimitsSection(contract);
   edgeLimitsSection(contract);
+  extensionsMoneySection(contract);
   hostileSection(contract);
   // Late, because it waits for the end of a window that began before everything else.
   windows.section();

@@ -178,6 +178,12 @@ export const rules = {
   // Versioning
   'versioning.path': 'The version is in the path: /api/v1/',
   'versioning.signature': 'Signatures carry the tag v1=',
+
+  // Beyond the interface document: money that pays nothing
+  'extensions.money.accept':
+    'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
+  'extensions.money.accept-refusals':
+    'Accepting: 409 for what cannot be accepted, 404 for another’s payment, 422 for no transfer',
 } as const satisfies Record<string, string>;
 
 export type RuleId = keyof typeof rules;

@@ -53,7 +53,7 @@ describe('docs/openapi.yaml', () => {
 
   test('has the operations that the gateway routes below /api/v1, and no other', () => {
     const documented = api.map(({ method, path }) => `${method} ${path}`);
-    expect(documented).toHaveLength(13);
+    expect(documented.length).toBeGreaterThan(12);
     expect(documented.sort()).toEqual(routesOfGateway());
   });
 

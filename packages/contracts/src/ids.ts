@@ -20,6 +20,13 @@ export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + 33 && text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(-32));
 }
 
+/**
+ * Reads a transaction's id as a person writes it: explorers show it with 0x, our own answers without.
+ * @returns 64 lowercase hex characters, or null for a text that is none.
+ */
+export const parseTransactionId = (text: string): string | null =>
+  /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1]?.toLowerCase() ?? null;
+
 /** A new credential: `qk` API key, `qr` rotation secret, `whsec` webhook signing key; 256 random bits in base64url. */
 export function newSecret(prefix: SecretPrefix): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;

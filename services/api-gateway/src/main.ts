@@ -14,6 +14,9 @@ const name = 'api-gateway';
 /** How long to wait for one lock; leaves time for the rest. */
 const LOCK_TIMEOUT_MS = 1_000;
 
+/** Longer than payments waits for chain-watcher's answer about a transfer, and within the time of the public request. */
+const ACCEPTANCE_TIMEOUT_MS = 7_500;
+
 await startService({
   name,
   readConfig,
@@ -25,6 +28,8 @@ await startService({
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const upstreams = {
       payments: client('payments', config.paymentsUrl),
+      // Its own circuit: nodes that are slow must not block what else is asked of payments.
+      acceptance: client('payments accept', config.paymentsUrl, ACCEPTANCE_TIMEOUT_MS),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     };
 

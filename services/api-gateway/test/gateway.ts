@@ -71,6 +71,7 @@ export async function testGateway(): Promise<TestGateway> {
       createServiceClient({ name, baseUrl, internalToken: INTERNAL_TOKEN, logger, metrics });
     const upstreams = {
       payments: client('payments', payments.url),
+      acceptance: client('payments accept', payments.url),
       webhooks: client('webhooks', webhooks.url),
     };
     lifecycle.onStop('clients', () => Object.values(upstreams).forEach((owner) => owner.close()));

@@ -22,6 +22,7 @@ import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
 import { createPaymentMessages } from './payment-messages.ts';
 import { anything, createQueries } from './queries/payments.ts';
+import { acceptTransferRoute } from './routes/accept-transfer.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
@@ -56,6 +57,7 @@ await startService({
     const watcher = config.chainWatcherUrl;
     const chain = createChain(client('chain-watcher', watcher));
     const verifier = client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS);
+    const merchantVerifier = client('chain-watcher accept', watcher, VERIFY_TIMEOUT_MS);
     const tipReader = createTipReader(client('chain-watcher tips', watcher, TIPS_TIMEOUT_MS));
 
     const transact: Transact = (run) => transaction(pool, run);
@@ -81,6 +83,12 @@ await startService({
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
+      acceptTransferRoute({
+        acceptance: { db: pool, verifier: merchantVerifier, messages, logger },
+        transact: transactAdmitted,
+        leastPercent: config.merchantAcceptMinPercent,
+        ...{ queries, publicBaseUrl, progress },
+      }),
       listPaymentsRoute(queries, publicBaseUrl, progress),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),

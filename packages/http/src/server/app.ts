@@ -78,9 +78,10 @@ export function createApp({
 
 /** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
 function mount(app: Express, routes: readonly Route[]): void {
-  for (const { method, path, handle } of routes) {
+  for (const { method, path, handle, publicTimeoutMs } of routes) {
     app[methodNames[method]](path, async (request: Request, response: Response) => {
       response.locals.route = path;
+      if (publicTimeoutMs !== undefined) restartPublicCaller(request, response, publicTimeoutMs);
       sendReply(response, await handle(toRouteRequest(request, response)));
     });
   }

@@ -22,9 +22,12 @@ export function bindCaller(publicTimeoutMs: number) {
   };
 }
 
-/** A client that sends slowly gets the same time for its answer as any other. */
-export function restartPublicCaller(request: Request, response: Response): void {
-  if (!request.path.startsWith('/internal/')) (response.locals.caller as RequestCaller).restart();
+/**
+ * A client that sends slowly gets the same time for its answer as any other.
+ * @param timeoutMs of a route that takes another time than most.
+ */
+export function restartPublicCaller(request: Request, response: Response, timeoutMs?: number): void {
+  if (!request.path.startsWith('/internal/')) (response.locals.caller as RequestCaller).restart(timeoutMs);
 }
 
 function statedTimeoutMs({ headers }: Request): number {

@@ -28,7 +28,13 @@ export type RouteRequest = {
 export type Reply = { status: number; body?: unknown; headers?: Record<string, string> };
 
 /** One way in: `path` may hold `:parameters`. A GET route answers HEAD as well. */
-export type Route = { method: Method; path: string; handle: (request: RouteRequest) => Promise<Reply> | Reply };
+export type Route = {
+  method: Method;
+  path: string;
+  handle: (request: RouteRequest) => Promise<Reply> | Reply;
+  /** Within which a request from outside is answered, where that is not the time of all others. */
+  publicTimeoutMs?: number;
+};
 
 /** A parameter of the path, decoded. @throws Error when the route's path has none of this name, which would be our own mistake. */
 export function pathParameter(params: RouteRequest['params'], name: string): string {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { Acceptance, AcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
+import { parseTransactionId } from '@quittance/contracts/ids.ts';
 import { asks, authorOf, changes, count, idArgument, type ChangeOptions, type Ops } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
@@ -29,8 +30,8 @@ export function transferCommands(program: Command, { api, config }: Ops): void {
 
 /** Explorers write it with 0x, our own answers without. @returns 64 lowercase hexadecimal characters. */
 function transactionArgument(text: string): string {
-  const digits = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1];
-  if (digits !== undefined) return digits.toLowerCase();
+  const transactionId = parseTransactionId(text);
+  if (transactionId !== null) return transactionId;
   throw new InvalidArgumentError('expected 64 hexadecimal characters, with or without 0x before them.');
 }
 

@@ -16,16 +16,23 @@ const COMMIT_SHARE = 0.8;
 /**
  * Time runs from this call, by the monotonic clock, which goes on while the process is frozen.
  * @param timeoutMs how long the caller waits; Infinity where it does not say.
- * @returns the caller, and `restart` for one whose time begins later.
+ * @returns the caller, and `restart` for one whose time begins later, or who waits for another time than was thought.
  */
-export function createCaller(timeoutMs: number, hungUp: AbortSignal): Caller & { restart(): void } {
+export function createCaller(
+  initialTimeoutMs: number,
+  hungUp: AbortSignal,
+): Caller & { restart(timeoutMs?: number): void } {
+  let timeoutMs = initialTimeoutMs;
   let startedAt = performance.now();
   const elapsedMs = () => performance.now() - startedAt;
   return {
     remainingMs: () => timeoutMs - elapsedMs(),
     commitWithinMs: () => timeoutMs * COMMIT_SHARE - elapsedMs(),
     hungUp,
-    restart: () => (startedAt = performance.now()),
+    restart(newTimeoutMs = timeoutMs) {
+      timeoutMs = newTimeoutMs;
+      startedAt = performance.now();
+    },
   };
 }
 

@@ -18,6 +18,7 @@ import { docsRoutes } from './docs.ts';
 import { operatorRoutes } from './operator.ts';
 import { paymentRoutes } from './payments.ts';
 import { publicStatusRoutes } from './public-status.ts';
+import { transferRoutes } from './transfers.ts';
 import { webhookRoutes } from './webhook.ts';
 
 /** What the routes need, constructed in main.ts. */
@@ -54,6 +55,7 @@ export function createGatewayApp(parts: GatewayParts) {
     isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),
     routes: [
       ...paymentRoutes({ ...parts, admission, views }),
+      ...transferRoutes({ admission, ...parts.upstreams }),
       ...publicStatusRoutes({ admission, views }),
       ...accountRoutes({ ...parts, admission }),
       ...webhookRoutes({ ...parts, admission }),

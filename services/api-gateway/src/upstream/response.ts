@@ -7,6 +7,8 @@ import type { Reply } from '@quittance/http/server/route.ts';
 export type Upstreams = {
   payments: ServiceClient;
   webhooks: ServiceClient;
+  /** Of payments, with a deadline that leaves it time to have the chain asked. */
+  acceptance: ServiceClient;
 };
 
 /** Statuses that a merchant may see. Any other is a fault between our services. */

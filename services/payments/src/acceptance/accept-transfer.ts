@@ -33,13 +33,15 @@ export type AcceptanceRequest = {
   paymentId: string;
   event: Omit<TransferId, 'network'>;
   author: Author;
+  /** What this author may not accept although an operator could: a sentence that says why, or null. */
+  refusal?: (pair: Pair, concerned: string) => string | null;
 };
 
 /** A payment, and a transfer of the ledger that may be accepted for it. */
 export type Pair = { payment: PaymentRow; transfer: TransferRow };
 
 /**
- * Makes a transfer that pays nothing pay this payment, because an operator decides so. The chain is asked again, before and outside
+ * Makes a transfer that pays nothing pay this payment, because an operator or its merchant decides so. The chain is asked again, before and outside
  * the transaction: the stored ledger is not enough to override a rule. The payment is then PAID like any other, its messages carry
  * its own amount, and the decision is stored beside it. Repeating it changes nothing and answers the same.
  * @throws HttpError 404 for an unknown payment or transfer, 409 with a sentence when it cannot be accepted.
@@ -51,11 +53,11 @@ export async function acceptTransfer(context: AcceptanceContext, request: Accept
   const accepted = await findAcceptanceFor(db, pair);
   if (accepted !== null) return accepted;
   // Decided again under locks; here it saves the question to the chain, and the transaction.
-  refuse(refusalReason(pair.payment, pair.transfer, await findMerchantConcerned(db, pair.transfer)));
+  await requireAcceptable(db, pair, request);
   const { network, transaction_id, transaction_event_index } = pair.transfer;
   const finding = await verifier.call(VerifyTransfer, { body: { network, transaction_id, transaction_event_index } });
   requireProof(pair.transfer, finding);
-  return transact((tx) => acceptLocked({ ...context, tx }, pair, finding, request.author));
+  return transact((tx) => acceptLocked({ ...context, tx }, pair, finding, request));
 }
 
 /** @throws HttpError 404 naming what is missing. */
@@ -77,7 +79,7 @@ async function acceptLocked(
   context: LockedContext,
   { payment: { payment_id: paymentId, network, recipient }, transfer: id }: Pair,
   finding: Finding,
-  author: Author,
+  request: AcceptanceRequest,
 ): Promise<AcceptanceRow> {
   const { tx } = context;
   await lockWallet(tx, network, recipient);
@@ -88,10 +90,15 @@ async function acceptLocked(
   const pair = { payment, transfer };
   const accepted = await findAcceptanceFor(tx, pair);
   if (accepted !== null) return accepted;
-  refuse(refusalReason(payment, transfer, await findMerchantConcerned(tx, transfer)));
+  await requireAcceptable(tx, pair, request);
   const proof = requireProof(transfer, finding);
   await pay(context, payment, transfer);
-  await insertAcceptance(tx, { ...pair, proof, unmatchedReason: unmatchedReasonFor(payment, transfer), author });
+  await insertAcceptance(tx, {
+    ...pair,
+    proof,
+    unmatchedReason: unmatchedReasonFor(payment, transfer),
+    author: request.author,
+  });
   const written = await findAcceptance(tx, transfer);
   if (written === null) throw new Error(`the acceptance of transfer ${id.transaction_id} was not written`);
   logAccepted(context, written);
@@ -104,8 +111,12 @@ async function findAcceptanceFor(db: Queryable, { payment, transfer }: Pair): Pr
   return acceptance?.payment_id === payment.payment_id ? acceptance : null;
 }
 
-function refuse(refusal: string | null): void {
-  if (refusal !== null) throw new HttpError(409, refusal);
+/** @throws HttpError 409 with a sentence. */
+async function requireAcceptable(db: Queryable, pair: Pair, { refusal }: AcceptanceRequest): Promise<void> {
+  const concerned = await findMerchantConcerned(db, pair.transfer);
+  // What is refused to this author comes first: the other sentences may name payments that are none of the author's business.
+  const reason = refusal?.(pair, concerned) ?? refusalReason(pair.payment, pair.transfer, concerned);
+  if (reason !== null) throw new HttpError(409, reason);
 }
 
 function requireProof(transfer: TransferRow, finding: Finding): ChainProof {
@@ -120,7 +131,7 @@ function logAccepted({ tx, logger }: LockedContext, acceptance: AcceptanceRow): 
   tx.afterCommit(() =>
     logger.warn(
       { payment_id, network, transaction_id, transaction_event_index, unmatched_reason, actor },
-      'an operator accepted a transfer as payment',
+      'a transfer that pays nothing was accepted as payment',
     ),
   );
 }

@@ -1,5 +1,5 @@
 import { defineCall, json, object } from '../../call.ts';
-import type { PaymentStatus, UnmatchedReason } from '../../payment.ts';
+import type { Payment, PaymentStatus, UnmatchedReason } from '../../payment.ts';
 import { transferIdSchemas, type TransferId } from '../chain-watcher/transfers.ts';
 
 type Pair = TransferId & {
@@ -45,3 +45,15 @@ export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id
   authored: true,
   body: object<Omit<TransferId, 'network'>>(transferIdSchemas),
 });
+
+/**
+ * The same on the word of the payment's merchant, for a transfer that is confirmed and carries at least the deployment's least share of the
+ * amount. 404 for another merchant's payment, 409 with a sentence for a transfer that cannot be accepted, 503 when no endpoint of the network
+ * answers.
+ */
+export const AcceptTransferAsMerchant = defineCall(
+  'payments',
+  'POST /merchants/:merchant_id/payments/:payment_id/accept-transfer',
+  json<Payment>(),
+  { body: object<Omit<TransferId, 'network'>>(transferIdSchemas), idempotent: true },
+);

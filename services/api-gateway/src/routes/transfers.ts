@@ -1,0 +1,42 @@
+import { AcceptTransferAsMerchant } from '@quittance/contracts/http/payments/acceptance.ts';
+import { isId } from '@quittance/contracts/ids.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
+import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import type { Admission } from '../admission/admission.ts';
+import { merchantRoute } from '../admission/merchant-route.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
+import { paymentNotFound } from '../responses/errors.ts';
+import { forward } from '../upstream/response.ts';
+import { readTransferId } from '../validation/transfer.ts';
+
+/** The nodes of a network are asked, one after the other where the first does not answer. */
+const ACCEPTANCE_TIMEOUT_MS = 8_000;
+
+/** Money that pays nothing by itself: where it is, and making it pay a payment. */
+export const transferRoutes = ({
+  admission,
+  acceptance,
+}: {
+  admission: Admission;
+  /** Of payments, with a deadline that leaves it time to have the chain asked. */
+  acceptance: ServiceClient;
+}): Route[] => [
+  {
+    publicTimeoutMs: ACCEPTANCE_TIMEOUT_MS,
+    ...merchantRoute(admission, 'POST /api/v1/payments/:payment_id/accept-transfer', {
+      limit: rateLimits.cancellation,
+      read: async (request) => ({ paymentId: readPaymentId(request), event: await readTransferId(request) }),
+      handle: async ({ merchant, input: { paymentId, event } }) => {
+        if (paymentId === null) throw paymentNotFound();
+        const params = { ...merchant, payment_id: paymentId };
+        return forward(await acceptance.send(AcceptTransferAsMerchant, { params, body: event }));
+      },
+    }),
+  },
+];
+
+/** @returns null for a malformed id, which is answered and counted like an unknown one. */
+function readPaymentId({ params }: RouteRequest): string | null {
+  const paymentId = pathParameter(params, 'payment_id');
+  return isId('pay', paymentId) ? paymentId : null;
+}

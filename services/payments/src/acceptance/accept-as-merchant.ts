@@ -1,0 +1,42 @@
+import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { findPayment } from '../store/payment.ts';
+import { findTransfer, type TransferId } from '../store/transfer.ts';
+import { type AcceptanceContext, acceptTransfer, type Pair } from './accept-transfer.ts';
+
+/** As the audit of webhooks names a merchant that did something itself. */
+const author = { actor: 'merchant', reason: 'accepted through the API' };
+
+/**
+ * As acceptTransfer(), because the payment's merchant decides so. An operator may accept anything; a merchant's word is worth as much as its
+ * API key is safe, so the transfer must be confirmed and carry most of the amount.
+ * @param leastPercent of the payment's amount.
+ * @throws HttpError 404 for a payment that is not this merchant's, 409 with a sentence that names nobody else's payment.
+ * @throws ServiceUnavailable when the chain could not be asked.
+ */
+export async function acceptAsMerchant(
+  context: AcceptanceContext,
+  { merchantId, paymentId, event }: { merchantId: string; paymentId: string; event: Omit<TransferId, 'network'> },
+  leastPercent: number,
+): Promise<void> {
+  const payment = await findPayment(context.db, paymentId);
+  if (payment?.merchant_id !== merchantId) throw new HttpError(404, 'Payment not found');
+  const transfer = await findTransfer(context.db, { network: payment.network, ...event });
+  if (transfer === null) throw new HttpError(409, 'No such transfer is known on the network of this payment');
+  const refusal = (pair: Pair, concerned: string) => merchantRefusal(pair, concerned, leastPercent);
+  await acceptTransfer(context, { paymentId, event, author, refusal });
+}
+
+/** @returns why a merchant may not accept this transfer, whatever an operator could; null where nothing speaks against it. */
+function merchantRefusal({ payment, transfer }: Pair, concerned: string, leastPercent: number): string | null {
+  if (transfer.payment_id !== null && transfer.payment_id !== payment.payment_id)
+    return 'This transfer pays another payment';
+  if (concerned !== payment.merchant_id) return 'This transfer is not meant for this payment';
+  const expected = toTokenUnits(payment.amount_units, transfer.decimals);
+  if (BigInt(transfer.amount_units) * 100n < expected * BigInt(leastPercent)) {
+    const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
+    return `This transfer carries ${amount} USDT, less than ${leastPercent} % of the amount: only an operator can accept it`;
+  }
+  // The chain is asked only about what has come so far: whoever tries again and again until then would have it asked each time.
+  return transfer.phase === 'seen' ? 'This transfer is not final yet' : null;
+}
