@@ -7,6 +7,7 @@ import { rawClient, startServer, type TestServer } from './server-fixture.ts';
 
 const internalToken = 't'.repeat(32);
 const PUBLIC_TIMEOUT_MS = 100_000;
+const LONG_TIMEOUT_MS = 9_000_000;
 let server: TestServer;
 let callers: (Caller | null)[] = [];
 const answered: PromiseWithResolvers<void> = Promise.withResolvers();
@@ -22,6 +23,7 @@ beforeAll(async () => {
     routes: [
       { method: 'GET', path: '/internal/v1/thing', handle },
       { method: 'GET', path: '/thing', handle },
+      { method: 'GET', path: '/long', publicTimeoutMs: LONG_TIMEOUT_MS, handle },
       {
         method: 'GET',
         path: '/slow',
@@ -68,6 +70,12 @@ test.each(['', '0x10', '-1', '1e3', '12345678'])(
 test('a request from outside has the time that every such request has, whatever it says', async () => {
   const caller = await callerOf('/thing', { 'x-timeout-ms': '9000000' });
   expect(caller.remainingMs()).toBeLessThanOrEqual(PUBLIC_TIMEOUT_MS);
+});
+
+test('a request from outside has the time of its route where that says another', async () => {
+  const caller = await callerOf('/long');
+  expect(caller.remainingMs()).toBeGreaterThan(PUBLIC_TIMEOUT_MS);
+  expect(caller.remainingMs()).toBeLessThanOrEqual(LONG_TIMEOUT_MS);
 });
 
 test('a caller that closes its connection has hung up, and one that got its answer has not', async () => {
