@@ -1,5 +1,32 @@
-/** What a merchant reads of its endpoint; the signing key is never part of it. */
-export type WebhookSettings = { url: string; key_id: string; created_at: string; updated_at: string };
+/** What a merchant can choose to be told: that payments reached a status, or that money came which pays nothing. */
+export const webhookChoices = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'] as const;
+export type WebhookChoice = (typeof webhookChoices)[number];
+
+/** JSON Schema of a merchant's choice: at least one, without repeats. */
+export const webhookChoiceSchema = {
+  type: 'array',
+  items: { enum: webhookChoices },
+  minItems: 1,
+  uniqueItems: true,
+} as const;
+
+/** What a merchant reads of its endpoint; the signing key is never part of it. `events`: see webhookChoices. */
+export type WebhookSettings = {
+  url: string;
+  key_id: string;
+  events: WebhookChoice[];
+  created_at: string;
+  updated_at: string;
+};
+
+/** The types of events other than PAID, and what a merchant chooses to get them. */
+export const noticeTypes = {
+  'payment.checking': 'CHECKING',
+  'payment.expired': 'EXPIRED',
+  'payment.cancelled': 'CANCELLED',
+  'transfer.unmatched': 'TRANSFER_UNMATCHED',
+} as const satisfies Record<string, WebhookChoice>;
+export type NoticeType = keyof typeof noticeTypes;
 
 /** Why an attempt failed, in words a merchant can act on. */
 export const errorCategories = [
@@ -25,7 +52,10 @@ export type DeliveryStatus = 'pending' | 'delivered' | 'failed';
 
 export type DeliveryRecord = {
   event_id: string;
-  payment_id: string;
+  /** Null for a transfer that fits no payment. */
+  payment_id: string | null;
+  /** Null for PAID. */
+  event_type: NoticeType | null;
   status: DeliveryStatus;
   /** Attempts of the current cycle that ended, from 0. */
   attempts: number;

@@ -38,11 +38,11 @@ export async function readAudit(api: Api, merchantId: string, before: string | u
       before: found,
       after,
     })),
-    (answers.webhooks?.entries ?? []).map(({ event_id, ...entry }) => ({
+    (answers.webhooks?.entries ?? []).map(({ event_id, events, ...entry }) => ({
       ...entry,
       service: 'webhook-dispatcher' as const,
       before: null,
-      after: event_id === null ? null : { event_id },
+      after: event_id !== null ? { event_id } : events.length > 0 ? { events } : null,
     })),
     entriesOf('payments', answers.payments),
   ];

@@ -9,7 +9,15 @@ const key = `whk_${'d'.repeat(32)}`;
 const time = (minute: number): string => `2026-11-21T20:${String(minute).padStart(2, '0')}:00.000Z`;
 
 const lane = {
-  ...{ merchant_id: merchant, host: 'shop.example', due: 12, oldest_due_at: time(1), held: false, failures: 64 },
+  ...{
+    merchant_id: merchant,
+    events: 'paid',
+    host: 'shop.example',
+    due: 12,
+    oldest_due_at: time(1),
+    held: false,
+    failures: 64,
+  },
   ...{ failing_since: time(2), error_category: 'connect_refused', circuit_state: 'open', open_until: time(9) },
   ...{ times_opened: 4, recovery_limit: null, put_off_until: time(9) },
 };
@@ -17,6 +25,7 @@ const pending = {
   ...{
     event_id: event,
     payment_id: payment,
+    event_type: null,
     merchant_id: merchant,
     status: 'pending',
     attempts: 2,
@@ -49,6 +58,7 @@ describe('webhook show', () => {
     const shown = await runOps(['webhook', 'show', event], services.env);
     expect(shown).toEqual({ code: 0, stderr: '', stdout: expect.any(String) });
     expect(shown.stdout).toBe(`event          ${event}
+type           PAID
 payment        ${payment}
 merchant       ${merchant}
 created        2026-11-21 20:00:00Z
@@ -119,11 +129,12 @@ describe('webhook lanes', () => {
       { ...closed, host: null, due: 1000, times_opened: 1 },
       { ...closed, failures: 0, failing_since: null, error_category: null, times_opened: 0 },
       { ...lane, circuit_state: 'half_open' },
+      { ...closed, events: 'notices', put_off_until: time(6) },
     ];
     await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body: { lanes, total: 107 } }) });
     const shown = await runOps(['webhook', 'lanes'], services.env);
-    expect(shown).toMatchObject({ code: 0, stderr: '6 of 107.\n' });
-    const rows = shown.stdout.split('\n').slice(1, 7);
+    expect(shown).toMatchObject({ code: 0, stderr: '7 of 107.\n' });
+    const rows = shown.stdout.split('\n').slice(1, 8);
     const states = [
       'circuit open until 2026-11-21 20:09:00Z',
       'host cannot be reached; next attempt 2026-11-21 20:06:00Z',
@@ -133,6 +144,7 @@ describe('webhook lanes', () => {
       'no endpoint yet',
       'circuit closed',
       'circuit half-open: a probe is in flight',
+      'PAID events go first, or host cannot be reached; next attempt 2026-11-21 20:06:00Z',
     ];
     for (const [at, state] of [...states, ...others].entries()) expect(rows[at]).toContain(`  ${state}  `);
     expect(rows[0]).toMatch(/ 12 .*64 {2}2026-11-21 20:02:00Z {2}connect_refused {2}4 times$/);

@@ -8,6 +8,7 @@ import { createGatewayApp } from './routes/app.ts';
 import { readConfig } from './config.ts';
 import { sweepWindowsLoop } from './loops/sweep-windows.ts';
 import { schema } from './migrations.ts';
+import { TEST_CALL_TIMEOUT_MS } from './routes/webhook.ts';
 
 const name = 'api-gateway';
 
@@ -31,6 +32,7 @@ await startService({
       // Its own circuit: nodes that are slow must not block what else is asked of payments.
       acceptance: client('payments accept', config.paymentsUrl, ACCEPTANCE_TIMEOUT_MS),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
+      webhookTests: client('webhook-dispatcher tests', config.webhookDispatcherUrl, TEST_CALL_TIMEOUT_MS),
     };
 
     const sweep = sweepWindowsLoop({ db: pool, logger, metrics });

@@ -73,6 +73,7 @@ export async function testGateway(): Promise<TestGateway> {
       payments: client('payments', payments.url),
       acceptance: client('payments accept', payments.url),
       webhooks: client('webhooks', webhooks.url),
+      webhookTests: client('webhooks tests', webhooks.url),
     };
     lifecycle.onStop('clients', () => Object.values(upstreams).forEach((owner) => owner.close()));
     const app = createGatewayApp({

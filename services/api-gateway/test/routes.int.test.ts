@@ -226,8 +226,9 @@ test('limits are those of payments, and the previous authenticated request last'
 
 describe('webhook settings', () => {
   test('are the dispatcher’s to keep: each call goes to its own route and comes back unchanged', async () => {
-    const settings = '{"url":"https://shop.example/","key_id":"whk_1"}';
-    gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 200, body: settings });
+    const settings = '{"url":"https://shop.example/","key_id":"whk_1","events":["PAID"]}';
+    const saved = { ...(JSON.parse(settings) as object), version: 7 };
+    gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 200, body: saved });
     gateway.webhooks.answers.set(`GET ${own('/webhook')}`, { status: 404, body: '{"detail":"No webhook"}' });
     gateway.webhooks.answers.set(`POST ${own('/webhook/rotate-key')}`, {
       status: 409,
@@ -245,10 +246,23 @@ describe('webhook settings', () => {
     await expect(ask('POST', '/merchant/webhook/rotate-key')).resolves.toMatchObject({ status: 409 });
   });
 
+  test('are tested by the dispatcher, whose answer comes back unchanged, also that there are none', async () => {
+    const body = '{"event_id":"evt_1","delivered":true}';
+    gateway.webhooks.answers.set(`POST ${own('/webhook/test')}`, { status: 200, body });
+    await expect(ask('POST', '/merchant/webhook/test')).resolves.toMatchObject({ status: 200, text: body });
+    gateway.webhooks.answers.set(`POST ${own('/webhook/test')}`, { status: 409, body: '{"detail":"No webhook"}' });
+    await expect(ask('POST', '/merchant/webhook/test')).resolves.toMatchObject({ status: 409 });
+  });
+
   test.each([
     [['uri', 'url'], { uri: 'https://shop.example/' }],
     [['url'], { url: 'http://shop.example/' }],
     [['url'], { url: 'https://10.0.0.1/' }],
+    [['events'], { url: 'https://shop.example/', events: [] }],
+    [['events'], { url: 'https://shop.example/', events: ['PAID', 'PAID'] }],
+    [['events'], { url: 'https://shop.example/', events: ['paid'] }],
+    [['events'], { url: 'https://shop.example/', events: null }],
+    [['events', 'url'], { events: 'PAID' }],
   ])('with %j wrong are 422, count nothing and reach no service', async (fields, body) => {
     const answer = await ask('PUT', '/merchant/webhook', body);
     expect([answer.status, (answer.json()['detail'] as { field: string }[]).map(({ field }) => field).sort()]).toEqual([

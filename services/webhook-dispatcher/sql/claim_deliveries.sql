@@ -4,6 +4,8 @@
 -- As a function the statements are one round trip and are planned once; each statement still sees what was committed before it. A plan
 -- that was made while the tables were empty is kept when they are full, so no plan may scan a whole table.
 --
+-- A lane for notices is put off while PAID events of its merchant are due, and may have half of what another lane may.
+--
 -- paces        which lanes may be claimed, in the order in which they share max_deliveries: [{"pace": "quick", "lanes": 64, "limit": 8,
 --              "most": 8}], at most that many lanes of each pace, at most `limit` attempts of a lane in flight, and at most `most` of
 --              them by this claim. A pace that is left out is not looked at, however many of its lanes are due.
@@ -60,23 +62,29 @@ begin
     into lane_ids, lane_rooms, lane_pauses, more_lanes
     from (
       select locked.*, count(*) over (partition by locked.host)::int as sharing,
-             row_number() over (partition by locked.host order by p.place, locked.next_due_at) as nth_of_host,
+             row_number() over (partition by locked.host order by p.place, locked.is_for_notices, locked.next_due_at) as nth_of_host,
              count(*) over (partition by p.place) = p.lanes as has_more
         from rows from (jsonb_to_recordset(paces) as (pace text, lanes integer, "limit" integer, most integer)) with ordinality
                as p(pace, lanes, lane_limit, most, place)
        cross join lateral (
-          select l.merchant_id, l.next_due_at, e.host, least(free.room, p.most) as room, limits.host_room, limits.pause
+          select l.merchant_id, l.next_due_at, e.host, least(free.room, p.most) as room, limits.host_room, limits.pause,
+                 l.notices_of is not null as is_for_notices
             from lane l
-            join endpoint e on e.merchant_id = l.merchant_id
+            join endpoint e on e.merchant_id = coalesce(l.notices_of, l.merchant_id)
            cross join lateral (
-             select case l.circuit_state when 'closed' then p.lane_limit
-                                         when 'recovering' then least(p.lane_limit, l.recovery_limit) else 1 end
+             select case l.circuit_state when 'closed' then lane.most
+                                         when 'recovering' then least(lane.most, l.recovery_limit) else 1 end
                       - coalesce((in_flight -> l.merchant_id)::integer, 0) as room
+               from (select case when l.notices_of is null then p.lane_limit else (p.lane_limit + 1) / 2 end as most) lane
            ) free
            cross join lateral (select host_limits -> e.host as host) state
            cross join lateral (
              select coalesce((state.host -> 'room')::integer, host_limit) as host_room,
-                    coalesce((state.host -> 'pause_seconds')::double precision, 0) as pause
+                    greatest((state.host -> 'pause_seconds')::double precision,
+                             case when l.notices_of is not null and exists (
+                               select from delivery d
+                                where d.merchant_id = l.notices_of and d.status = 'pending' and d.next_attempt_at <= now()
+                             ) then 1 else 0 end) as pause
            ) limits
            where l.pace = p.pace and l.next_due_at <= now() and not l.held and free.room > 0
              -- Another process may reach the host, so it gets the first chance to claim what is due before this one puts it off.
@@ -85,7 +93,7 @@ begin
            limit p.lanes
              for update of l skip locked
         ) locked
-       order by p.place, locked.next_due_at
+       order by p.place, locked.is_for_notices, locked.next_due_at
     ) due
    where due.pause > 0 or due.nth_of_host <= due.host_room;
   if lane_ids is null then
@@ -158,10 +166,10 @@ begin
   return next;
   return query
     with targets as materialized (
-      select endpoint.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id, lane.pace
+      select lane.merchant_id, endpoint.url, endpoint.host, k.key_id, k.secret_encrypted, k.encryption_key_id, lane.pace
         from (select distinct t.merchant_id from unnest(leased_merchants) as t(merchant_id)) m
         join lane on lane.merchant_id = m.merchant_id
-        join endpoint on endpoint.merchant_id = m.merchant_id
+        join endpoint on endpoint.merchant_id = coalesce(lane.notices_of, lane.merchant_id)
         join signing_key k on k.key_id = endpoint.active_key_id
     )
     select null::boolean, null::timestamptz, c.event_id, c.merchant_id, c.cycle, c.attempts, c.lapsed,

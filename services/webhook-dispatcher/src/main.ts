@@ -11,6 +11,7 @@ import { createConnector, dialPublic } from './sending/dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
 import { paymentPaid } from './handlers/payment-paid.ts';
 import { createKeyVault } from './endpoints/key-vault.ts';
+import { createTestSender } from './endpoints/test-event.ts';
 import { localReceiver } from './sending/local-receiver.ts';
 import { startDeliverLoop } from './loops/deliver.ts';
 import { startGiveUpLoop } from './loops/give-up.ts';
@@ -29,6 +30,9 @@ import { createSender } from './sending/sender.ts';
 import { countForeignKeys } from './store/signing-key.ts';
 
 const name = 'webhook-dispatcher';
+
+/** Tests of endpoints that one host gets at once from this process. */
+const TESTS_PER_HOST = 4;
 
 await startService({
   name,
@@ -54,6 +58,11 @@ await startService({
       'sender',
       createSender({ connector, clock: systemClock, connectionsPerHost: limits.host }),
     );
+    const testSender = lifecycle.closing(
+      'test-sender',
+      createSender({ connector, clock: systemClock, connectionsPerHost: TESTS_PER_HOST }),
+    );
+    const sendTest = createTestSender({ sender: testSender, vault });
     const pressure = lifecycle.closing('pressure', createBackPressure({ clock: systemClock, logger, metrics }));
     const { stopping } = lifecycle;
     const common = { pool, vault, retryDelaysSeconds, logger, metrics };
@@ -74,7 +83,7 @@ await startService({
       metrics,
       lifecycle,
       routes: [
-        ...endpointRoutes({ pool, outbox, vault, resolve }),
+        ...endpointRoutes({ pool, outbox, vault, resolve, sendTest }),
         ...eventRoutes({ pool, queries, wake }),
         ...operatorRoutes({ pool: operators, queries }),
       ],

@@ -1,9 +1,10 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { FAILED_EVENTS_MAX } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import type { DeliveryRecord, NoticeType } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { PrismaClient } from '../generated/client.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';
+import { lanesOf } from './store/lane.ts';
 
 /** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;
@@ -11,7 +12,7 @@ const MAX_RECORDS = 100;
 /** What a merchant reads of a delivery: never the URL, the body or a key. */
 const recordFields = {
   event_id: true,
-  event: { select: { payment_id: true } },
+  event: { select: { payment_id: true, notice_payment_id: true, event_type: true, merchant_id: true } },
   status: true,
   attempts: true,
   created_at: true,
@@ -22,7 +23,7 @@ const recordFields = {
 } as const;
 
 /** What an operator reads of it as well. */
-const operatorFields = { ...recordFields, merchant_id: true, cycle: true, interruptions: true } as const;
+const operatorFields = { ...recordFields, cycle: true, interruptions: true } as const;
 
 const attemptFields = {
   cycle: true,
@@ -35,7 +36,7 @@ const attemptFields = {
   remote_ip: true,
 } as const;
 
-const auditFields = { at: true, action: true, actor: true, reason: true, event_id: true } as const;
+const auditFields = { at: true, action: true, actor: true, reason: true, event_id: true, events: true } as const;
 
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = ReturnType<typeof createQueries>;
@@ -44,19 +45,23 @@ export type Queries = ReturnType<typeof createQueries>;
 export function createQueries(pool: Pool, schema: string) {
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
   return {
-    /** Newest first; empty for a payment without an event and for another merchant's payment alike. */
+    /** PAID first, then newest first; empty for a payment without an event and for another merchant's payment alike. */
     async deliveriesOf(merchantId: string, paymentId: string) {
-      const rows = await prisma.delivery.findMany({
-        where: { merchant_id: merchantId, event: { payment_id: paymentId } },
-        select: recordFields,
-        orderBy: { created_at: 'desc' },
-        take: MAX_RECORDS,
-      });
-      return rows.map(toRecord);
+      const [paid, notices] = await Promise.all(
+        [{ payment_id: paymentId }, { notice_payment_id: paymentId }].map((event) =>
+          prisma.delivery.findMany({
+            where: { event: { merchant_id: merchantId, ...event } },
+            select: recordFields,
+            orderBy: { created_at: 'desc' },
+            take: MAX_RECORDS,
+          }),
+        ),
+      );
+      return [...(paid ?? []), ...(notices ?? [])].slice(0, MAX_RECORDS).map(toMerchantRecord);
     },
     /** Oldest first, those after an event if one is given, and the number of all up to 100,000; of one merchant or of all. */
     async failedEvents({ merchantId, after }: { merchantId: string | null; after: string | null }) {
-      const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: merchantId }) };
+      const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: { in: lanesOf(merchantId) } }) };
       const rows = await prisma.delivery.findMany({
         where: { ...failed, ...(after !== null && { event_id: { gt: after } }) },
         select: operatorFields,
@@ -94,9 +99,28 @@ export function createQueries(pool: Pool, schema: string) {
   };
 }
 
-/** The table's checks hold the words of `status`, and only known categories are written. */
-function toRecord<R extends { event_id: string; event: { payment_id: string }; status: string }>(row: R) {
+type EventColumns = {
+  payment_id: string | null;
+  notice_payment_id: string | null;
+  event_type: string | null;
+  merchant_id: string;
+};
+
+/** Only known types and categories are written, and the table's checks hold the words of `status`. */
+function toRecord<R extends { event_id: string; event: EventColumns; status: string }>(row: R) {
   const { event_id, event, ...others } = row;
-  const record = withTextTimes({ event_id, payment_id: event.payment_id, ...others });
+  const { payment_id, notice_payment_id, event_type, merchant_id } = event;
+  const record = withTextTimes({
+    event_id,
+    payment_id: payment_id ?? notice_payment_id,
+    event_type: event_type as NoticeType | null,
+    merchant_id,
+    ...others,
+  });
   return record as typeof record & Pick<DeliveryRecord, 'status' | 'error_category'>;
+}
+
+function toMerchantRecord(row: Parameters<typeof toRecord>[0]): DeliveryRecord {
+  const { merchant_id: _merchantId, ...record } = toRecord(row);
+  return record as DeliveryRecord;
 }

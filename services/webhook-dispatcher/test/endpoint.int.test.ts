@@ -3,6 +3,7 @@ import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { urlTable } from './url-table.ts';
+import { status } from './receiver.ts';
 import { startWorld, type World } from './world.ts';
 
 let world: World;
@@ -20,9 +21,13 @@ describe('PUT webhook', () => {
   test('answers 200 with the signing key the first time, and without it afterwards', async () => {
     const merchantId = newId('mer');
     const first = await world.call('PUT', path(merchantId), { url });
-    expect(first).toEqual({ status: 200, body: { url, key_id: keyId, signing_key: signingKey } });
+    const events = ['PAID'];
+    expect(first).toEqual({ status: 200, body: { url, key_id: keyId, events, version: 1, signing_key: signingKey } });
     const second = await world.call('PUT', path(merchantId), { url: 'https://other.merchant.io/' });
-    expect(second).toEqual({ status: 200, body: { url: 'https://other.merchant.io/', key_id: first.body.key_id } });
+    expect(second).toEqual({
+      status: 200,
+      body: { url: 'https://other.merchant.io/', key_id: first.body.key_id, events, version: 2 },
+    });
   });
 
   test('answers exactly one of twenty concurrent first calls with the key, and all with the same key id', async () => {
@@ -47,13 +52,30 @@ describe('PUT webhook', () => {
     await eventually(() => expect(world.configured(merchants[0])).toHaveLength(1));
   });
 
+  test('keeps what the merchant chose to be told until it chooses something else, and says so each time', async () => {
+    const merchantId = newId('mer');
+    const chosen = ['PAID', 'TRANSFER_UNMATCHED'];
+    await world.call('PUT', path(merchantId), { url });
+    const put = (events?: string[]) => world.call('PUT', path(merchantId), { url, events });
+    expect(await put(chosen)).toMatchObject({ status: 200, body: { events: chosen } });
+    expect(await put()).toMatchObject({ status: 200, body: { events: chosen } });
+    expect(await world.call('GET', path(merchantId))).toMatchObject({ body: { events: chosen, version: 3 } });
+    expect(await put(['EXPIRED'])).toMatchObject({ status: 200, body: { events: ['EXPIRED'] } });
+    const { body } = await world.call('GET', `/merchants/${merchantId}/audit`);
+    const entries = (body as unknown as { entries: { events: string[] }[] }).entries;
+    expect(entries.map(({ events }) => events)).toEqual([['EXPIRED'], chosen, chosen, ['PAID']]);
+  });
+
   test.each([
     ['a private address', { url: 'https://10.0.0.1/' }, ['url']],
     ['plain HTTP', { url: 'http://hooks.merchant.io/' }, ['url']],
     ['a name that does not exist', { url: 'https://nobody.invalid/' }, ['url']],
     ['no URL', {}, ['url']],
     ['a URL that is no text', { url: 7 }, ['url']],
-    ['unknown fields', { url, secret: 'x', events: [] }, ['secret', 'events']],
+    ['unknown fields', { url, secret: 'x', event: [] }, ['secret', 'event']],
+    ['a choice of nothing', { url, events: [] }, ['events']],
+    ['a choice that repeats', { url, events: ['PAID', 'PAID'] }, ['events']],
+    ['a choice that is no list', { url, events: 'PAID' }, ['events']],
     ['malformed JSON', '{"url":', ['body']],
     ['a list', '[]', ['body']],
   ])('answers 422 naming the field for %s', async (_case, body, fields) => {
@@ -145,7 +167,7 @@ describe('GET webhook', () => {
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(await world.call('GET', path(merchantId))).toEqual({
       status: 200,
-      body: { url, key_id: body.key_id, created_at: time, updated_at: time },
+      body: { url, key_id: body.key_id, events: ['PAID'], version: 1, created_at: time, updated_at: time },
     });
   });
 });
@@ -175,6 +197,69 @@ describe('POST webhook/rotate-key', () => {
     );
     const current = await world.call('GET', path(merchantId));
     expect(rows).toEqual([{ key_id: current.body.key_id }]);
+  });
+});
+
+describe('POST webhook/test', () => {
+  const testOf = (merchantId: string) => world.call('POST', `${path(merchantId)}/test`);
+
+  test('answers 409 before the first PUT', async () => {
+    expect(await testOf(newId('mer'))).toEqual({ status: 409, body: { detail: 'Webhook is not configured' } });
+  });
+
+  test('makes one signed attempt, without a record, and says what came of it', async () => {
+    const merchant = await world.merchant();
+    world.receiver.answer(merchant.host, status(503), status(204));
+    const failed = await testOf(merchant.merchantId);
+    expect(failed).toEqual({
+      status: 200,
+      body: {
+        event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+        delivered: false,
+        http_status: 503,
+        error_category: 'http_5xx',
+        duration_ms: expect.any(Number),
+      },
+    });
+    expect(await testOf(merchant.merchantId)).toMatchObject({
+      body: { delivered: true, http_status: 204, error_category: null },
+    });
+    const [first, second, ...others] = world.receiver.received(merchant.host);
+    expect(others).toEqual([]);
+    const { event_id: eventId } = failed.body as unknown as { event_id: string };
+    expect(first?.body.toString()).toBe(
+      `{"event_id":"${eventId}","event_type":"test","payment_id":null,"status":"TEST","expected_amount":"0",` +
+        '"transaction_id":null,"transaction_event_index":null,"description":"Test event"}',
+    );
+    expect(first?.headers).toMatchObject({
+      'x-service-event-id': eventId,
+      'x-service-key-id': merchant.keyId,
+      'x-service-signature': expect.stringMatching(/^v1=[0-9a-f]{64}$/),
+    });
+    expect(second?.headers['x-service-event-id']).not.toBe(eventId);
+    expect((await world.pool.query('select from event where merchant_id = $1', [merchant.merchantId])).rowCount).toBe(
+      0,
+    );
+  });
+
+  test('that succeeds has an open circuit probed at once, and one that fails changes nothing', async () => {
+    const merchant = await world.merchant();
+    await world.pool.query(
+      `update lane set circuit_state = 'open', open_until = 'infinity', times_opened = 1 where merchant_id = $1`,
+      [merchant.merchantId],
+    );
+    const openUntil = async () =>
+      (
+        await world.pool.query<{ is_over: boolean }>(
+          `select open_until <= now() as is_over from lane where merchant_id = $1`,
+          [merchant.merchantId],
+        )
+      ).rows[0]?.is_over;
+    world.receiver.answer(merchant.host, status(500), status(200));
+    await testOf(merchant.merchantId);
+    expect(await openUntil()).toBe(false);
+    await testOf(merchant.merchantId);
+    expect(await openUntil()).toBe(true);
   });
 });
 

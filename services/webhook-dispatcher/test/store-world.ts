@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
+import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
@@ -10,6 +11,7 @@ import { paces, type Pace } from '../src/state.ts';
 import { claimDeliveries, type ClaimBounds, type Claimed } from '../src/store/claim.ts';
 import { saveEndpoint } from '../src/store/endpoint.ts';
 import { insertEvents } from '../src/store/event.ts';
+import { insertNotices, type NewNotice } from '../src/store/notice.ts';
 import type { Outcome } from '../src/store/settle.ts';
 
 export type StoreWorld = Awaited<ReturnType<typeof startStoreWorld>>;
@@ -80,11 +82,19 @@ export async function startStoreWorld({ connections = 10 } = {}) {
       return merchantId;
     },
 
-    async addEvent(merchantId: string): Promise<string> {
+    async addEvent(merchantId: string, paymentId = newId('pay')): Promise<string> {
       const eventId = newId('evt');
-      await transaction(pool, (tx) =>
-        insertEvents(tx, [{ eventId, merchantId, paymentId: newId('pay'), body: Buffer.from('{}') }]),
-      );
+      await transaction(pool, (tx) => insertEvents(tx, [{ eventId, merchantId, paymentId, body: Buffer.from('{}') }]));
+      return eventId;
+    },
+
+    /** A notice of a merchant who has chosen all types. */
+    async addNotice(merchantId: string, over: Partial<NewNotice> = {}): Promise<string> {
+      const eventId = newId('evt');
+      const paymentId = newId('pay');
+      const notice = { type: 'payment.expired', paymentId, occurrence: eventId, body: Buffer.from('{}') } as const;
+      await pool.query('update endpoint set events = $2 where merchant_id = $1', [merchantId, webhookChoices]);
+      await transaction(pool, (tx) => insertNotices(tx, [{ eventId, merchantId, ...notice, ...over }]));
       return eventId;
     },
 

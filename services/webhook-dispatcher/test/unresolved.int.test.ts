@@ -34,7 +34,8 @@ async function put(resolve: Resolve): Promise<unknown> {
     wake: () => undefined,
     close: async () => undefined,
   };
-  const routes = endpointRoutes({ pool, outbox, vault: createKeyVault(randomBytes(32)), resolve });
+  const vault = createKeyVault(randomBytes(32));
+  const routes = endpointRoutes({ pool, outbox, vault, resolve, sendTest: nothing });
   const request = {
     params: { merchant_id: newId('mer') },
     headers: { 'content-type': 'application/json' },

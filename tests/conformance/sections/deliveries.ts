@@ -70,6 +70,7 @@ export function deliveriesSection(contract: Contract): void {
           expect(record).toEqual({
             event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
             payment_id: failing.payment.payment_id,
+            event_type: null,
             status: 'pending',
             attempts: 1,
             created_at: expect.stringMatching(UTC_TIMESTAMP),
@@ -186,6 +187,7 @@ export function deliveriesSection(contract: Contract): void {
             {
               event_id: webhook!.body.event_id,
               payment_id: payment.payment_id,
+              event_type: null,
               status: 'delivered',
               attempts: 1,
               created_at: expect.stringMatching(UTC_TIMESTAMP),

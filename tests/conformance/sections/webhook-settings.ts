@@ -52,6 +52,7 @@ export function webhookSettingsSection(contract: Contract): void {
           expect(first).toEqual({
             url,
             key_id: expect.stringMatching(KEY_ID),
+            events: ['PAID'],
             signing_key: expect.stringMatching(SIGNING_KEY),
           });
         },
@@ -65,17 +66,20 @@ export function webhookSettingsSection(contract: Contract): void {
           expect(before.json()).toEqual({
             url,
             key_id: first.key_id,
+            events: ['PAID'],
             created_at: expect.stringMatching(UTC_TIMESTAMP),
             updated_at: expect.stringMatching(UTC_TIMESTAMP),
           });
           const next = `https://${merchant.host}/elsewhere`;
           const answer = await put(merchant, { url: next });
-          expect([answer.status, answer.json<Shown>()]).toEqual([200, { url: next, key_id: first.key_id }]);
+          expect([answer.status, answer.json<Shown>()]).toMatchObject([200, { url: next, key_id: first.key_id }]);
+          expect(answer.text).not.toContain('signing_key');
           const after = await read(merchant);
           const { created_at: createdAt, updated_at: updatedAt } = before.json<WebhookSettings>();
           expect(after).toEqual({
             url: next,
             key_id: first.key_id,
+            events: ['PAID'],
             created_at: createdAt,
             updated_at: expect.any(String),
           });
@@ -109,7 +113,7 @@ export function webhookSettingsSection(contract: Contract): void {
             updated_at: expect.stringMatching(UTC_TIMESTAMP),
           });
           const again = await put(merchant, { url: before.url });
-          expect(again.json()).toEqual({ url: before.url, key_id: rotated.key_id });
+          expect(again.json()).toEqual({ url: before.url, key_id: rotated.key_id, events: ['PAID'] });
         },
       );
 

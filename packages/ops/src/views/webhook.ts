@@ -10,6 +10,7 @@ import type { Retried } from '../webhook-events.ts';
 export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
   `${record({
     event: event.event_id,
+    type: typeText(event),
     payment: event.payment_id,
     merchant: event.merchant_id,
     created: event.created_at,
@@ -24,6 +25,7 @@ export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
 export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
   table(lanes, {
     merchant: 'merchant_id',
+    events: 'events',
     host: 'host',
     due: (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`),
     'oldest since': 'oldest_due_at',
@@ -37,6 +39,7 @@ export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
 export const failedView = ({ events }: { events: readonly FailedEvent[] }): string =>
   table(events, {
     event: 'event_id',
+    type: typeText,
     merchant: 'merchant_id',
     payment: 'payment_id',
     'last attempt': 'last_attempt_at',
@@ -64,6 +67,8 @@ const attemptColumns: Columns<AttemptRecord> = {
   key: 'key_id',
 };
 
+const typeText = ({ event_type: type }: { event_type: string | null }): string => type ?? 'PAID';
+
 function statusText({ status, in_flight, next_attempt_at, delivered_at }: DescribedEvent['event']): string {
   if (status === 'delivered') return `delivered ${shortTime(delivered_at ?? '')}`;
   if (status === 'failed') return 'failed: no attempt is left until an operator or the merchant retries it';
@@ -78,7 +83,7 @@ function laneText(lane: Lane): string {
   return `${stateText(lane)}; ${waiting}`;
 }
 
-function stateText({ held, host, circuit_state, open_until, put_off_until, recovery_limit }: Lane): string {
+function stateText({ events, held, host, circuit_state, open_until, put_off_until, recovery_limit }: Lane): string {
   if (held) return 'held: the account is blocked';
   if (host === null) return 'no endpoint yet';
   switch (circuit_state) {
@@ -88,7 +93,10 @@ function stateText({ held, host, circuit_state, open_until, put_off_until, recov
       return 'circuit half-open: a probe is in flight';
     case 'recovering':
     case 'closed':
-      if (put_off_until !== null) return `host cannot be reached; next attempt ${shortTime(put_off_until)}`;
+      if (put_off_until !== null) {
+        const why = events === 'notices' ? 'PAID events go first, or host cannot be reached' : 'host cannot be reached';
+        return `${why}; next attempt ${shortTime(put_off_until)}`;
+      }
       return recovery_limit === null ? 'circuit closed' : `circuit recovering: ${recovery_limit} at a time`;
   }
 }

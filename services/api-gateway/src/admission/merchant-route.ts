@@ -16,7 +16,6 @@ export type Admitted<Input> = {
 
 /**
  * A route for merchants. The order of its refusals is 401, 413, 422, 429.
- * @param spec.publicTimeoutMs within which it is answered, where that is not the time of all others.
  * @param spec.read validates the request before anything is counted; throws HttpError 413 or 422.
  */
 export function merchantRoute<Input>(
@@ -24,19 +23,13 @@ export function merchantRoute<Input>(
   requestLine: `${'GET' | 'POST' | 'PUT'} /api/v1/${string}`,
   spec: {
     limit: RateLimit;
-    publicTimeoutMs?: number;
     read: (request: RouteRequest) => Promise<Input> | Input;
     handle: (admitted: Admitted<Input>) => Promise<Reply>;
   },
 ): Route {
   const [method, path] = requestLine.split(' ') as ['GET' | 'POST' | 'PUT', string];
-  const { limit, read, handle, publicTimeoutMs } = spec;
-  return {
-    method,
-    path,
-    ...(publicTimeoutMs !== undefined && { publicTimeoutMs }),
-    handle: async (request) => handle(await admit(admission, request, limit, read)),
-  };
+  const { limit, read, handle } = spec;
+  return { method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) };
 }
 
 /**

@@ -2,31 +2,39 @@ import {
   ConfigureWebhook,
   ReadWebhook,
   RotateWebhookKey,
+  TestWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { RetryEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
-import { pathParameter, type Route } from '@quittance/http/server/route.ts';
+import type { ServiceResponse } from '@quittance/http/client/request.ts';
+import { pathParameter, type Reply, type Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
 import { refuseLargeBody } from '../validation/body-limit.ts';
 import { eventNotFound } from '../responses/errors.ts';
-import { forward, type Upstreams } from '../upstream/response.ts';
+import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
+
+/** For the dispatcher: an attempt may take fifteen seconds. */
+export const TEST_CALL_TIMEOUT_MS = 17_000;
+const TEST_TIMEOUT_MS = TEST_CALL_TIMEOUT_MS + 1_000;
 
 /** A merchant's webhook endpoint, its signing key, and the manual retry of an event. */
 export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; upstreams: Upstreams }): Route[] => [
   merchantRoute(admission, 'PUT /api/v1/merchant/webhook', {
     limit: rateLimits.webhookSettings,
     read: readWebhookEndpoint,
-    handle: async ({ merchant, input }) =>
-      forward(await upstreams.webhooks.send(ConfigureWebhook, { params: merchant, body: input })),
+    handle: async ({ merchant, input }) => {
+      const answer = await upstreams.webhooks.send(ConfigureWebhook, { params: merchant, body: input });
+      return settingsOf(answer);
+    },
   }),
 
   merchantRoute(admission, 'GET /api/v1/merchant/webhook', {
     limit: rateLimits.sharedReads,
     read: refuseLargeBody,
-    handle: async ({ merchant }) => forward(await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
+    handle: async ({ merchant }) => settingsOf(await upstreams.webhooks.send(ReadWebhook, { params: merchant })),
   }),
 
   merchantRoute(admission, 'POST /api/v1/merchant/webhook/rotate-key', {
@@ -34,6 +42,15 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     read: refuseLargeBody,
     handle: async ({ merchant }) => forward(await upstreams.webhooks.send(RotateWebhookKey, { params: merchant })),
   }),
+
+  {
+    publicTimeoutMs: TEST_TIMEOUT_MS,
+    ...merchantRoute(admission, 'POST /api/v1/merchant/webhook/test', {
+      limit: rateLimits.webhookSettings,
+      read: refuseLargeBody,
+      handle: async ({ merchant }) => forward(await upstreams.webhookTests.send(TestWebhook, { params: merchant })),
+    }),
+  },
 
   merchantRoute(admission, 'POST /api/v1/merchant/webhook/events/:event_id/retry', {
     limit: rateLimits.manualRetry,
@@ -51,3 +68,11 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     },
   }),
 ];
+
+/** Which version they are is the services' own concern. */
+function settingsOf(answer: ServiceResponse): Reply {
+  const settings = successBody(answer);
+  if (settings === null) return forward(answer);
+  const { version: _version, ...shown } = settings;
+  return { status: 200, body: shown };
+}

@@ -9,6 +9,8 @@ export type Upstreams = {
   webhooks: ServiceClient;
   /** Of payments, with a deadline that leaves it time to have the chain asked. */
   acceptance: ServiceClient;
+  /** Of webhook-dispatcher too, with a circuit and time of its own: merchants' endpoints decide how long a test takes. */
+  webhookTests: ServiceClient;
 };
 
 /** Statuses that a merchant may see. Any other is a fault between our services. */

@@ -4,8 +4,10 @@ import {
   ConfigureWebhook,
   ReadWebhook,
   RotateWebhookKey,
+  TestWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
@@ -16,48 +18,66 @@ import { transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
+import type { TestSender } from '../endpoints/test-event.ts';
 import { publicAddresses, type Resolve } from '../sending/resolve.ts';
-import { findEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
+import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
 import type { NewKey } from '../store/signing-key.ts';
 
-type Dependencies = { pool: Pool; outbox: Outbox; vault: KeyVault; resolve: Resolve };
+type Dependencies = {
+  pool: Pool;
+  outbox: Outbox;
+  vault: KeyVault;
+  resolve: Resolve;
+  /** See endpoints/test-event.ts. */
+  sendTest: TestSender;
+};
 
 /** A merchant waits for this answer, and a name server that is slower than this may be asked again soon after. */
 const DNS_TIMEOUT_MS = 1_000;
 
 /** A merchant's endpoint and its signing key. The answer that creates a key shows it, and no other does. */
 export const endpointRoutes = (dependencies: Dependencies): Route[] => [
-  callRoute(ConfigureWebhook, ({ params, body }) => configure(dependencies, params.merchant_id, body.url)),
+  callRoute(ConfigureWebhook, ({ params, body }) => configure(dependencies, params.merchant_id, body)),
   callRoute(ReadWebhook, ({ params }) => read(dependencies, params.merchant_id)),
   callRoute(RotateWebhookKey, ({ params }) => rotateKey(dependencies, params.merchant_id)),
+  callRoute(TestWebhook, ({ params }) => test(dependencies, params.merchant_id)),
 ];
 
 /** 200 with `signing_key` the first time only; 422 for a URL the policy refuses; 503 while names cannot be resolved. */
 async function configure(
   { pool, outbox, vault, resolve }: Dependencies,
   merchantId: string,
-  given: string,
+  given: { url: string; events?: WebhookChoice[] },
 ): Promise<ResponseOf<typeof ConfigureWebhook>> {
-  const check = parseEndpointUrl(given);
+  const check = parseEndpointUrl(given.url);
   if (!check.ok) throw invalid({ field: 'url', reason: check.reason });
   const { url, host } = check.endpoint;
   await checkHost(host, resolve);
   const { signingKey, offeredKey } = newSigningKey(vault);
-  const { keyId, isNew } = await transaction(pool, async (tx) => {
-    const saved = await saveEndpoint(tx, { merchantId, url, host, offeredKey });
-    if (saved.isNew) {
+  const { keyId, isNew, events, version } = await transaction(pool, async (tx) => {
+    const saved = await saveEndpoint(tx, { merchantId, url, host, events: given.events, offeredKey });
+    if (saved.isNew || saved.isOtherChoice) {
       const configuredAt = rfc3339(saved.configuredAt);
       await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });
     }
     return saved;
   });
-  return { url, key_id: keyId, ...(isNew && { signing_key: signingKey }) };
+  return { url, key_id: keyId, events, version, ...(isNew && { signing_key: signingKey }) };
 }
 
 async function read({ pool }: Dependencies, merchantId: string): Promise<ResponseOf<typeof ReadWebhook>> {
   const endpoint = await findEndpoint(pool, merchantId);
   if (endpoint === null) throw new HttpError(404, 'Webhook is not configured');
   return withTextTimes(endpoint);
+}
+
+async function test({ pool, sendTest }: Dependencies, merchantId: string): Promise<ResponseOf<typeof TestWebhook>> {
+  const target = await findTarget(pool, merchantId);
+  if (target === null) throw new HttpError(409, 'Webhook is not configured');
+  const tested = await sendTest(target);
+  // A receiver that is back need not wait for its circuit. One that fails has only failed a test.
+  if (tested.delivered) await transaction(pool, (tx) => probeEndpoint(tx, merchantId));
+  return tested;
 }
 
 async function rotateKey(

@@ -16,6 +16,7 @@ import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import type { Queries } from '../queries.ts';
 import { byMerchant } from '../store/audit.ts';
+import { noticeLaneOf } from '../store/lane.ts';
 import { startCycle } from '../store/retry.ts';
 import { readWaitingLanes } from '../store/waiting-lanes.ts';
 
@@ -42,7 +43,9 @@ export const eventRoutes = ({ pool, queries, wake }: { pool: Pool; queries: Quer
     if (event === null) throw new HttpError(404, 'Webhook event not found');
     const [attempts, { lanes }] = await Promise.all([
       queries.attemptsOf(event.event_id, before),
-      readWaitingLanes(pool, { merchantId: event.merchant_id }),
+      readWaitingLanes(pool, {
+        lane: event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id),
+      }),
     ]);
     return { event, lane: lanes[0] ?? null, attempts };
   }

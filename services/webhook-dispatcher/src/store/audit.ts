@@ -1,4 +1,5 @@
 import type { Author } from '@quittance/contracts/author.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
@@ -14,10 +15,19 @@ export type AuditedAction =
 /** Written in the transaction of what it records, so that neither exists without the other. */
 export async function insertAudit(
   tx: Transaction,
-  entry: AuditedAuthor & { merchantId: string; eventId: string | null; action: AuditedAction },
+  entry: AuditedAuthor & {
+    merchantId: string;
+    eventId: string | null;
+    action: AuditedAction;
+    events?: readonly WebhookChoice[];
+  },
 ): Promise<void> {
   await tx.query(
-    `insert into audit (merchant_id, event_id, action, actor, reason, request_id) values ($1, $2, $3, $4, $5, $6)`,
-    [entry.merchantId, entry.eventId, entry.action, entry.actor, entry.reason, currentRequestId() ?? null],
+    `insert into audit (merchant_id, event_id, action, actor, reason, request_id, events)
+     values ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      ...[entry.merchantId, entry.eventId, entry.action, entry.actor, entry.reason, currentRequestId() ?? null],
+      entry.events ?? [],
+    ],
   );
 }

@@ -45,7 +45,7 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
            where merchant_id = l.merchant_id and status = 'pending' order by next_attempt_at limit 1
         ) head
         where l.next_due_at is not null and not l.held and head.due_at <= now()
-          and exists (select from endpoint e where e.merchant_id = l.merchant_id)
+          and exists (select from endpoint e where e.merchant_id = coalesce(l.notices_of, l.merchant_id))
      ), counted as (
        select 1 from waiting w
         cross join lateral (

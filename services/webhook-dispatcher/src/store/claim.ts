@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import { retryAborted, transaction } from '@quittance/postgres/transaction.ts';
 import type { Pace } from '../state.ts';
-import { lockLanes, makeLanesDue } from './lane.ts';
+import { isForNotices, lockLanes, makeLanesDue } from './lane.ts';
+import { findOvertaken, withdrawNotices } from './notice.ts';
 
 /** A delivery that this process may send until its lease lapses, with the endpoint and key as they are now. */
 export type Claimed = {
   event_id: string;
+  /** Of its lane: the merchant's id, for notices with more behind it. */
   merchant_id: string;
   lease_id: string;
   cycle: number;
@@ -91,8 +93,27 @@ export async function claimDeliveries(pool: Pool, bounds: ClaimBounds): Promise<
     ),
   );
   const [{ more, database_now: databaseNow }, ...due] = rows as unknown as Rows;
-  const claimed = due.map((row) => ({ ...row, lease_id: leaseId }));
+  const claimed = await withoutOvertaken(
+    pool,
+    due.map((row) => ({ ...row, lease_id: leaseId })),
+  );
   return { claimed, more, databaseNow };
+}
+
+/** Decided here, with the lease in hand: when a notice was written, the message of its payment's PAID may still have been under way. */
+async function withoutOvertaken(pool: Pool, claimed: Claimed[]): Promise<Claimed[]> {
+  const notices = claimed.filter(({ merchant_id: lane }) => isForNotices(lane));
+  if (notices.length === 0) return claimed;
+  const overtaken = new Set(
+    await findOvertaken(
+      pool,
+      notices.map(({ event_id: eventId }) => eventId),
+    ),
+  );
+  if (overtaken.size === 0) return claimed;
+  const isOvertaken = ({ event_id: eventId }: Claimed) => overtaken.has(eventId);
+  await transaction(pool, (tx) => withdrawNotices(tx, notices.filter(isOvertaken)));
+  return claimed.filter((delivery) => !isOvertaken(delivery));
 }
 
 /** Releases deliveries whose POST has not started: no attempt, no interruption, due again after the pause. */

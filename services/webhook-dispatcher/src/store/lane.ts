@@ -1,6 +1,36 @@
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
+/** Behind a merchant's id it names the lane for its notices. */
+export const NOTICES = ':notices';
+
+/** The name of a merchant's lane for notices; that of its PAID events is its id. */
+export const noticeLaneOf = (merchantId: string): string => `${merchantId}${NOTICES}`;
+
+export const isForNotices = (lane: string): boolean => lane.endsWith(NOTICES);
+
+/** Both lanes of a merchant. */
+export const lanesOf = (merchantId: string): string[] => [merchantId, noticeLaneOf(merchantId)];
+
+/**
+ * As makeLanesDueNow(), for merchants' lanes for notices, which begin with the state of the account and the pace of the receiver as
+ * the other lane has them.
+ */
+export async function makeNoticeLanesDueNow(tx: Transaction, merchantIds: readonly string[]): Promise<void> {
+  if (merchantIds.length === 0) return;
+  const unique = [...new Set(merchantIds)];
+  await tx.query(
+    `insert into lane (merchant_id, notices_of, next_due_at, held, status_version, pace)
+     select m.lane, m.merchant_id, now(), coalesce(paid.held, false), coalesce(paid.status_version, 0), coalesce(paid.pace, 'new')
+       from unnest($1::text[], $2::text[]) as m(lane, merchant_id)
+       left join lane paid on paid.merchant_id = m.merchant_id
+      order by m.lane
+     on conflict (merchant_id) do update set next_due_at = greatest(excluded.next_due_at, lane.open_until)
+      where lane.next_due_at is null or lane.next_due_at > greatest(excluded.next_due_at, lane.open_until)`,
+    [unique.map(noticeLaneOf), unique],
+  );
+}
+
 /**
  * Makes sure that lanes are claimed now, or when their open circuits may be probed. It is the last statement of its transaction,
  * because it waits for claims of the lanes and then keeps others from claiming them. A lane that is due early enough is only locked,
@@ -42,18 +72,18 @@ export async function makeLanesDue(
  */
 export async function holdLane(
   tx: Transaction,
-  lane: { merchantId: string; held: boolean; statusVersion: number },
+  { merchantId, held, statusVersion }: { merchantId: string; held: boolean; statusVersion: number },
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into lane (merchant_id, held, status_version) values ($1, $2, $3)
+    `insert into lane (merchant_id, notices_of, held, status_version) values ($1, null, $2, $3), ($4, $1, $2, $3)
      on conflict (merchant_id) do update
         set held = excluded.held, status_version = excluded.status_version,
             failing_since = case when lane.held and not excluded.held and lane.failing_since is not null then now()
                                  else lane.failing_since end
       where lane.status_version < excluded.status_version`,
-    [lane.merchantId, lane.held, lane.statusVersion],
+    [merchantId, held, statusVersion, noticeLaneOf(merchantId)],
   );
-  return rowCount === 1;
+  return rowCount !== 0;
 }
 
 /**
@@ -64,18 +94,18 @@ export async function lockLanes(tx: Transaction, merchantIds: readonly string[])
   await tx.query('select from lane where merchant_id = any($1) order by merchant_id for update', [merchantIds]);
 }
 
-/** Lets an open circuit be probed at once, because a person reports that the receiver is back, or has changed a key or URL. */
-export async function probeLaneNow(tx: Transaction, merchantId: string): Promise<void> {
+/** Lets open circuits be probed at once, because a person reports that the receiver is back, or has changed a key or URL. */
+export async function probeLanesNow(tx: Transaction, lanes: readonly string[]): Promise<void> {
   await tx.query(
-    `update lane set open_until = now(), next_due_at = now() where merchant_id = $1 and open_until is not null`,
-    [merchantId],
+    `update lane set open_until = now(), next_due_at = now() where merchant_id = any($1) and open_until is not null`,
+    [lanes],
   );
 }
 
 /** Starts the time after which a failing receiver's events are given up again: what failed until now was at another URL. */
-export async function restartGiveUp(tx: Transaction, merchantId: string): Promise<void> {
-  await tx.query(`update lane set failing_since = now() where merchant_id = $1 and failing_since is not null`, [
-    merchantId,
+export async function restartGiveUp(tx: Transaction, lanes: readonly string[]): Promise<void> {
+  await tx.query(`update lane set failing_since = now() where merchant_id = any($1) and failing_since is not null`, [
+    lanes,
   ]);
 }
 

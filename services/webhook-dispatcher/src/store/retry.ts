@@ -1,7 +1,7 @@
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { insertAudit, type AuditedAuthor } from './audit.ts';
-import { makeLanesDueNow, probeLaneNow } from './lane.ts';
+import { makeLanesDueNow, probeLanesNow } from './lane.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
 export type RetryResult =
@@ -11,7 +11,7 @@ export type RetryResult =
   | { outcome: 'unknown_event' };
 
 type Times = 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at';
-type DeliveryRow = WithDates<DeliveryRecord, Times> & { merchant_id: string };
+type DeliveryRow = WithDates<DeliveryRecord, Times> & { merchant_id: string; lane: string };
 
 /**
  * Starts a new cycle for a failed event, with its audit row: same event, same bytes, the endpoint and key of the next claim.
@@ -29,7 +29,7 @@ export async function startCycle(
 ): Promise<RetryResult> {
   // As everywhere, lanes before deliveries.
   await tx.query(
-    `select from lane where merchant_id = (select merchant_id from event where event_id = $1) for update`,
+    `select from lane where merchant_id = (select merchant_id from delivery where event_id = $1) for update`,
     [retry.eventId],
   );
   const { rows } = await tx.query<DeliveryRow>(
@@ -37,18 +37,18 @@ export async function startCycle(
         set status = 'pending', cycle = d.cycle + 1, cycle_started_at = now(), attempts = 0, error_category = null,
             next_attempt_at = now()
        from event e
-      where d.event_id = $1 and e.event_id = d.event_id and ($2::text is null or d.merchant_id = $2) and d.status = 'failed'
-     returning d.event_id, e.payment_id, d.status, d.attempts, d.created_at, d.last_attempt_at, d.next_attempt_at,
-               d.delivered_at, d.error_category, d.merchant_id`,
+      where d.event_id = $1 and e.event_id = d.event_id and ($2::text is null or e.merchant_id = $2) and d.status = 'failed'
+     returning d.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
+               d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category, e.merchant_id, d.merchant_id as lane`,
     [retry.eventId, retry.merchantId],
   );
   const [row] = rows;
   if (row === undefined) return { outcome: (await isKnown(tx, retry)) ? 'refused' : 'unknown_event' };
-  const { merchant_id: merchantId, ...delivery } = row;
+  const { merchant_id: merchantId, lane, ...delivery } = row;
   const { eventId, author, action } = retry;
   await insertAudit(tx, { merchantId, eventId, action, ...author });
-  await probeLaneNow(tx, merchantId);
-  await makeLanesDueNow(tx, [merchantId]);
+  await probeLanesNow(tx, [lane]);
+  await makeLanesDueNow(tx, [lane]);
   return { outcome: 'started', delivery: withTextTimes(delivery) };
 }
 

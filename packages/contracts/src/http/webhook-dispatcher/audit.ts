@@ -1,7 +1,8 @@
 import { json } from '../../call.ts';
 import { auditCall, type AuditEntry } from '../audit.ts';
 
-export type WebhookAuditEntry = Omit<AuditEntry, 'before' | 'after'> & { event_id: string | null };
+/** `events`: what the merchant chose to be told from then on; empty where the entry is not about that. */
+export type WebhookAuditEntry = Omit<AuditEntry, 'before' | 'after'> & { event_id: string | null; events: string[] };
 
 /** What was done to a merchant's endpoint, keys and events, by itself or by an operator. */
 export const ReadWebhookAudit = auditCall('webhook-dispatcher', json<{ entries: WebhookAuditEntry[] }>());

@@ -1,26 +1,38 @@
 import { defineCall, json, object } from '../../call.ts';
-import type { WebhookSettings } from '../../webhook.ts';
+import { type ErrorCategory, type WebhookChoice, webhookChoiceSchema, type WebhookSettings } from '../../webhook.ts';
 
-/** `signing_key` is there the first time only. */
-export type ConfiguredWebhook = { url: string; key_id: string; signing_key?: string };
+/** `signing_key` is there the first time only. `version` grows with every change of the endpoint. */
+export type ConfiguredWebhook = {
+  url: string;
+  key_id: string;
+  events: WebhookChoice[];
+  version: number;
+  signing_key?: string;
+};
 
-/** 422 for a URL that the policy refuses, 503 while names cannot be resolved. */
+type Configuration = { url: string; events?: WebhookChoice[] };
+
+/** Without `events`: PAID the first time, later unchanged. 422 for a URL that the policy refuses, 503 while names cannot be resolved. */
 export const ConfigureWebhook = defineCall(
   'webhook-dispatcher',
   'PUT /merchants/:merchant_id/webhook',
   json<ConfiguredWebhook>(),
   {
-    body: json<{ url: string }>({ ...object({ url: { type: 'string' } }).schema, additionalProperties: false }),
+    body: json<Configuration>({
+      ...object<Configuration>({ url: { type: 'string' }, events: webhookChoiceSchema }, { optional: ['events'] })
+        .schema,
+      additionalProperties: false,
+    }),
     // The first answer shows the signing key, and a second one would not.
     idempotent: false,
   },
 );
 
-/** 404 before the first configuration. */
+/** 404 before the first configuration. `version` as above. */
 export const ReadWebhook = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook',
-  json<WebhookSettings>(),
+  json<WebhookSettings & { version: number }>(),
 );
 
 /** 409 before the first configuration. */
@@ -28,4 +40,20 @@ export const RotateWebhookKey = defineCall(
   'webhook-dispatcher',
   'POST /merchants/:merchant_id/webhook/rotate-key',
   json<{ key_id: string; signing_key: string }>(),
+);
+
+/** What came of the one attempt at a test event. */
+export type TestedWebhook = {
+  event_id: string;
+  delivered: boolean;
+  http_status: number | null;
+  error_category: ErrorCategory | null;
+  duration_ms: number;
+};
+
+/** Takes as long as the attempt, up to fifteen seconds. 409 before the first configuration, 503 while too many others are tested. */
+export const TestWebhook = defineCall(
+  'webhook-dispatcher',
+  'POST /merchants/:merchant_id/webhook/test',
+  json<TestedWebhook>(),
 );

@@ -7,6 +7,8 @@ export const LANE_DUE_MAX = 1_000;
 /** A merchant's send queue. */
 export type Lane = {
   merchant_id: string;
+  /** What waits in it: the merchant's PAID events, or its notices, which are events of other types. */
+  events: 'paid' | 'notices';
   /** Of the endpoint; null before the merchant's first configuration, until which nothing is sent. */
   host: string | null;
   /** Deliveries that are due and not being sent. Nothing in the lane waits while it is 0. */
@@ -33,7 +35,7 @@ export type Lane = {
 
 /**
  * The hundred lanes that wait longest, and how many wait: those of blocked accounts with `held`, else the others. With `merchant_id`
- * that merchant's lane alone, whether it waits or not.
+ * that merchant's lanes alone, whether they wait or not.
  */
 export const ListLanes = defineCall('webhook-dispatcher', 'GET /lanes', json<{ lanes: Lane[]; total: number }>(), {
   query: { held: query.oneOf('true', 'false'), merchant_id: query.text },

@@ -1,0 +1,167 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { transaction } from '@quittance/postgres/transaction.ts';
+import { laneCircuitPolicy } from '../src/delivery/lane-circuit.ts';
+import { createQueries } from '../src/queries.ts';
+import { schema } from '../src/migrations.ts';
+import { byMerchant } from '../src/store/audit.ts';
+import { holdLane, noticeLaneOf } from '../src/store/lane.ts';
+import { insertNotices } from '../src/store/notice.ts';
+import { startCycle } from '../src/store/retry.ts';
+import { settleAttempts } from '../src/store/settle.ts';
+import { failure, outcome, startStoreWorld, type StoreWorld } from './store-world.ts';
+
+let world: StoreWorld;
+beforeAll(async () => {
+  world = await startStoreWorld();
+}, 60_000);
+beforeEach(() => world.empty());
+afterAll(() => world.stop(), 60_000);
+
+const claimedIds = async (...args: Parameters<StoreWorld['claim']>) =>
+  (await world.claim(...args)).map((claimed) => claimed.event_id);
+const laneOf = async (merchantId: string) =>
+  (
+    await world.pool.query(`select held, pace, circuit_state from lane where merchant_id = $1`, [
+      noticeLaneOf(merchantId),
+    ])
+  ).rows[0];
+
+describe('a notice', () => {
+  test('is stored for merchants who chose its type when it comes, and for no others', async () => {
+    const [chose, didNot, unknown] = [await world.addMerchant(), await world.addMerchant(), newId('mer')];
+    await world.pool.query(`update endpoint set events = '{PAID,EXPIRED}' where merchant_id = $1`, [chose]);
+    const notices = [chose, didNot, unknown].flatMap((merchantId) =>
+      (['payment.expired', 'payment.cancelled'] as const).map((type) => {
+        const [eventId, paymentId] = [newId('evt'), newId('pay')];
+        return { eventId, merchantId, type, paymentId, occurrence: eventId, body: Buffer.from('{}') };
+      }),
+    );
+    expect(await transaction(world.pool, (tx) => insertNotices(tx, notices))).toBe(true);
+    expect(await claimedIds()).toEqual([notices[0]?.eventId]);
+  });
+
+  test('about the same is stored once, also of two in a batch', async () => {
+    const merchantId = await world.addMerchant();
+    const first = await world.addNotice(merchantId, { occurrence: 'the same' });
+    await world.addNotice(merchantId, { occurrence: 'the same' });
+    expect(await claimedIds()).toEqual([first]);
+  });
+
+  test('of a blocked account is held from the beginning, and sent after that', async () => {
+    const merchantId = await world.addMerchant();
+    const hold = (held: boolean, statusVersion: number) =>
+      transaction(world.pool, (tx) => holdLane(tx, { merchantId, held, statusVersion }));
+    await hold(true, 1);
+    const eventId = await world.addNotice(merchantId);
+    expect(await claimedIds()).toEqual([]);
+    await hold(false, 2);
+    expect(await claimedIds()).toEqual([eventId]);
+  });
+
+  test('begins with the pace of its merchant', async () => {
+    const merchantId = await world.addMerchant('slow.io', 'slow');
+    await world.addNotice(merchantId);
+    expect(await laneOf(merchantId)).toMatchObject({ pace: 'slow' });
+  });
+});
+
+describe('PAID events', () => {
+  test('go first: notices of the same merchant wait while one is due, and those of others do not', async () => {
+    const [merchantId, other] = [await world.addMerchant('a.io'), await world.addMerchant('b.io')];
+    const notice = await world.addNotice(merchantId);
+    const paid = await world.addEvent(merchantId);
+    const others = await world.addNotice(other);
+    expect((await claimedIds()).toSorted()).toEqual([paid, others].toSorted());
+    expect(await claimedIds()).toEqual([notice]);
+  });
+
+  test('that nobody can send now put their notices off, so that a claim need not pass them again', async () => {
+    const merchantId = await world.addMerchant('a.io');
+    await world.addNotice(merchantId);
+    await world.addEvent(merchantId);
+    await world.pool.query(`update lane set next_due_at = now() - interval '2 seconds' where notices_of is not null`);
+    await world.pool.query(`update lane set next_due_at = now() + interval '1 minute' where notices_of is null`);
+    expect(await claimedIds()).toEqual([]);
+    const { rows } = await world.pool.query<{ put_off: boolean }>(
+      `select next_due_at between now() and now() + interval '1 second' as put_off from lane where notices_of is not null`,
+    );
+    expect(rows).toEqual([{ put_off: true }]);
+  });
+
+  test('find their places free, whatever notices are in flight, which have half as many', async () => {
+    const merchantId = await world.addMerchant();
+    for (let n = 0; n < 8; n += 1) await world.addNotice(merchantId);
+    expect(await claimedIds()).toHaveLength(4);
+    for (let n = 0; n < 8; n += 1) await world.addEvent(merchantId);
+    expect(await claimedIds({ inFlight: { [noticeLaneOf(merchantId)]: 4 } })).toHaveLength(8);
+  });
+
+  test('keep their circuit closed when the receiver refuses notices', async () => {
+    const merchantId = await world.addMerchant();
+    for (let n = 0; n < 4; n += 1) await world.addNotice(merchantId);
+    const outcomes = (await world.claim()).map((claimed) => outcome(claimed, failure));
+    const policy = { ...laneCircuitPolicy, openAfter: 4, openAfterSeconds: 0 };
+    for (const one of outcomes) await settleAttempts(world.pool, [one], policy);
+    expect(await laneOf(merchantId)).toMatchObject({ circuit_state: 'open' });
+    const paid = await world.addEvent(merchantId);
+    expect(await claimedIds()).toEqual([paid]);
+  });
+
+  test('are not stored for a merchant who chose to go without them', async () => {
+    const merchantId = await world.addMerchant();
+    await world.pool.query(`update endpoint set events = '{EXPIRED}' where merchant_id = $1`, [merchantId]);
+    await world.addEvent(merchantId);
+    expect(await claimedIds()).toEqual([]);
+  });
+});
+
+describe('a notice whose payment is PAID by the time it would be sent', () => {
+  const paidAfter = async (type: 'payment.expired' | 'payment.checking') => {
+    const [merchantId, paymentId] = [await world.addMerchant(), newId('pay')];
+    const notice = await world.addNotice(merchantId, { type, paymentId });
+    const paid = await world.addEvent(merchantId, paymentId);
+    expect(await claimedIds()).toEqual([paid]);
+    return { merchantId, notice };
+  };
+
+  test('is not sent when it says that nobody pays, unless somebody asks for it', async () => {
+    const { merchantId, notice } = await paidAfter('payment.expired');
+    await world.pool.query(
+      `update lane set circuit_state = 'open', open_until = now(), times_opened = 1 where notices_of = $1`,
+      [merchantId],
+    );
+    const next = await world.addNotice(merchantId);
+    expect(await claimedIds()).toEqual([]);
+    expect(await world.stateOf(notice)).toMatchObject({ status: 'failed', error_category: 'interrupted', attempts: 0 });
+    // It was the probe of an open circuit: the next one is, at once.
+    expect(await claimedIds()).toEqual([next]);
+    const retry = { eventId: notice, merchantId, author: byMerchant, action: 'event_retried' } as const;
+    expect(await transaction(world.pool, (tx) => startCycle(tx, retry))).toMatchObject({
+      outcome: 'started',
+      delivery: { event_type: 'payment.expired', status: 'pending', attempts: 0 },
+    });
+    await world.pool.query(`update lane set circuit_state = 'closed', open_until = null, times_opened = 0`);
+    expect(await claimedIds()).toEqual([notice]);
+  });
+
+  test('is sent when it is about the transfer', async () => {
+    const { notice } = await paidAfter('payment.checking');
+    expect(await claimedIds()).toEqual([notice]);
+  });
+});
+
+test('a payment’s records are its PAID event, then the newest of the others', async () => {
+  const [merchantId, paymentId] = [await world.addMerchant(), newId('pay')];
+  const first = await world.addNotice(merchantId, { type: 'payment.checking', paymentId });
+  const paid = await world.addEvent(merchantId, paymentId);
+  const last = await world.addNotice(merchantId, { type: 'transfer.unmatched', paymentId });
+  await world.addNotice(merchantId, { type: 'transfer.unmatched', paymentId: null });
+  const queries = createQueries(world.pool, schema);
+  expect(await queries.deliveriesOf(merchantId, paymentId)).toMatchObject([
+    { event_id: paid, payment_id: paymentId, event_type: null },
+    { event_id: last, payment_id: paymentId, event_type: 'transfer.unmatched' },
+    { event_id: first, payment_id: paymentId, event_type: 'payment.checking' },
+  ]);
+  expect(await queries.deliveriesOf(newId('mer'), paymentId)).toEqual([]);
+});
