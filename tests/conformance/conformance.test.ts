@@ -9,6 +9,7 @@ import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
+import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
 import { hostileSection } from './sections/hostile.ts';
 import { idempotencySection } from './sections/idempotency.ts';
@@ -74,6 +75,7 @@ describe('the public contract', () => {
   rateLimitsSection(contract);
   edgeLimitsSection(contract);
   extensionsMoneySection(contract);
+  extensionsWebhooksSection(contract);
   hostileSection(contract);
   // Late, because it waits for the end of a window that began before everything else.
   windows.section();

@@ -180,6 +180,11 @@ export const rules = {
   'versioning.signature': 'Signatures carry the tag v1=',
 
   // Beyond the interface document: money that pays nothing
+  'extensions.webhooks.events': 'A merchant chooses what its webhooks tell, PAID alone at first; PUT and GET answer it',
+  'extensions.webhooks.events-refused': 'A choice is a non-empty array of known words without repeats',
+  'extensions.webhooks.test': 'A test event is one attempt now, with the present URL and key, and its result',
+  'extensions.webhooks.test-unconfigured': 'It is 409 before the endpoint is set',
+  'extensions.webhooks.test-limit': 'It counts with the webhook settings',
   'extensions.money.accept':
     'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
   'extensions.money.accept-refusals':

@@ -20,12 +20,13 @@ afterAll(() => world.stop(), 60_000);
 
 const claimedIds = async (...args: Parameters<StoreWorld['claim']>) =>
   (await world.claim(...args)).map((claimed) => claimed.event_id);
-const laneOf = async (merchantId: string) =>
-  (
-    await world.pool.query(`select held, pace, circuit_state from lane where merchant_id = $1`, [
-      noticeLaneOf(merchantId),
-    ])
-  ).rows[0];
+const laneOf = async (merchantId: string) => {
+  const { rows } = await world.pool.query<{ pace: string; circuit_state: string }>(
+    `select pace, circuit_state from lane where merchant_id = $1`,
+    [noticeLaneOf(merchantId)],
+  );
+  return rows[0];
+};
 
 describe('a notice', () => {
   test('is stored for merchants who chose its type when it comes, and for no others', async () => {

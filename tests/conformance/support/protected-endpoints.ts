@@ -9,7 +9,7 @@ const paymentId = newId('pay');
 
 const creation = { amount: '1', merchant_wallet: Wallet.createRandom().address, description: 'Made once at most' };
 
-/** The eleven endpoints that take X-API-Key, each with a valid request, so that nothing but the key can be refused. */
+/** The endpoints that take X-API-Key, each with a valid request, so that nothing but the key can be refused. */
 export const protectedEndpoints: readonly Endpoint[] = [
   {
     method: 'POST',
@@ -26,4 +26,5 @@ export const protectedEndpoints: readonly Endpoint[] = [
   { method: 'PUT', path: '/api/v1/merchant/webhook', call: { body: { url: 'https://never.example.com/hooks' } } },
   { method: 'GET', path: '/api/v1/merchant/webhook', call: {} },
   { method: 'POST', path: '/api/v1/merchant/webhook/rotate-key', call: {} },
+  { method: 'POST', path: '/api/v1/merchant/webhook/test', call: {} },
 ];
