@@ -6,6 +6,7 @@ import { assets } from '../src/document.ts';
 import type { PageChoices } from '../src/document.ts';
 import { chooseLanguage, languages } from '../src/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '../src/page.ts';
+import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
 
 const payment: PublicPayment = {
@@ -20,12 +21,12 @@ const payment: PublicPayment = {
 const network: Network = { ...evmNetwork, name: 'Tron', token_standard: 'TRC20' };
 const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: 'recipient' };
 
-type Shown = Partial<PublicPayment> & Partial<Omit<CheckoutPayment, 'payment'>>;
+type Shown = Partial<PublicPayment> & Partial<Pick<CheckoutPayment, 'confirmations' | 'server_time'>>;
 function show(
   { confirmations = null, server_time = '2026-01-31T08:30:55.400Z', ...changes }: Shown = {},
   choices = english,
 ) {
-  const view = { payment: { ...payment, ...changes }, confirmations, server_time };
+  const view = checkoutOf({ ...payment, ...changes }, { confirmations, server_time });
   return paymentPage({ view, networks: [network], shopName: null }, choices);
 }
 const paid = { status: 'PAID' } as const;
@@ -92,12 +93,12 @@ describe('the checkout page', () => {
   test('shows no transaction and no link to one, whatever the network names and payments answers', () => {
     const explorer = { ...network, explorer_transaction_url: 'https://explorer.example/tx/{transaction_id}' };
     const more = { ...payment, ...paid, transaction_id: 'ab'.repeat(32) };
-    const view = { payment: more, confirmations: null, server_time: payment.expires_at };
+    const view = checkoutOf(more, { server_time: payment.expires_at });
     expect(paymentPage({ view, networks: [explorer], shopName: null }, english)).not.toMatch(/https:|abab/);
   });
 
   test('is shown for a network that is not configured any more, but asks for no payment on it', () => {
-    const view = { payment, confirmations: null, server_time: '2026-01-31T08:30:00.000Z' };
+    const view = checkoutOf(payment);
     expect(() => paymentPage({ view, networks: [], shopName: null }, english)).toThrow('local');
     const gone = { ...view, payment: { ...payment, ...paid } };
     expect(textOf(paymentPage({ view: gone, networks: [], shopName: null }, english))).toContain('USDT on local');

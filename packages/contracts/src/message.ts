@@ -19,13 +19,24 @@ export class InvalidMessage extends Error {
   override readonly name = 'InvalidMessage';
 }
 
-/** Declares a message. The type of its body follows from the schemas of its fields, each of which is required. */
-export function defineMessage<const Properties extends Record<string, object>>(
-  definition: Omit<MessageDefinition<unknown>, 'parse' | 'schema'> & { properties: Properties },
-): MessageDefinition<ObjectOf<Properties>> {
-  const { properties, ...rest } = definition;
-  const schema = { type: 'object', required: Object.keys(properties), properties } as const;
-  const validate = compileSchema<ObjectOf<Properties>>(schema);
+/**
+ * Declares a message. The type of its body follows from the schemas of its fields.
+ * @param definition.properties are required.
+ * @param definition.optional may be absent: what an older sender does not know, or what a sender has nothing to say of.
+ */
+export function defineMessage<
+  const Properties extends Record<string, object>,
+  const Optional extends Record<string, object> = { [name in never]: object },
+>(
+  definition: Omit<MessageDefinition<unknown>, 'parse' | 'schema'> & { properties: Properties; optional?: Optional },
+): MessageDefinition<Body<Properties, Optional>> {
+  const { properties, optional, ...rest } = definition;
+  const schema = {
+    type: 'object',
+    required: Object.keys(properties),
+    properties: { ...properties, ...optional },
+  } as const;
+  const validate = compileSchema<Body<Properties, Optional>>(schema);
   return {
     ...rest,
     schema,
@@ -35,6 +46,8 @@ export function defineMessage<const Properties extends Record<string, object>>(
     },
   };
 }
+
+type Body<Properties, Optional> = ObjectOf<Properties> & ObjectOf<Optional, never>;
 
 /** The body of a message. */
 export type BodyOfMessage<Definition extends MessageDefinition<unknown>> = ReturnType<Definition['parse']>;

@@ -10,6 +10,10 @@ export type PaymentTransaction = {
   /** Position of the event in the receipt's full log list, from 0. */
   transaction_event_index: number;
   block_number: number;
+  /** What the transfer carries, decimal text in USDT: another amount than the payment's only where the transfer was accepted. */
+  amount: string;
+  /** Whether it pays by an operator's or the merchant's word and not by its amount and time. */
+  accepted: boolean;
   /** As far as is known now. */
   confirmations: number;
   confirmations_required: number;
@@ -25,7 +29,7 @@ export type Payment = {
   payment_id: string;
   payment_url: string;
   status: PaymentStatus;
-  /** Decimal text, kept as the merchant sent it. */
+  /** Decimal text: what the customer has to send. As the merchant sent it, unless the amount is a unique one. */
   amount: string;
   currency: 'USDT';
   network: string;
@@ -36,7 +40,19 @@ export type Payment = {
   paid_at: string | null;
   cancelled_at: string | null;
   transaction: PaymentTransaction | null;
+  /** The merchant's own name for its order, and what else it wants to find beside it; both private. */
+  order_id: string | null;
+  metadata: PaymentMetadata;
+  /** Where the checkout page leads back to, as the merchant sent it. */
+  return_url: string | null;
+  /** Decimal text, kept as the merchant sent it. */
+  requested_amount: string;
+  /** 8 characters by which customer and merchant can name the payment; see payment-reference.ts. */
+  reference: string;
 };
+
+/** Names and texts of the merchant's. */
+export type PaymentMetadata = Record<string, string>;
 
 /** Why a transfer to the wallet of a payment does not pay it. */
 export type UnmatchedReason = 'underpaid' | 'overpaid' | 'late' | 'after_cancel' | 'duplicate';
@@ -68,6 +84,10 @@ export type CheckoutPayment = {
   confirmations: SeenConfirmations | null;
   /** The clock that decides whether the payment is over, RFC 3339 in UTC with milliseconds. */
   server_time: string;
+  /** By which the gateway finds who is paid; never shown. It and the reference are null from a payments service of an older release. */
+  merchant_id: string | null;
+  reference: string | null;
+  return_url: string | null;
   /**
    * Money that came for this payment and is not its amount, decimal text in USDT. Only while the payment is PENDING, and only where it fits
    * no other payment on the wallet. Absent where it was not asked for.
@@ -128,10 +148,20 @@ export type CheckoutLookup = {
  */
 export type SeenConfirmations = { seen: number; required: number };
 
-/** A creation after validation: canonical wallet, description in Unicode NFC, network decided. Two bodies are the same when these are. */
+/**
+ * A creation after validation: canonical wallet, description in Unicode NFC, network decided. Two bodies are the same when these are.
+ * What is optional is absent where it would say what its absence says.
+ */
 export type CreationRequest = {
   amount: string;
   merchant_wallet: string;
   description: string;
   network: string;
+  order_id?: string;
+  metadata?: PaymentMetadata;
+  return_url?: string;
+  /** Seconds until the payment expires. */
+  expires_in?: number;
+  /** Whether the service adds a few ten-thousandths, so that several payments may wait for one price on one address. */
+  unique_amount?: boolean;
 };

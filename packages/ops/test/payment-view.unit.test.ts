@@ -30,6 +30,11 @@ const payment: OperatorsPayment = {
   paid_at: '2026-01-31T12:00:05.000Z',
   cancelled_at: null,
   transaction: null,
+  order_id: null,
+  metadata: {},
+  return_url: null,
+  requested_amount: '10.50',
+  reference: 'BBBBBBBB',
   merchant_id: `mer_${'a'.repeat(32)}`,
   transfers: [transfer],
   incidents: [],
@@ -54,6 +59,7 @@ test('a transfer says which payment it pays, or that it pays nothing, or nothing
 test('a payment whose transfer has to wait says for what', () => {
   const transaction = {
     ...{ transaction_id: transfer.transaction_id, transaction_event_index: 0, block_number: 7 },
+    ...{ amount: '10.5', accepted: false },
     ...{ confirmations: 12, confirmations_required: 12, waiting_for: 'second_endpoint' as const },
   };
   expect(paymentView({ ...payment, status: 'CHECKING', transaction })).toContain('second endpoint\n');

@@ -1,6 +1,6 @@
 import { parseNetworks } from '@quittance/contracts/networks.ts';
 import { commonSettings, serviceUrl } from '@quittance/runtime/service-settings.ts';
-import { settings } from '@quittance/runtime/settings.ts';
+import { settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 
 /** Every setting of this service, checked once at start. No other file reads the environment. */
 export const readConfig = (env: NodeJS.ProcessEnv) =>
@@ -9,4 +9,21 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     paymentsUrl: serviceUrl(read, 'PAYMENTS_URL'),
     webhookDispatcherUrl: serviceUrl(read, 'WEBHOOK_DISPATCHER_URL'),
     networks: read.jsonFile('NETWORKS_FILE', parseNetworks),
+    optionRules: {
+      expiresIn: readBounds(read),
+      // A checkout page that itself is reached by plain HTTP is one for trying out.
+      localReturnUrls: read.url('PUBLIC_BASE_URL', { protocols, default: 'https:' }).startsWith('http:'),
+    },
   }));
+
+const protocols = ['https:', 'http:'];
+
+/** As long as PAYMENT_TTL_SECONDS of payments may be. */
+const LONGEST_TTL_SECONDS = 86_400;
+
+/** Between which `expires_in` of a creation lies. */
+function readBounds(read: SettingsReader): { min: number; max: number } {
+  const max = read.integer('PAYMENT_TTL_MAX_SECONDS', { default: 86_400, min: 1, max: LONGEST_TTL_SECONDS });
+  const min = read.integer('PAYMENT_TTL_MIN_SECONDS', { default: Math.min(300, max), min: 1, max });
+  return { min, max };
+}

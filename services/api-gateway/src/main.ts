@@ -45,6 +45,7 @@ await startService({
       outbox,
       upstreams,
       networks: config.networks,
+      optionRules: config.optionRules,
       internalToken,
       internalTokenPrevious: config.internalTokenPrevious,
       logger,

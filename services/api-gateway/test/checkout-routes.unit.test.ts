@@ -5,6 +5,7 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { assets } from '@quittance/checkout-page/document.ts';
 import { assetRoutes } from '../src/routes/checkout-assets.ts';
 import { checkoutRoutes } from '../src/routes/checkout.ts';
+import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
 import { fakeRequest, refusal } from './fake-request.ts';
 
@@ -17,8 +18,7 @@ const payment: PublicPayment = {
   description: 'Order 7',
   expires_at: '2026-01-31T09:00:00.000Z',
 };
-const checkoutPayment = () =>
-  Promise.resolve({ payment, confirmations: null, server_time: '2026-01-31T08:30:00.000Z' });
+const checkoutPayment = () => Promise.resolve(checkoutOf(payment));
 const views = { checkoutPayment, publicPayment: () => Promise.resolve(payment), details: () => Promise.resolve(null) };
 
 describe('files of the checkout page', () => {

@@ -13,9 +13,9 @@ import {
 } from '@quittance/testkit/sample-networks.ts';
 import { creationRequest, fakeRequest, refusal, refusedFields } from './fake-request.ts';
 
+const rules = { networks, expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
 const valid = { amount: '10.50', merchant_wallet: WALLET_LOWER, description: 'Order 7' };
-const read = (body: unknown, headers?: Record<string, string>) =>
-  readCreation(creationRequest(body, headers), networks);
+const read = (body: unknown, headers?: Record<string, string>) => readCreation(creationRequest(body, headers), rules);
 const fields = async (body: unknown, headers?: Record<string, string>) =>
   (await refusedFields(() => read(body, headers))).map(({ field }) => field).sort();
 
@@ -56,7 +56,7 @@ describe('a refused creation', () => {
 
   test('names the missing Idempotency-Key together with what is wrong with the body', async () => {
     const request = fakeRequest({ headers: { 'content-type': 'application/json' }, body: '[]' });
-    const items = await refusedFields(() => readCreation(request, networks));
+    const items = await refusedFields(() => readCreation(request, rules));
     expect(items.map(({ field }) => field)).toEqual(['Idempotency-Key', 'body']);
   });
 
@@ -114,7 +114,7 @@ describe('a refused creation', () => {
   test('has an address of a family without a configured network', async () => {
     const wallet = addressFromHex('tron', `0x${'22'.repeat(20)}`);
     const request = creationRequest({ ...valid, merchant_wallet: wallet });
-    const items = await refusedFields(() => readCreation(request, [evmNetwork]));
+    const items = await refusedFields(() => readCreation(request, { ...rules, networks: [evmNetwork] }));
     expect(items).toMatchObject([{ field: 'merchant_wallet' }]);
   });
 
@@ -196,9 +196,9 @@ describe('for any input', () => {
     await fc.assert(
       fc.asyncProperty(json, fc.string(), async (body, key) => {
         const request = creationRequest(body, { 'idempotency-key': key });
-        const outcome = await readCreation(request, networks).catch((error: unknown) => error);
+        const outcome = await readCreation(request, rules).catch((error: unknown) => error);
         if (typeof outcome === 'object' && outcome !== null && 'idempotency_key' in outcome) return;
-        const items = await refusedFields(() => readCreation(request, networks));
+        const items = await refusedFields(() => readCreation(request, rules));
         expect(items.length).toBeGreaterThan(0);
       }),
       { numRuns: 500 },

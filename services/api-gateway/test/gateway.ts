@@ -40,6 +40,9 @@ export type TestGateway = Replica & {
   close: () => Promise<void>;
 };
 
+/** As without settings. */
+export const optionRules = { expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
+
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests-0123456789';
 const note = { actor: 'tests', reason: 'a merchant to test with' };
 
@@ -83,6 +86,7 @@ export async function testGateway(): Promise<TestGateway> {
       outbox,
       upstreams,
       networks,
+      optionRules,
       internalToken: INTERNAL_TOKEN,
       logger,
       metrics,

@@ -2,11 +2,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { BodyOf } from '@quittance/contracts/call.ts';
 import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
-import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
 import { createServiceClient, type ServiceClient } from '@quittance/http/client/client.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { checkoutState } from '@quittance/checkout-page/state.ts';
 import { createPaymentViews, type PaymentViews, publicTokenHash } from '../src/upstream/payment-views.ts';
+import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN } from './gateway.ts';
 import { standIn, type StandIn } from './stand-in.ts';
@@ -28,19 +29,16 @@ afterAll(async () => {
   await payments.close();
 });
 
-const checking: CheckoutPayment = {
-  payment: {
-    status: 'CHECKING',
-    amount: '10.50',
-    currency: 'USDT',
-    network: 'local',
-    merchant_wallet: WALLET,
-    description: 'Order 7',
-    expires_at: '2026-01-31T09:00:00.000Z',
-  },
-  confirmations: { seen: 3, required: 12 },
-  server_time: '2026-01-31T08:45:00.000Z',
+const payment: PublicPayment = {
+  status: 'CHECKING',
+  amount: '10.50',
+  currency: 'USDT',
+  network: 'local',
+  merchant_wallet: WALLET,
+  description: 'Order 7',
+  expires_at: '2026-01-31T09:00:00.000Z',
 };
+const checking = checkoutOf(payment, { confirmations: { seen: 3, required: 12 }, reference: '0123456J' });
 /** Has payments know these tokens, and no others. */
 const know = (...tokens: string[]) => {
   const found = tokens.map((token) => ({ token_sha256: publicTokenHash(token), ...checking }));
@@ -64,11 +62,12 @@ test('the status of a token and its checkout page share one question, and each g
 test('a payments service of an older release, which says no time, has no page say that the time is over', async () => {
   const token = newPublicToken();
   const expires = new Date(Date.now() + 60_000).toISOString();
-  const payment = { ...checking.payment, status: 'PENDING', expires_at: expires };
+  const payment: PublicPayment = { ...checking.payment, status: 'PENDING', expires_at: expires };
   const found = [{ token_sha256: publicTokenHash(token), payment }];
   payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
   const shown = await views.checkoutPayment(token);
-  expect(shown).toEqual({ payment, confirmations: null, server_time: expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) });
+  const serverTime = expect.stringMatching(/^\d{4}-.*T.*\.\d{3}Z$/) as unknown as string;
+  expect(shown).toEqual(checkoutOf(payment, { server_time: serverTime }));
   expect(checkoutState(shown!)).toBe('waiting');
 });
 

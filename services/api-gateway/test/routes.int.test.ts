@@ -5,6 +5,7 @@ import type { PublicPayment, CheckoutPayment, SeenConfirmations } from '@quittan
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { assets } from '@quittance/checkout-page/document.ts';
+import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
 import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 import type { StandIn } from './stand-in.ts';
@@ -298,8 +299,7 @@ describe('a public token', () => {
   const shown: ResponseOf<typeof ReadPublicPayments>['found'] = [];
   const known = (change: Partial<CheckoutPayment> = {}): string => {
     const token = newPublicToken();
-    const unseen = { payment: body, confirmations: null, server_time: '2026-01-31T08:45:00.000Z' };
-    shown.push({ token_sha256: sha256(token).toString('hex'), ...unseen, ...change });
+    shown.push({ token_sha256: sha256(token).toString('hex'), ...checkoutOf(body, change) });
     found('public-payments', ...shown);
     return token;
   };

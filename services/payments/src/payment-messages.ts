@@ -84,6 +84,9 @@ const paidMessage = (payment: PaymentRow, transfer: Paid['transfer']): PaymentPa
   transaction_event_index: transfer.transaction_event_index,
   description: payment.description,
   paid_at: rfc3339(paidAtOf(payment)),
+  ...(payment.order_id !== null && { order_id: payment.order_id }),
+  ...(payment.metadata !== null && { metadata: payment.metadata }),
+  ...(payment.requested_amount !== null && { requested_amount: payment.requested_amount }),
 });
 
 const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date): PaymentClosed => ({

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import { newId } from '@quittance/contracts/ids.ts';
+import { referenceOf } from '@quittance/contracts/payment-reference.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -54,6 +55,11 @@ describe('a creation', () => {
       paid_at: null,
       cancelled_at: null,
       transaction: null,
+      order_id: null,
+      metadata: {},
+      return_url: null,
+      requested_amount: '10.50',
+      reference: referenceOf(id),
     });
     const published = await eventually(() => {
       const found = payments.received.created.find(({ payment_id: received }) => received === id);

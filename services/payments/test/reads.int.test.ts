@@ -147,8 +147,13 @@ describe('what a public token shows', () => {
     const hash = tokenHash(payment);
     const show = async () => (await ask('0'.repeat(64), hash)).json.found;
     const found = (shown: object, confirmations: object | null) => [
-      { token_sha256: hash, payment: shown, confirmations, server_time: expect.any(String) },
+      { token_sha256: hash, payment: shown, confirmations, server_time: expect.any(String), ...forThePage },
     ];
+    const forThePage = {
+      merchant_id: expect.stringMatching(/^mer_/),
+      reference: payment.reference,
+      return_url: null,
+    };
     const shown = {
       status: 'PENDING',
       amount: payment.amount,

@@ -32,6 +32,9 @@ export function checkout(state: State, { minutesLeft, confirmations, ...payment 
     },
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
     server_time: new Date(now).toISOString(),
+    merchant_id: null,
+    reference: '7K3M9QXA',
+    return_url: null,
   };
 }
 

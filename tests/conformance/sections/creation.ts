@@ -48,6 +48,12 @@ export function creationSection(contract: Contract): void {
           paid_at: null,
           cancelled_at: null,
           transaction: null,
+          // What the interface document does not have: nothing of it was asked for.
+          order_id: null,
+          metadata: {},
+          return_url: null,
+          requested_amount: '10.50',
+          reference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{8}$/),
         });
         expect(Date.parse(payment.expires_at)).toBeGreaterThan(Date.parse(payment.created_at));
         expect(await detailsOf(merchant, payment)).toEqual({ ...payment, unmatched_transfers: [] });

@@ -58,6 +58,9 @@ export function transfersSection(contract: Contract): void {
             transaction_id: transactionId,
             transaction_event_index: 0,
             block_number: Number((await receiptOf(transactionId)).blockNumber),
+            // Without the zeros behind its point.
+            amount: String(Number(payment.amount)),
+            accepted: false,
             confirmations: expect.any(Number),
             confirmations_required: 2,
             waiting_for: null,

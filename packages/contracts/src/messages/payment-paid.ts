@@ -9,12 +9,18 @@ export const PaymentPaid = defineMessage({
   properties: {
     payment_id: fields.paymentId,
     merchant_id: fields.merchantId,
-    /** The amount as the merchant sent it. */
+    /** The payment's own amount, whatever the transfer carried. */
     expected_amount: fields.amount,
     transaction_id: fields.transactionId,
     transaction_event_index: fields.eventIndex,
     description: { type: 'string', minLength: 1, maxLength: 500 },
     paid_at: fields.timestamp,
+  },
+  optional: {
+    order_id: { type: 'string', minLength: 1, maxLength: 128 },
+    metadata: { type: 'object', additionalProperties: { type: 'string' } },
+    /** As the merchant sent it; only where the service made `expected_amount` a unique one. */
+    requested_amount: fields.amount,
   },
 });
 

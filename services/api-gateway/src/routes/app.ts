@@ -11,6 +11,7 @@ import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import { createAdmission } from '../admission/admission.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
+import type { OptionRules } from '../validation/creation-options.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
@@ -30,6 +31,7 @@ export type GatewayParts = {
   outbox: Outbox;
   upstreams: Upstreams;
   networks: readonly Network[];
+  optionRules: OptionRules;
   internalToken: string;
   internalTokenPrevious?: string | null;
   logger: Logger;
@@ -54,8 +56,14 @@ export function createGatewayApp(parts: GatewayParts) {
     // A lost database with them: no request passes uncounted.
     isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),
     routes: [
-      ...paymentRoutes({ ...parts, admission, views }),
       ...transferRoutes({ admission, ...parts.upstreams }),
+
+      ...paymentRoutes({
+        ...parts,
+        admission,
+        views,
+        creationRules: { ...parts.optionRules, networks: parts.networks },
+      }),
       ...publicStatusRoutes({ admission, views }),
       ...accountRoutes({ ...parts, admission }),
       ...webhookRoutes({ ...parts, admission }),

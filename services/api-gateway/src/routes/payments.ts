@@ -1,7 +1,6 @@
 import { CancelPayment, CreatePayment, ListPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
-import type { Network } from '@quittance/contracts/networks.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
@@ -12,10 +11,15 @@ import { notCancellable, paymentNotFound } from '../responses/errors.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
-import { readCreation } from '../validation/creation.ts';
+import { readCreation, type CreationRules } from '../validation/creation.ts';
 import { readListQuery, readPageQuery } from '../validation/list-query.ts';
 
-type Dependencies = { admission: Admission; upstreams: Upstreams; views: PaymentViews; networks: readonly Network[] };
+type Dependencies = {
+  admission: Admission;
+  upstreams: Upstreams;
+  views: PaymentViews;
+  creationRules: CreationRules;
+};
 
 /** A merchant's payments. */
 export const paymentRoutes = (dependencies: Dependencies): Route[] => [
@@ -24,10 +28,10 @@ export const paymentRoutes = (dependencies: Dependencies): Route[] => [
   ...single(dependencies),
 ];
 
-const changes = ({ admission, upstreams, networks }: Dependencies): Route[] => [
+const changes = ({ admission, upstreams, creationRules }: Dependencies): Route[] => [
   merchantRoute(admission, 'POST /api/v1/payments', {
     limit: rateLimits.creation,
-    read: (request) => readCreation(request, networks),
+    read: (request) => readCreation(request, creationRules),
     handle: async ({ merchant, input }) =>
       forward(await upstreams.payments.send(CreatePayment, { params: merchant, body: input })),
   }),

@@ -67,10 +67,13 @@ export function createPaymentViews(payments: ServiceClient) {
 
 export type PaymentViews = ReturnType<typeof createPaymentViews>;
 
-/** For a payments service of an older release, whose response has the payment alone: our own clock, and no confirmations. */
+/** For a payments service of an older release, whose response lacks some: our own clock, and nothing that only payments knows. */
 const missingFields = (): Omit<CheckoutPayment, 'payment'> => ({
   confirmations: null,
   server_time: rfc3339(new Date()),
+  merchant_id: null,
+  reference: null,
+  return_url: null,
 });
 
 const ownPaymentKey = ({ merchant_id, payment_id }: OwnPayment): string => `${merchant_id} ${payment_id}`;

@@ -4,8 +4,12 @@ import { defaultNetwork, type Network } from '@quittance/contracts/networks.ts';
 import type { CreationRequest } from '@quittance/contracts/payment.ts';
 import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
+import { optionShapes, readOptions, type OptionRules } from './creation-options.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
+
+/** What decides about a creation beside the creation itself. */
+export type CreationRules = OptionRules & { networks: readonly Network[] };
 
 /** A valid creation with its Idempotency-Key, as payments takes it. */
 export type Creation = CreationRequest & { idempotency_key: string };
@@ -23,6 +27,7 @@ const shape = shapeOf({
     merchant_wallet: { type: 'string' },
     description: { type: 'string' },
     network: { type: 'string' },
+    ...optionShapes,
   },
 });
 
@@ -30,12 +35,12 @@ const shape = shapeOf({
  * Validates a creation: header, shape, then what each field means.
  * @throws HttpError 413 for a body over 64 KiB, 422 with every invalid field.
  */
-export async function readCreation(request: RouteRequest, networks: readonly Network[]): Promise<Creation> {
+export async function readCreation(request: RouteRequest, rules: CreationRules): Promise<Creation> {
   const idempotencyKey = request.headers['idempotency-key'];
   const body = await readJsonBody(request);
   const key = typeof idempotencyKey === 'string' ? idempotencyKey : undefined;
   const problems = [...keyProblems(key), ...body.problems];
-  const creation = body.value === null ? null : checkFields(body.value, networks, problems);
+  const creation = body.value === null ? null : checkFields(body.value, rules, problems);
   if (problems.length > 0 || creation === null || key === undefined) throw invalid(...problems);
   return { idempotency_key: key, ...creation };
 }
@@ -48,11 +53,8 @@ function keyProblems(key: string | undefined): ValidationItem[] {
 }
 
 /** @param problems collects what is wrong. @returns the creation, or null when a field has no usable value. */
-function checkFields(
-  value: JsonObject,
-  networks: readonly Network[],
-  problems: ValidationItem[],
-): CreationRequest | null {
+function checkFields(value: JsonObject, rules: CreationRules, problems: ValidationItem[]): CreationRequest | null {
+  const { networks } = rules;
   problems.push(...shape(value));
   const { amount, merchant_wallet: wallet, description, network: networkId } = value;
   const report = (field: string, reason: string | null) => {
@@ -65,9 +67,10 @@ function checkFields(
   if (typeof wallet === 'string') report('merchant_wallet', walletProblem(address, networks));
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
   if (typeof networkId === 'string') report('network', networkProblem(network, address, networks));
+  const options = readOptions(value, rules, report);
   if (typeof amount !== 'string' || text === null || address === null) return null;
   const chosen = network ?? defaultNetwork(networks, address.family);
-  return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id };
+  return chosen && { amount, merchant_wallet: address.address, description: text, network: chosen.id, ...options };
 }
 
 function amountProblem(amount: string): string | null {

@@ -36,4 +36,4 @@ function toProblem(error: ErrorObject): ValidationItem {
 
 const fieldOf = (error: ErrorObject): string => error.instancePath.slice(1);
 
-const article = (type: string): string => (type === 'integer' ? 'an integer' : `a ${type.replace(',', ' or ')}`);
+const article = (type: string): string => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type.replace(',', ' or ')}`;

@@ -9,6 +9,7 @@ import type { PaymentMessages } from '../payment-messages.ts';
 import { type CreationResult, insertPayment, type NewPayment } from '../store/new-payment.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
+import { fingerprintOf } from './fingerprint.ts';
 import { splitAtTimestamps } from './split-at-timestamps.ts';
 
 /** A creation as the gateway validated it. */
@@ -87,7 +88,11 @@ function newPayment(
     recipient: creation.merchant_wallet,
     amount: creation.amount,
     amount_units: creation.amount_units,
+    requested_amount: null,
     description: creation.description,
+    order_id: creation.order_id ?? null,
+    metadata: creation.metadata ?? null,
+    return_url: creation.return_url ?? null,
     created_at: now,
     expires_at: now,
     paid_at: null,
@@ -96,17 +101,11 @@ function newPayment(
   const message = messages.composeCreated(payment);
   return {
     payment: { ...payment, token_sha256: sha256(payment.public_token) },
-    ttlSeconds,
+    ttlSeconds: creation.expires_in ?? ttlSeconds,
     bindWallet: walletBinding,
     idempotencyKey: creation.idempotency_key,
-    fingerprint: fingerprintOf(creation),
+    fingerprint: fingerprintOf(creation, ttlSeconds),
     reply: splitAtTimestamps(JSON.stringify(toPayment(payment, null, publicBaseUrl))),
     message: { ...message, body: splitAtTimestamps(message.body) },
   };
-}
-
-/** Two requests are the same when their validated values are: "10.5" and "10.50" are one amount. */
-function fingerprintOf(creation: Creation): Buffer {
-  const { amount_units: units, merchant_wallet: wallet, network, description } = creation;
-  return sha256(JSON.stringify([units.toString(), wallet, network, description]));
 }

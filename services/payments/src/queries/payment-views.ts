@@ -14,6 +14,9 @@ export type ViewedPayment = Omit<PaymentRow, 'merchant_id' | 'status'> & {
   status: string;
 };
 
+/** A payment without what is between its merchant and us. */
+type PublicRow = Omit<ViewedPayment, 'order_id' | 'metadata' | 'requested_amount'> & { merchant_id: string };
+
 /** The columns of the paying transfer; each is null while there is none. */
 export type ViewedTransfer = {
   transaction_id: string;
@@ -26,14 +29,23 @@ export type ViewedTransfer = {
 };
 
 /** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments are over. */
-export type WithTransfer = { status: string; network: string; read_at: Date } & (
-  ViewedTransfer | { transaction_id: null }
+export type WithTransfer<More = unknown> = { status: string; network: string; read_at: Date } & (
+  (ViewedTransfer & More) | { transaction_id: null }
 );
 
-export type DetailsRow = ViewedPayment & WithTransfer & { merchant_id: string };
+/** The rest of the paying transfer, which only its merchant reads. */
+export type PaidTransfer = {
+  /** Base units of the token, decimal integer text, and how many decimals the token has. */
+  transfer_units: string;
+  transfer_decimals: number;
+  /** Whether it was accepted by hand. */
+  accepted: boolean;
+};
 
-const viewColumns = `p.payment_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.amount_units, p.description,
-  p.created_at, p.expires_at, p.paid_at, p.cancelled_at,
+export type DetailsRow = ViewedPayment & WithTransfer<PaidTransfer> & { merchant_id: string };
+
+const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.network, p.recipient, p.amount, p.amount_units, p.description,
+  p.created_at, p.expires_at, p.paid_at, p.cancelled_at, p.return_url,
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
@@ -41,7 +53,9 @@ export async function findDetails(db: Queryable, requested: readonly OwnPayment[
   const { rows } = await db.query<DetailsRow>({
     name: 'read-details',
     text: `
-      select p.merchant_id, ${viewColumns}
+      select ${viewColumns}, p.order_id, p.metadata, p.requested_amount,
+             t.amount_units as transfer_units, t.decimals as transfer_decimals,
+             p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted
       from unnest($1::text[], $2::text[]) as r (merchant_id, payment_id)
         join payment p on p.payment_id = r.payment_id and p.merchant_id = r.merchant_id
         left join transfer t on t.payment_id = p.payment_id`,
@@ -58,8 +72,8 @@ export async function findDetails(db: Queryable, requested: readonly OwnPayment[
 export async function findByPublicTokens(
   db: Queryable,
   tokensSha256: readonly string[],
-): Promise<(ViewedPayment & WithTransfer & { requested: string })[]> {
-  const { rows } = await db.query<ViewedPayment & WithTransfer & { requested: string }>({
+): Promise<(PublicRow & WithTransfer & { requested: string })[]> {
+  const { rows } = await db.query<PublicRow & WithTransfer & { requested: string }>({
     name: 'read-public-payments',
     text: `
       select r.token_sha256 as requested, ${viewColumns}

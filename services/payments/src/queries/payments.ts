@@ -18,6 +18,8 @@ export type ListFilter = {
   limit: number;
 };
 
+const isByHand = { select: { acceptance_id: true } } as const;
+
 /** The filter that leaves nothing out. */
 export const anything: ListFilter = { status: null, createdFrom: null, createdTo: null, after: null, limit: 1 };
 
@@ -32,7 +34,7 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
     async list(merchantId: string, filter: ListFilter) {
       const rows = await prisma.payment.findMany({
         where: { merchant_id: merchantId, ...toWhere(filter) },
-        include: { transfer: true },
+        include: { transfer: true, acceptance: isByHand },
         orderBy: [{ created_at: 'desc' }, { payment_id: 'desc' }],
         // One more than asked for shows whether there is a next page.
         take: filter.limit + 1,
@@ -53,7 +55,11 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
     find: (paymentId: string) =>
       prisma.payment.findUnique({
         where: { payment_id: paymentId },
-        include: { transfer: true, incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS } },
+        include: {
+          transfer: true,
+          acceptance: isByHand,
+          incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS },
+        },
       }),
     /** Transfers that pay nothing, as findUnmatched() of payment-views.ts finds them for the merchant; newest first. */
     listUnmatched: (

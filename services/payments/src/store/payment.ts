@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { PaymentMetadata, PaymentStatus } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from '../state.ts';
@@ -12,6 +12,7 @@ export type PaymentRow = {
   network: string;
   /** Canonical address. */
   recipient: string;
+  /** What the transfer has to carry: the merchant's own text, or a unique amount near it. */
   amount: string;
   /** Millionths of a USDT. */
   amount_units: bigint;
@@ -20,13 +21,18 @@ export type PaymentRow = {
   expires_at: Date;
   paid_at: Date | null;
   cancelled_at: Date | null;
+  order_id: string | null;
+  metadata: PaymentMetadata | null;
+  return_url: string | null;
+  /** The merchant's own text where `amount` is a unique one, else null. */
+  requested_amount: string | null;
 };
 
 /** Only one unfinished payment may wait for an amount on an address. */
 export type Slot = { network: string; recipient: string; amountUnits: bigint };
 
 export const paymentColumns = `payment_id, merchant_id, public_token, status, network, recipient, amount, amount_units, description,
-  created_at, expires_at, paid_at, cancelled_at`;
+  created_at, expires_at, paid_at, cancelled_at, order_id, metadata, return_url, requested_amount`;
 
 /** As isUnfinished() of state.ts, spelled as in the partial indexes, which serve no other spelling. */
 export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;

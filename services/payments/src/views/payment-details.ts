@@ -5,6 +5,7 @@ import type {
   CheckoutPayment,
   SeenConfirmations,
 } from '@quittance/contracts/payment.ts';
+import { referenceOf } from '@quittance/contracts/payment-reference.ts';
 import type { OwnPayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
@@ -60,6 +61,9 @@ export async function readPublicPayments(
     payment: toPublicPayment(row),
     confirmations: row.status === 'CHECKING' && row.transaction_id !== null ? toSeen(row) : null,
     server_time: rfc3339(row.read_at),
+    merchant_id: row.merchant_id,
+    reference: referenceOf(row.payment_id),
+    return_url: row.return_url,
   }));
 }
 

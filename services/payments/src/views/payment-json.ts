@@ -1,18 +1,19 @@
-import type { Payment, PaymentStatus, PublicPayment } from '@quittance/contracts/payment.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
+import { referenceOf } from '@quittance/contracts/payment-reference.ts';
+import type { Payment, PaymentStatus, PaymentTransaction, PublicPayment } from '@quittance/contracts/payment.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
-import type { ViewedPayment, ViewedTransfer } from '../queries/payment-views.ts';
+import type { PaidTransfer, ViewedPayment, ViewedTransfer } from '../queries/payment-views.ts';
 import type { WithProgress } from './confirmations.ts';
 
+type PayingTransfer = Omit<ViewedTransfer, 'observed_at'> & PaidTransfer & WithProgress;
+
 /**
- * A payment as merchants get it. The order of the fields is part of the bytes that replays repeat.
+ * A payment as merchants get it. The order of the fields is part of the bytes that replays repeat: `amount`, `created_at` and `expires_at`
+ * come in this order, and before everything in which a merchant may name fields of its own (see splitReply()).
  * @param transfer the one that pays it, or null.
  * @param publicBaseUrl where customers reach the checkout, without a trailing slash.
  */
-export function toPayment(
-  payment: ViewedPayment,
-  transfer: (Omit<ViewedTransfer, 'observed_at'> & WithProgress) | null,
-  publicBaseUrl: string,
-): Payment {
+export function toPayment(payment: ViewedPayment, transfer: PayingTransfer | null, publicBaseUrl: string): Payment {
   // Read just after the payment, the transfer may already belong to its next status.
   const isShown = payment.status === 'CHECKING' || payment.status === 'PAID';
   return {
@@ -28,22 +29,30 @@ export function toPayment(
     expires_at: rfc3339(payment.expires_at),
     paid_at: payment.paid_at && rfc3339(payment.paid_at),
     cancelled_at: payment.cancelled_at && rfc3339(payment.cancelled_at),
-    transaction:
-      isShown && transfer !== null
-        ? {
-            transaction_id: transfer.transaction_id,
-            transaction_event_index: transfer.transaction_event_index,
-            block_number: Number(transfer.block_number),
-            confirmations: transfer.confirmations,
-            confirmations_required: transfer.confirmations_required,
-            waiting_for: transfer.waiting_for,
-          }
-        : null,
+    transaction: isShown && transfer !== null ? toTransaction(transfer) : null,
+    order_id: payment.order_id,
+    metadata: payment.metadata ?? {},
+    return_url: payment.return_url,
+    requested_amount: payment.requested_amount ?? payment.amount,
+    reference: referenceOf(payment.payment_id),
   };
 }
 
+const toTransaction = (transfer: PayingTransfer): PaymentTransaction => ({
+  transaction_id: transfer.transaction_id,
+  transaction_event_index: transfer.transaction_event_index,
+  block_number: Number(transfer.block_number),
+  amount: formatUnits(BigInt(transfer.transfer_units), transfer.transfer_decimals),
+  accepted: transfer.accepted,
+  confirmations: transfer.confirmations,
+  confirmations_required: transfer.confirmations_required,
+  waiting_for: transfer.waiting_for,
+});
+
 /** What the public token reveals, and nothing else: never a transaction, nor an id of payment or merchant. */
-export function toPublicPayment(payment: ViewedPayment): PublicPayment {
+export function toPublicPayment(
+  payment: Pick<ViewedPayment, 'status' | 'amount' | 'network' | 'recipient' | 'description' | 'expires_at'>,
+): PublicPayment {
   return {
     status: payment.status as PaymentStatus,
     amount: payment.amount,

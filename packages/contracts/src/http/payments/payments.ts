@@ -19,13 +19,21 @@ const text = { type: 'string', minLength: 1 };
  * the header `Idempotency-Replayed: true`; 403 with a code and a message; 409; 503 when it cannot be decided.
  */
 export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_id/payments', json<Payment>(), {
-  body: object<CreationRequest & { idempotency_key: string }>({
-    idempotency_key: { ...text, maxLength: 255 },
-    amount: text,
-    merchant_wallet: text,
-    network: text,
-    description: { ...text, maxLength: 500 },
-  }),
+  body: object<CreationRequest & { idempotency_key: string }>(
+    {
+      idempotency_key: { ...text, maxLength: 255 },
+      amount: text,
+      merchant_wallet: text,
+      network: text,
+      description: { ...text, maxLength: 500 },
+      order_id: text,
+      metadata: { type: 'object', additionalProperties: { type: 'string' } },
+      return_url: text,
+      expires_in: { type: 'integer', minimum: 1, maximum: 86_400 },
+      unique_amount: { type: 'boolean' },
+    },
+    { optional: ['order_id', 'metadata', 'return_url', 'expires_in', 'unique_amount'] },
+  ),
   // Above the public limit of 64 KiB: JSON may spell a character longer than the merchant did.
   maxBodyBytes: 256 * 1024,
   status: 201,

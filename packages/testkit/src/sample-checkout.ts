@@ -1,0 +1,12 @@
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
+
+/** What the gateway is told of a payment, with nothing beside what its public token reveals but what `more` says. */
+export const checkoutOf = (payment: PublicPayment, more: Partial<CheckoutPayment> = {}): CheckoutPayment => ({
+  payment,
+  confirmations: null,
+  server_time: '2026-01-31T08:30:00.000Z',
+  merchant_id: null,
+  reference: null,
+  return_url: null,
+  ...more,
+});
