@@ -8,6 +8,7 @@ import { credentialsSection } from './sections/credentials.ts';
 import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
+import { errorCodesSection } from './sections/extensions-errors.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
@@ -76,6 +77,7 @@ describe('the public contract', () => {
   edgeLimitsSection(contract);
   extensionsMoneySection(contract);
   extensionsWebhooksSection(contract);
+  errorCodesSection(contract);
   hostileSection(contract);
   // Late, because it waits for the end of a window that began before everything else.
   windows.section();

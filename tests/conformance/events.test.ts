@@ -181,7 +181,7 @@ describe('an event that cannot be delivered', () => {
       const answers = await Promise.all(Array.from({ length: 5 }, () => retry(merchant, eventId)));
       expect(answers.map(({ status }) => status).sort()).toEqual([202, 409, 409, 409, 409]);
       const refused = await retry(merchant, eventId);
-      expect([refused.status, refused.text]).toEqual([429, '{"detail":"Rate limit exceeded"}']);
+      expect([refused.status, refused.text]).toEqual([429, '{"detail":"Rate limit exceeded","code":"rate_limited"}']);
       expect(Number(refused.headers['retry-after'])).toBeGreaterThan(3_500);
       const audit = await inDatabase(
         stack.file,

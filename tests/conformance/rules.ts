@@ -189,6 +189,12 @@ export const rules = {
     'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
   'extensions.money.accept-refusals':
     'Accepting: 409 for what cannot be accepted, 404 for another’s payment, 422 for no transfer',
+
+  // Beyond the interface document: errors and accounts
+  'extensions.errors.code':
+    'Every error has a top-level code of its status beside detail; that of a 403 is the code of detail',
+  'extensions.errors.conflict': 'Each kind of 409 has its own code',
+  'extensions.errors.edge': 'What the edge answers as JSON has its code too',
 } as const satisfies Record<string, string>;
 
 export type RuleId = keyof typeof rules;

@@ -14,8 +14,8 @@ const payment = exampleOf('/components/examples/PendingPayment');
 const details = exampleOf(
   '/paths/~1api~1v1~1payments~1{payment_id}~1details/get/responses/200/content/application~1json/examples/paid',
 );
-const unauthorized = { detail: 'Missing or invalid API key' };
-const exceeded = { detail: 'Rate limit exceeded' };
+const unauthorized = { detail: 'Missing or invalid API key', code: 'unauthorized' };
+const exceeded = { detail: 'Rate limit exceeded', code: 'rate_limited' };
 
 describe('holding an answer against the OpenAPI document', () => {
   test('accepts every example of the document as the answer it is an example of', () => {
@@ -35,14 +35,22 @@ describe('holding an answer against the OpenAPI document', () => {
   });
 
   test('notices a status that the operation does not have', () => {
-    expect(undocumented('GET', paymentsPath, answerOf(500, { detail: 'Internal error' }))).toEqual([
-      'the status 500 is not documented here',
-    ]);
-    expect(undocumented('GET', paymentsPath, answerOf(404, { detail: 'Payment not found' }))).not.toEqual([]);
-    expect(undocumented('GET', `${paymentsPath}/page`, answerOf(404, { detail: 'Payment not found' }))).not.toEqual([]);
-    expect(undocumented('GET', `${paymentsPath}/x/details`, answerOf(404, { detail: 'Payment not found' }))).toEqual(
-      [],
-    );
+    expect(
+      undocumented('GET', paymentsPath, answerOf(500, { detail: 'Internal error', code: 'internal_error' })),
+    ).toEqual(['the status 500 is not documented here']);
+    expect(
+      undocumented('GET', paymentsPath, answerOf(404, { detail: 'Payment not found', code: 'not_found' })),
+    ).not.toEqual([]);
+    expect(
+      undocumented('GET', `${paymentsPath}/page`, answerOf(404, { detail: 'Payment not found', code: 'not_found' })),
+    ).not.toEqual([]);
+    expect(
+      undocumented(
+        'GET',
+        `${paymentsPath}/x/details`,
+        answerOf(404, { detail: 'Payment not found', code: 'not_found' }),
+      ),
+    ).toEqual([]);
   });
 
   test('finds the operation of a path whose segments are all literal before that of a parameter', () => {
@@ -80,9 +88,9 @@ describe('holding an answer against the OpenAPI document', () => {
   });
 
   test('notices a field that is given twice, at any depth', () => {
-    expect(undocumented('GET', paymentsPath, answerOf(401, '{"detail":"a","detail":"b"}'))).toEqual([
-      'the body has the field "detail" more than once',
-    ]);
+    expect(
+      undocumented('GET', paymentsPath, answerOf(401, '{"detail":"a","detail":"b","code":"unauthorized"}')),
+    ).toEqual(['the body has the field "detail" more than once']);
     const deep = JSON.stringify({ payments: [payment] }).replace('"status":', '"status":"PENDING","st\\u0061tus":');
     expect(undocumented('GET', paymentsPath, answerOf(200, deep))).toEqual([
       'the body has the field "status" more than once',
@@ -130,9 +138,9 @@ describe('holding an answer against the OpenAPI document', () => {
     expect(with429(exceeded)).not.toEqual([]);
     expect(with429(exceeded, '0')).not.toEqual([]);
     expect(with429(exceeded, '1.5')).not.toEqual([]);
-    expect(with429({ detail: 'Too many requests' })).toEqual([]);
-    expect(with429({ detail: 'Too many requests' }, '60')).not.toEqual([]);
-    expect(with429({ detail: 'Slow down' })).not.toEqual([]);
+    expect(with429({ detail: 'Too many requests', code: 'rate_limited' })).toEqual([]);
+    expect(with429({ detail: 'Too many requests', code: 'rate_limited' }, '60')).not.toEqual([]);
+    expect(with429({ detail: 'Slow down', code: 'rate_limited' })).not.toEqual([]);
   });
 
   test('takes HEAD for GET without a body', () => {
@@ -143,7 +151,8 @@ describe('holding an answer against the OpenAPI document', () => {
   });
 
   test('wants 405 with the methods of the path, and only where the path takes others', () => {
-    const refused = (allow: string) => answerOf(405, { detail: 'Method not allowed' }, [...usual, ['Allow', allow]]);
+    const refused = (allow: string) =>
+      answerOf(405, { detail: 'Method not allowed', code: 'method_not_allowed' }, [...usual, ['Allow', allow]]);
     expect(undocumented('DELETE', paymentsPath, refused('POST, GET, HEAD'))).toEqual([]);
     expect(undocumented('DELETE', paymentsPath, refused('GET, HEAD'))).not.toEqual([]);
     expect(undocumented('GET', paymentsPath, refused('POST, GET, HEAD'))).not.toEqual([]);
@@ -152,10 +161,12 @@ describe('holding an answer against the OpenAPI document', () => {
   });
 
   test('knows what may answer any request, and a path that leads nowhere', () => {
-    const bad = answerOf(400, { detail: 'Bad request' }, usual);
+    const bad = answerOf(400, { detail: 'Bad request', code: 'bad_request' }, usual);
     expect(undocumented('GET', paymentsPath, bad)).toEqual([]);
     expect(undocumented('GET', '/nowhere', bad)).toEqual([]);
-    expect(undocumented('GET', '/api/v1/nowhere', answerOf(404, { detail: 'Not found' }))).toEqual([]);
+    expect(undocumented('GET', '/api/v1/nowhere', answerOf(404, { detail: 'Not found', code: 'not_found' }))).toEqual(
+      [],
+    );
     expect(undocumented('GET', '/api/v1/nowhere', answerOf(401, unauthorized))).not.toEqual([]);
     expect(undocumented('GET', '/api/v1/nowhere', answerOf(429, exceeded))).not.toEqual([]);
     expect(undocumented('GET', '/api/v1', answerOf(301, ''))).not.toEqual([]);

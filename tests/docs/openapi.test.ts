@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { creationBlockReasons } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
+import { errorCodes } from '@quittance/contracts/error-code.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
@@ -154,9 +155,17 @@ describe('docs/openapi.yaml', () => {
     expect(operation.replaceAll(/\s+/g, ' ')).toContain(`and ${numbers[rotation]} at once after a quiet time.`);
   });
 
+  test('lists every code of an error', () => {
+    const { ErrorCode, AccessCode } = openApi.components.schemas as Record<string, { enum: string[] }>;
+    // These have a schema of their own with the code as a constant.
+    const own = ['invalid_request', 'rate_limited', 'unavailable'];
+    const documented = [...(ErrorCode?.enum ?? []), ...(AccessCode?.enum ?? []), ...own];
+    expect(documented.sort()).toEqual(Object.values(errorCodes).flat().sort());
+  });
+
   test('tells of a mistake of ours that whether the request took effect cannot be said, and of a 503 that it did not', () => {
-    expect(openApi.info.description).toMatch(/\| 500 \| text \|[^|]*cannot be said \|/);
-    expect(openApi.info.description).toMatch(/\| 503 \| text \|[^|]*nothing was stored or changed/);
+    expect(openApi.info.description).toMatch(/\| 500 \| `internal_error` \| text \|[^|]*cannot be said \|/);
+    expect(openApi.info.description).toMatch(/\| 503 \| `unavailable` \| text \|[^|]*nothing was stored or changed/);
   });
 
   test.each(['webhook endpoint', 'wallet', 'free amount', 'rate limits'])(

@@ -36,7 +36,7 @@ describe('one client has 30 requests under way at a time, and the next one is 42
     );
     await until(() => held.length === atATime);
     const refused = await ask(edge, '/api/v1/payments', { from });
-    expect([refused.status, refused.text]).toEqual([429, '{"detail":"Too many requests"}']);
+    expect([refused.status, refused.text]).toEqual([429, '{"detail":"Too many requests","code":"rate_limited"}']);
     expect(refused.headers['retry-after']).toBeUndefined();
     expect(await statusFor(from)).toBe(429);
     expect(await statusFor(newClient())).toBe(200);

@@ -10,6 +10,14 @@ afterAll(() => edge.close());
 
 const rest = 'HTTP/1.1\r\nHost: x\r\nConnection: close\r\n';
 
+/** By status. */
+const codes: Record<number, string> = {
+  400: 'bad_request',
+  405: 'method_not_allowed',
+  414: 'bad_request',
+  431: 'headers_too_large',
+};
+
 describe('what nginx refuses by itself is JSON with a request id, and no fault of ours', () => {
   test.each([
     ['a path that is no valid encoding', 400, `GET /api/v1/payments/% ${rest}\r\n`],
@@ -30,13 +38,18 @@ describe('what nginx refuses by itself is JSON with a request id, and no fault o
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(answer).toMatch(/^content-type: application\/json\r$/im);
     expect(answer.match(/^x-request-id: \S+\r$/gim)).toHaveLength(1);
-    expect(answer).toMatch(/\r\n\r\n\{"detail":"[^"]+"\}$/);
+    expect(answer).toMatch(new RegExp(`\r\n\r\n\\{"detail":"[^"]+","code":"${codes[status]}"\\}$`));
     if (status === 405) expect(answer).toMatch(/^allow: /im);
   });
 
-  test.each(['/.refused', '/internal/v1/merchants', '/metrics', '/'])('%s is not there', async (path) => {
-    expect(await exchange(edge, `GET ${path} ${rest}\r\n`)).toMatch(/^HTTP\/1\.1 404 [\s\S]*\{"detail":"Not found"\}$/);
-  });
+  test.each(['/.refused', '/.headers_too_large', '/internal/v1/merchants', '/metrics', '/'])(
+    '%s is not there',
+    async (path) => {
+      expect(await exchange(edge, `GET ${path} ${rest}\r\n`)).toMatch(
+        /^HTTP\/1\.1 404 [\s\S]*\{"detail":"Not found","code":"not_found"\}$/,
+      );
+    },
+  );
 
   test('the gateway is asked about everything else', async () => {
     const answer = await exchange(edge, `GET /api/v1/payments ${rest}\r\n`);
@@ -55,7 +68,9 @@ describe('without a gateway', () => {
     '/api/v1/merchant/rotate-key',
   ])('%s is answered 503 in JSON', async (path) => {
     const answer = await exchange(edge, `GET ${path} ${rest}\r\n`);
-    expect(answer).toMatch(/^HTTP\/1\.1 503 [\s\S]*\r\n\r\n\{"detail":"Service temporarily unavailable"\}$/);
+    expect(answer).toMatch(
+      /^HTTP\/1\.1 503 [\s\S]*\r\n\r\n\{"detail":"Service temporarily unavailable","code":"unavailable"\}$/,
+    );
     expect(answer.match(/^cache-control: no-store\r$/gim)).toHaveLength(1);
   });
 

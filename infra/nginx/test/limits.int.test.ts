@@ -125,7 +125,7 @@ describe('a refusal', () => {
     [rotation.method, rotation.path] as const,
   ])('of %s %s is 429 in JSON without Retry-After', async (method, path) => {
     const answer = await refusalOf(path, { method });
-    expect(JSON.parse(answer.text)).toEqual({ detail: 'Too many requests' });
+    expect(JSON.parse(answer.text)).toEqual({ detail: 'Too many requests', code: 'rate_limited' });
     expect(answer.headers['content-type']).toBe('application/json');
     expect(answer.headers['retry-after']).toBeUndefined();
     expect(valuesOf(answer, 'x-request-id')).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);

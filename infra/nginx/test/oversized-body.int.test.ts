@@ -63,7 +63,7 @@ describe.each([
   test('to no place of ours is 404, and nobody is asked', async () => {
     for (const elsewhere of ['/internal/v1/merchants', '/metrics', '/api/v1/../../internal/v1/merchants']) {
       const answer = await ask(edge, elsewhere, { method: 'POST', headers: framing, body: 'x'.repeat(megabyte) });
-      expect([answer.status, answer.text]).toEqual([404, '{"detail":"Not found"}']);
+      expect([answer.status, answer.text]).toEqual([404, '{"detail":"Not found","code":"not_found"}']);
     }
     expect(edge.seen).toEqual([]);
   });
@@ -77,7 +77,9 @@ describe.each([
       Array.from({ length: 10 }, () => ({ ...call, body })),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([413, 413, 413, 413, 429, 429, 429, 429, 429, 429]);
-    expect(answers.find(({ status }) => status === 429)?.text).toBe('{"detail":"Too many requests"}');
+    expect(answers.find(({ status }) => status === 429)?.text).toBe(
+      '{"detail":"Too many requests","code":"rate_limited"}',
+    );
   });
 });
 
@@ -104,7 +106,10 @@ test('without a gateway a body that is too large is 503, as everything else', as
     const length = `Content-Length: ${megabyte}`;
     for (const framing of [{}, chunked]) {
       const answer = await ask(alone, path, { method: 'POST', headers: framing, body });
-      expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+      expect([answer.status, answer.text]).toEqual([
+        503,
+        '{"detail":"Service temporarily unavailable","code":"unavailable"}',
+      ]);
     }
     const raw = await exchange(
       alone,

@@ -112,7 +112,9 @@ describe('what is not public', () => {
     for (const target of [path, `http://edge.example${path}`]) {
       const answer = await exchange(edge, `GET ${target} ${rest}`);
       expect([400, 404]).toContain(statusOf(answer));
-      expect(answer).toMatch(/\r\n\r\n\{"detail":"(?:Not found|Bad request)"\}$/);
+      expect(answer).toMatch(
+        /\r\n\r\n\{"detail":"(?:Not found","code":"not_found|Bad request","code":"bad_request)"\}$/,
+      );
       expect(answer.match(/^cache-control: no-store\r$/gim)).toHaveLength(1);
     }
     expect(edge.seen).toEqual([]);
@@ -163,7 +165,7 @@ describe('a request that two readers could take for different ones goes no furth
   });
 
   test('HTTP/0.9, which has no headers, gets nowhere else either', async () => {
-    expect(await exchange(edge, 'GET /metrics\r\n')).toBe('{"detail":"Not found"}');
+    expect(await exchange(edge, 'GET /metrics\r\n')).toBe('{"detail":"Not found","code":"not_found"}');
     expect(edge.seen).toEqual([]);
   });
 });

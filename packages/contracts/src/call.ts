@@ -31,7 +31,7 @@ export type Call<
   /** Whether the body also names the operator and gives the reason, as `actor` and `reason`. */
   authored: Authored;
   maxBodyBytes: number;
-  /** The status of success. Every other one comes with `{"detail": …}`. */
+  /** The status of success. Every other one comes with `{"detail": …, "code": …}`. */
   status: number;
   response: Json<Response>;
   /** Whether sending it twice is as good as once, so that the client may repeat it when the connection breaks. */

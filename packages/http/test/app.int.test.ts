@@ -132,7 +132,7 @@ describe('404 and 405', () => {
 
   test('404 has a JSON body', async () => {
     const response = await get('/nothing');
-    expect(await response.json()).toEqual({ detail: 'Not found' });
+    expect(await response.json()).toEqual({ detail: 'Not found', code: 'not_found' });
   });
 
   test.each([
@@ -144,22 +144,22 @@ describe('404 and 405', () => {
   ])('%s does not take %s and says what it takes', async (path, method, allow) => {
     const response = await get(path, { method });
     expect([response.status, response.headers.get('allow')]).toEqual([405, allow]);
-    expect(await response.json()).toEqual({ detail: 'Method not allowed' });
+    expect(await response.json()).toEqual({ detail: 'Method not allowed', code: 'method_not_allowed' });
   });
 });
 
 describe('errors', () => {
   test.each([
-    ['/limited', 429, 'Rate limit exceeded'],
-    ['/lost', 503, 'Service temporarily unavailable'],
-    ['/broken', 500, 'Internal error'],
-    ['/thrown', 500, 'Internal error'],
-    ['/bad-header', 500, 'Internal error'],
-    ['/circular', 500, 'Internal error'],
-  ])('%s answers %i', async (path, status, detail) => {
+    ['/limited', 429, 'Rate limit exceeded', 'rate_limited'],
+    ['/lost', 503, 'Service temporarily unavailable', 'unavailable'],
+    ['/broken', 500, 'Internal error', 'internal_error'],
+    ['/thrown', 500, 'Internal error', 'internal_error'],
+    ['/bad-header', 500, 'Internal error', 'internal_error'],
+    ['/circular', 500, 'Internal error', 'internal_error'],
+  ])('%s answers %i', async (path, status, detail, code) => {
     const response = await get(path);
     expect(response.status).toBe(status);
-    expect(await response.json()).toEqual({ detail });
+    expect(await response.json()).toEqual({ detail, code });
     expect(response.headers.get('x-request-id')).toMatch(/./);
   });
 
@@ -169,7 +169,10 @@ describe('errors', () => {
 
   test('an error that cannot be sent is a 500 without a stack', async () => {
     const response = await get('/unserialisable');
-    expect([response.status, await response.json()]).toEqual([500, { detail: 'Internal error' }]);
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      { detail: 'Internal error', code: 'internal_error' },
+    ]);
   });
 });
 
@@ -206,7 +209,7 @@ describe('routes under /internal/', () => {
   ])('refuse %s', async (_what, headers) => {
     const response = await secret(headers);
     expect(response.status).toBe(401);
-    expect(await response.json()).toEqual({ detail: 'Missing or invalid internal token' });
+    expect(await response.json()).toEqual({ detail: 'Missing or invalid internal token', code: 'unauthorized' });
   });
 
   test('do not even tell a stranger which of them exist', async () => {

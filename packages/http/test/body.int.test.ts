@@ -124,7 +124,10 @@ describe('reading JSON', () => {
   ])('%s is 422 on the field body', async (_what, body) => {
     const response = await post(body);
     expect(response.status).toBe(422);
-    expect(await response.json()).toEqual({ detail: [{ field: 'body', reason: expect.any(String) }] });
+    expect(await response.json()).toEqual({
+      detail: [{ field: 'body', reason: expect.any(String) }],
+      code: 'invalid_request',
+    });
   });
 
   test.each([{ 'content-type': 'text/plain' }, {}, { 'content-type': 'application/json', 'content-encoding': 'gzip' }])(
@@ -133,14 +136,17 @@ describe('reading JSON', () => {
       const response = await post('{}', headers);
       expect([response.status, await response.json()]).toEqual([
         422,
-        { detail: [{ field: 'body', reason: expect.any(String) }] },
+        { detail: [{ field: 'body', reason: expect.any(String) }], code: 'invalid_request' },
       ]);
     },
   );
 
   test('a body that is too large is 413, whatever is in it', async () => {
     const response = await post('x'.repeat(LIMIT + 1));
-    expect([response.status, await response.json()]).toEqual([413, { detail: 'Request body exceeds 1 KiB' }]);
+    expect([response.status, await response.json()]).toEqual([
+      413,
+      { detail: 'Request body exceeds 1 KiB', code: 'body_too_large' },
+    ]);
   });
 
   test('__proto__ is a name like any other', async () => {

@@ -123,6 +123,14 @@ test('a port that is taken is an error that names it', async () => {
   await first.stop();
 });
 
+/** By status. */
+const codes: Record<number, string> = {
+  400: 'bad_request',
+  404: 'not_found',
+  405: 'method_not_allowed',
+  431: 'headers_too_large',
+};
+
 describe('what never becomes a request', () => {
   test.each([
     ['no HTTP', 400, 'hello\r\n\r\n'],
@@ -152,7 +160,9 @@ describe('what never becomes a request', () => {
     const client = await rawClient(server.port);
     client.send(bytes);
     const answer = await client.ended;
-    expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\n\r\n\\{"detail":"[^"]+"\\}$`));
+    expect(answer).toMatch(
+      new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*\r\n\r\n\\{"detail":"[^"]+","code":"${codes[status]}"\\}$`),
+    );
     expect(answer).toMatch(/^content-type: application\/json/im);
     expect(answer).toMatch(/^x-request-id: [\w-]{36}\r$/im);
     await server.stop();

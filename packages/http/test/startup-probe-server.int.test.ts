@@ -23,7 +23,7 @@ test('a process that waits is alive, is not ready, and makes room for its servic
     expect([path, answer.status, await answer.json()]).toEqual([
       path,
       503,
-      { detail: 'Service temporarily unavailable' },
+      { detail: 'Service temporarily unavailable', code: 'unavailable' },
     ]);
   }
   // Somebody who has connected and says nothing holds nobody up.

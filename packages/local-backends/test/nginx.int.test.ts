@@ -82,7 +82,7 @@ test('the balancer passes the internal token and the request id on', async () =>
 test('with no gateway the answer is the interface’s 503, and a reload brings another one in', async () => {
   await nginx.reload(configuration([dead]));
   const answer = await untilStatus(503);
-  expect(await answer.json()).toEqual({ detail: 'Service temporarily unavailable' });
+  expect(await answer.json()).toEqual({ detail: 'Service temporarily unavailable', code: 'unavailable' });
   await nginx.reload(configuration([alive]));
   await untilStatus(200);
 }, 60_000);

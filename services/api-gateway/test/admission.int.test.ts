@@ -140,7 +140,7 @@ describe('the order of answers', () => {
     );
     for (const { status, text } of answers) {
       expect(status).toBe(401);
-      expect(text).toBe('{"detail":"Missing or invalid API key"}');
+      expect(text).toBe('{"detail":"Missing or invalid API key","code":"unauthorized"}');
     }
     expect(gateway.payments.received).toEqual([]);
   });
@@ -160,7 +160,7 @@ describe('a counter', () => {
     expect([admitted.length, limited.length]).toEqual([30, 170]);
     expect(gateway.payments.received).toHaveLength(30);
     for (const { headers, text } of limited) {
-      expect(text).toBe('{"detail":"Rate limit exceeded"}');
+      expect(text).toBe('{"detail":"Rate limit exceeded","code":"rate_limited"}');
       expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
       expect(Number(headers['retry-after'])).toBeLessThanOrEqual(60);
     }
@@ -249,7 +249,7 @@ describe('a counter', () => {
     const asked = gateway.webhooks.received.filter((call) => call.path === path(failed));
     expect(asked).toHaveLength(1);
     for (const { headers, text } of answers.slice(-2)) {
-      expect(text).toBe('{"detail":"Rate limit exceeded"}');
+      expect(text).toBe('{"detail":"Rate limit exceeded","code":"rate_limited"}');
       expect(Number(headers['retry-after'])).toBeGreaterThan(3_500);
       expect(Number(headers['retry-after'])).toBeLessThanOrEqual(3_600);
     }
@@ -280,7 +280,7 @@ describe('a counter', () => {
         ...(method === 'POST' && { body: creation }),
       });
       expect(answer.status).toBe(503);
-      expect(answer.text).toBe('{"detail":"Service temporarily unavailable"}');
+      expect(answer.text).toBe('{"detail":"Service temporarily unavailable","code":"unavailable"}');
     }
     await expect(
       blind.call('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': 'qr_x' } }),
@@ -298,7 +298,10 @@ describe('a counter', () => {
     await expect(list()).resolves.toMatchObject({ status: 200 });
     proxy.stall();
     const answer = await list();
-    expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+    expect([answer.status, answer.text]).toEqual([
+      503,
+      '{"detail":"Service temporarily unavailable","code":"unavailable"}',
+    ]);
     proxy.restore();
     await eventually(async () => expect((await list()).status).toBe(200), { timeoutMs: 20_000 });
     await proxy.close();

@@ -52,7 +52,7 @@ describe('API-key rotation', () => {
     const unknown = newSecret('qr');
     for (let n = 0; n < 5; n += 1) expect((await rotate(unknown)).status).toBe(401);
     const limited = await rotate(unknown);
-    expect([limited.status, limited.text]).toEqual([429, '{"detail":"Rate limit exceeded"}']);
+    expect([limited.status, limited.text]).toEqual([429, '{"detail":"Rate limit exceeded","code":"rate_limited"}']);
     expect(Number(limited.headers['retry-after'])).toBeGreaterThanOrEqual(1);
 
     let key = merchant.api_key;

@@ -10,6 +10,8 @@ import { WALLET, WALLET_LOWER } from '@quittance/testkit/sample-networks.ts';
 import { INTERNAL_TOKEN, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 import type { StandIn } from './stand-in.ts';
 
+const unavailable = '{"detail":"Service temporarily unavailable","code":"unavailable"}';
+
 let gateway: TestGateway;
 let merchant: Merchant;
 
@@ -71,11 +73,11 @@ describe('creation', () => {
   });
 
   test.each([
-    [403, '{"detail":{"code":"account_inactive","message":"…"}}'],
-    [403, '{"detail":{"code":"beta_expired","message":"…"}}'],
-    [404, '{"detail":"No such payment"}'],
-    [409, '{"detail":"Finish the other one first"}'],
-    [422, '{"detail":[{"field":"amount","reason":"…"}]}'],
+    [403, '{"detail":{"code":"account_inactive","message":"…"},"code":"…"}'],
+    [403, '{"detail":{"code":"beta_expired","message":"…"},"code":"…"}'],
+    [404, '{"detail":"No such payment","code":"not_found"}'],
+    [409, '{"detail":"Finish the other one first","code":"payment_unfinished"}'],
+    [422, '{"detail":[{"field":"amount","reason":"…"}],"code":"invalid_request"}'],
   ])('passes on a refusal with %i and %s, to the byte', async (status, body) => {
     gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body });
     const answer = await create();
@@ -85,7 +87,7 @@ describe('creation', () => {
   test.each([301, 400, 401, 429, 500, 503])('answers 503 when payments answers %i', async (status) => {
     gateway.payments.answers.set(`POST ${own('/payments')}`, { status, body: { detail: 'internal words' } });
     const answer = await create();
-    expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+    expect([answer.status, answer.text]).toEqual([503, unavailable]);
   });
 
   test('answers 503 when payments stays silent, or is gone', async () => {
@@ -96,7 +98,7 @@ describe('creation', () => {
       const { api_key: key } = await alone.merchant();
       await alone.payments.close();
       const answer = await alone.call('GET', '/api/v1/payments', { headers: { 'X-API-Key': key } });
-      expect([answer.status, answer.text]).toEqual([503, '{"detail":"Service temporarily unavailable"}']);
+      expect([answer.status, answer.text]).toEqual([503, unavailable]);
     } finally {
       await alone.close();
     }
@@ -147,7 +149,7 @@ describe('reading payments', () => {
     for (const id of [foreign, newId('pay'), 'pay_x', '..%2f..%2fgate', '%00', foreign.toUpperCase()]) {
       for (const view of ['details', 'webhooks']) {
         const answer = await ask('GET', `/payments/${id}/${view}`);
-        expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found"}']);
+        expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found","code":"not_found"}']);
       }
     }
   });
@@ -204,7 +206,10 @@ describe('reading payments', () => {
     });
     for (const id of [closed, 'pay_x', '%00', closed.toUpperCase()]) {
       const answer = await ask('POST', `/payments/${id}/cancel`);
-      expect([answer.status, answer.text]).toEqual([409, '{"detail":"This payment cannot be cancelled"}']);
+      expect([answer.status, answer.text]).toEqual([
+        409,
+        '{"detail":"This payment cannot be cancelled","code":"cancel_unavailable"}',
+      ]);
     }
   });
 });
@@ -282,7 +287,7 @@ describe('webhook settings', () => {
       [unknown, 'evt_x'].map((id) => ask('POST', `/merchant/webhook/events/${id}/retry`)),
     );
     for (const { status, text } of answers)
-      expect([status, text]).toEqual([404, '{"detail":"Webhook event not found"}']);
+      expect([status, text]).toEqual([404, '{"detail":"Webhook event not found","code":"not_found"}']);
   });
 });
 
@@ -332,7 +337,7 @@ describe('a public token', () => {
   test('that is unknown or malformed is 404', async () => {
     for (const token of [newPublicToken(), 'x', '%00', 'a'.repeat(44), newId('pay')]) {
       const answer = await gateway.call('GET', `/api/v1/payments/${token}`);
-      expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found"}']);
+      expect([answer.status, answer.text]).toEqual([404, '{"detail":"Payment not found","code":"not_found"}']);
     }
   });
 
@@ -384,15 +389,15 @@ describe('a public token', () => {
 
 describe('any answer', () => {
   test.each([
-    ['GET', '/api/v1/nothing', 404],
-    ['GET', '/api/v1/payments', 401],
-    ['DELETE', '/api/v1/payments', 405],
-    ['POST', '/api/v1/payments/page', 405],
-    ['GET', '/internal/v1/merchants', 401],
-  ])('%s %s is %i with a string detail, a request id and no-store', async (method, path, status) => {
+    ['GET', '/api/v1/nothing', 404, 'not_found'],
+    ['GET', '/api/v1/payments', 401, 'unauthorized'],
+    ['DELETE', '/api/v1/payments', 405, 'method_not_allowed'],
+    ['POST', '/api/v1/payments/page', 405, 'method_not_allowed'],
+    ['GET', '/internal/v1/merchants', 401, 'unauthorized'],
+  ])('%s %s is %i with a string detail, a code, a request id and no-store', async (method, path, status, code) => {
     const answer = await gateway.call(method, path);
     expect(answer.status).toBe(status);
-    expect(typeof answer.json()['detail']).toBe('string');
+    expect(answer.json()).toEqual({ detail: expect.any(String), code });
     expect(answer.headers['cache-control']).toBe('no-store');
     expect(answer.headers['x-request-id']).toMatch(/^[\w.-]{1,64}$/);
     if (status === 405) expect(answer.headers.allow).toMatch(/[A-Z]/);

@@ -56,7 +56,7 @@ const onReceipt = (change: (receipt: Receipt) => unknown) => (call: Call, answer
     ? { result: change(answer.result as Receipt) }
     : undefined;
 
-const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable' } };
+const unavailable = { status: 503, body: { detail: 'Service temporarily unavailable', code: 'unavailable' } };
 const absent = (reason: string) => ({ status: 200, body: { finding: 'absent', reason } });
 
 describe('a transfer that is asked about', () => {

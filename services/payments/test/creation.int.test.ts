@@ -157,7 +157,10 @@ describe('the idempotency key', () => {
         create(payments, merchantId, {}, { once: true }),
       ]);
       expect(replay.text).toBe(first.text);
-      expect([fresh.status, fresh.json]).toEqual([503, { detail: 'Service temporarily unavailable' }]);
+      expect([fresh.status, fresh.json]).toEqual([
+        503,
+        { detail: 'Service temporarily unavailable', code: 'unavailable' },
+      ]);
     } finally {
       await holder.query('rollback');
       holder.release();

@@ -156,12 +156,12 @@ describe('a change that cannot be', () => {
     const beta = await world.register();
     expect(await world.change(beta, 'extend', { days: 1 })).toEqual({
       status: 409,
-      body: { detail: 'The beta is not activated yet' },
+      body: { detail: 'The beta is not activated yet', code: 'refused' },
     });
     await world.change(beta, 'activate');
     expect(await world.change(beta, 'activate')).toMatchObject({
       status: 409,
-      body: { detail: expect.stringMatching(/already active/) },
+      body: { detail: expect.stringMatching(/already active/), code: 'refused' },
     });
     expect(await auditOf(beta)).toHaveLength(2);
     const legacy = await world.register({ access_type: 'legacy', beta_duration_days: null });
@@ -189,7 +189,7 @@ describe('a change that cannot be', () => {
   });
 
   test('an unknown merchant is 404', async () => {
-    const answer = { status: 404, body: { detail: 'Merchant not found' } };
+    const answer = { status: 404, body: { detail: 'Merchant not found', code: 'not_found' } };
     expect(await world.call('GET', `/merchants/${unknown}/policy`)).toEqual(answer);
     for (const path of ['audit', 'usage', 'account-status', 'audit?before=2026-01-31T12:00:00.000Z']) {
       expect(await world.call('GET', `/merchants/${unknown}/${path}`)).toEqual(answer);

@@ -83,7 +83,7 @@ describe('PUT webhook', () => {
     const answer = await world.call('PUT', path(merchantId), body);
     expect(answer).toEqual({
       status: 422,
-      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })) },
+      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })), code: 'invalid_request' },
     });
     expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
   });
@@ -95,7 +95,7 @@ describe('PUT webhook', () => {
       expect([url, status, body]).toEqual([
         url,
         422,
-        { detail: [{ field: 'url', reason: expect.stringMatching(/^must /) }] },
+        { detail: [{ field: 'url', reason: expect.stringMatching(/^must /) }], code: 'invalid_request' },
       ]);
     }
     expect(await world.call('GET', path(merchantId))).toMatchObject({ status: 404 });
@@ -115,7 +115,10 @@ describe('PUT webhook', () => {
     ['nothing', {}, ''],
   ])('answers 422 on the body for %s', async (_case, headers, body) => {
     const answer = await world.call('PUT', path(newId('mer')), body, headers);
-    expect(answer).toEqual({ status: 422, body: { detail: [{ field: 'body', reason: expect.any(String) }] } });
+    expect(answer).toEqual({
+      status: 422,
+      body: { detail: [{ field: 'body', reason: expect.any(String) }], code: 'invalid_request' },
+    });
   });
 
   test.each([
@@ -127,7 +130,7 @@ describe('PUT webhook', () => {
     const answer = await world.call('PUT', path(newId('mer')), body);
     expect(answer).toEqual({
       status: 422,
-      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })) },
+      body: { detail: fields.map((field) => ({ field, reason: expect.any(String) })), code: 'invalid_request' },
     });
   });
 
@@ -161,7 +164,7 @@ describe('GET webhook', () => {
     const merchantId = newId('mer');
     expect(await world.call('GET', path(merchantId))).toEqual({
       status: 404,
-      body: { detail: 'Webhook is not configured' },
+      body: { detail: 'Webhook is not configured', code: 'not_found' },
     });
     const { body } = await world.call('PUT', path(merchantId), { url });
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -176,7 +179,10 @@ describe('POST webhook/rotate-key', () => {
   test('answers 409 before the first PUT, then 200 with another key', async () => {
     const merchantId = newId('mer');
     const rotate = () => world.call('POST', `${path(merchantId)}/rotate-key`);
-    expect(await rotate()).toEqual({ status: 409, body: { detail: 'Webhook is not configured' } });
+    expect(await rotate()).toEqual({
+      status: 409,
+      body: { detail: 'Webhook is not configured', code: 'webhook_not_configured' },
+    });
     const first = await world.call('PUT', path(merchantId), { url });
     const rotated = await rotate();
     expect(rotated).toEqual({ status: 200, body: { key_id: keyId, signing_key: signingKey } });
@@ -204,7 +210,10 @@ describe('POST webhook/test', () => {
   const testOf = (merchantId: string) => world.call('POST', `${path(merchantId)}/test`);
 
   test('answers 409 before the first PUT', async () => {
-    expect(await testOf(newId('mer'))).toEqual({ status: 409, body: { detail: 'Webhook is not configured' } });
+    expect(await testOf(newId('mer'))).toEqual({
+      status: 409,
+      body: { detail: 'Webhook is not configured', code: 'webhook_not_configured' },
+    });
   });
 
   test('makes one signed attempt, without a record, and says what came of it', async () => {

@@ -56,6 +56,7 @@ describe('PUT asks where a name leads', () => {
         status: 422,
         body: {
           detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
+          code: 'invalid_request',
         },
       });
     },
@@ -65,7 +66,7 @@ describe('PUT asks where a name leads', () => {
     const merchantId = newId('mer');
     expect(await put(`https://${name}/`, merchantId)).toEqual({
       status: 503,
-      body: { detail: 'Service temporarily unavailable' },
+      body: { detail: 'Service temporarily unavailable', code: 'unavailable' },
     });
     expect(await world.call('GET', `/merchants/${merchantId}/webhook`)).toMatchObject({ status: 404 });
   });

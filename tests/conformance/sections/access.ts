@@ -20,7 +20,7 @@ export function accessSection(contract: Contract): void {
       const answer = await merchant.create();
       expect([answer.status, answer.json<{ detail: object }>()]).toEqual([
         403,
-        { detail: { code, message: expect.stringMatching(/^[A-Z].* .*\w$/) } },
+        { detail: { code, message: expect.stringMatching(/^[A-Z].* .*\w$/) }, code },
       ]);
       expect(await limitsOf(merchant)).toMatchObject({ creation_allowed: false, creation_block_reason: code });
     }
@@ -103,7 +103,7 @@ export function accessSection(contract: Contract): void {
         const admitted = await asGateway(merchant.merchantId);
         expect([admitted.status, admitted.json<object>()]).toEqual([
           403,
-          { detail: { code: 'account_inactive', message: expect.any(String) } },
+          { detail: { code: 'account_inactive', message: expect.any(String) }, code: 'account_inactive' },
         ]);
         await asOperator(contract.stack, 'POST', `/merchants/${merchant.merchantId}/unblock`, {});
         await untilGate(contract.stack, merchant.merchantId, (gate) => gate.account_active);

@@ -19,7 +19,7 @@ export function cancelSection(contract: Contract): void {
     });
     const cancel = (paymentId: string, by: Merchant = merchant) =>
       by.call('POST', `/api/v1/payments/${paymentId}/cancel`);
-    const refused = { status: 409, text: '{"detail":"This payment cannot be cancelled"}' };
+    const refused = { status: 409, text: '{"detail":"This payment cannot be cancelled","code":"cancel_unavailable"}' };
 
     rule(
       ['endpoint.cancel', 'payment.status'],

@@ -139,7 +139,7 @@ export function creationSection(contract: Contract): void {
         const same = [{ amount: '10.50' }, { amount: '10.5' }, { merchant_wallet: merchant.wallet.toLowerCase() }];
         for (const answer of await Promise.all(same.map((body) => merchant.create(body)))) {
           expect(answer.status).toBe(409);
-          expect(answer.json()).toEqual({ detail: expect.stringMatching(UNFINISHED) });
+          expect(answer.json()).toEqual({ detail: expect.stringMatching(UNFINISHED), code: 'payment_unfinished' });
         }
         const others = [{ amount: '10.500001' }, { merchant_wallet: Wallet.createRandom().address }];
         const answers = await Promise.all(others.map((body) => merchant.create(body)));
@@ -162,7 +162,10 @@ export function creationSection(contract: Contract): void {
       const { payment_id } = await owner.created({ amount: '5' });
       const refused = await other.create({ merchant_wallet: owner.wallet, amount: '6' });
       expect(refused.status).toBe(409);
-      expect(refused.json()).toEqual({ detail: expect.not.stringMatching(UNFINISHED) });
+      expect(refused.json()).toEqual({
+        detail: expect.not.stringMatching(UNFINISHED),
+        code: 'wallet_of_another_merchant',
+      });
       // The wallet stays its owner's after the payment has ended.
       await owner.call('POST', `/api/v1/payments/${payment_id}/cancel`);
       expect(await other.create({ merchant_wallet: owner.wallet.toLowerCase(), amount: '5' })).toMatchObject({
@@ -178,7 +181,7 @@ export function creationSection(contract: Contract): void {
         const merchant = await openMerchant(contract.stack, { webhook: false });
         const refused = await merchant.create({ amount: '3' }, 'order-3');
         expect(refused.status).toBe(409);
-        expect(refused.json()).toEqual({ detail: expect.stringMatching(/webhook/i) });
+        expect(refused.json()).toEqual({ detail: expect.stringMatching(/webhook/i), code: 'webhook_not_configured' });
         const url = `https://${merchant.host}/hooks`;
         expect(await merchant.call('PUT', '/api/v1/merchant/webhook', { body: { url } })).toMatchObject({
           status: 200,

@@ -29,7 +29,7 @@ export function credentialsSection(contract: Contract): void {
     async function expectRefused(what: string, headers: Headers, query = ''): Promise<void> {
       const answers = await Promise.all(protectedEndpoints.map((endpoint) => sent(endpoint, headers, query)));
       const told = answers.map(({ status, text }, index) => `${name(index)}, ${what}: ${status} ${text}`);
-      const wanted = '401 {"detail":"Missing or invalid API key"}';
+      const wanted = '401 {"detail":"Missing or invalid API key","code":"unauthorized"}';
       expect(told).toEqual(protectedEndpoints.map((_, index) => `${name(index)}, ${what}: ${wanted}`));
     }
     const name = (index: number) => `${protectedEndpoints[index]!.method} ${protectedEndpoints[index]!.path}`;

@@ -91,7 +91,7 @@ export function deliveriesSection(contract: Contract): void {
         async () => {
           expect([refused.status, refused.json<object>()]).toEqual([
             409,
-            { detail: 'Only a failed webhook event can be retried' },
+            { detail: 'Only a failed webhook event can be retried', code: 'event_not_retryable' },
           ]);
         },
       );
@@ -232,8 +232,8 @@ export function deliveriesSection(contract: Contract): void {
           stranger.call('GET', `/api/v1/payments/${newId('pay')}/webhooks`),
           stranger.call('GET', '/api/v1/payments/pay_x/webhooks'),
         ]);
-        const event = [404, '{"detail":"Webhook event not found"}'];
-        const none = [404, '{"detail":"Payment not found"}'];
+        const event = [404, '{"detail":"Webhook event not found","code":"not_found"}'];
+        const none = [404, '{"detail":"Payment not found","code":"not_found"}'];
         expect(answers.map(({ status, text }) => [status, text])).toEqual([event, event, event, none, none, none]);
         expect(await deliveriesOf(owner, payment)).toEqual(before);
         expect(await receivedBy(contract.stack, owner.host)).toHaveLength(1);
@@ -264,7 +264,7 @@ export function deliveriesSection(contract: Contract): void {
         for (const id of ids) answers.push(await retry(merchant, id));
         expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 429, 429]);
         const { headers, text } = answers.at(-1)!;
-        expect(text).toBe('{"detail":"Rate limit exceeded"}');
+        expect(text).toBe('{"detail":"Rate limit exceeded","code":"rate_limited"}');
         expect(Number(headers['retry-after'])).toBeGreaterThan(3_500);
         expect(Number(headers['retry-after'])).toBeLessThanOrEqual(3_600);
         expect((await merchant.call('GET', '/api/v1/payments')).status).toBe(200);

@@ -61,7 +61,10 @@ export function idempotencySection(contract: Contract): void {
       ];
       for (const answer of await Promise.all(others.map((body) => merchant.create(body, 'order-2')))) {
         expect(answer.status).toBe(409);
-        expect(answer.json()).toEqual({ detail: expect.stringMatching(/Idempotency-Key/) });
+        expect(answer.json()).toEqual({
+          detail: expect.stringMatching(/Idempotency-Key/),
+          code: 'idempotency_conflict',
+        });
       }
       expect((await merchant.create({ amount: '10.50' }, 'order-2')).text).toBe(first.text);
       expect(await paymentsOf(merchant)).toHaveLength(1);

@@ -90,7 +90,7 @@ export function keyRotationSection(contract: Contract): void {
           (text) => () => rotate(text),
         );
         for (const { status, text } of await fewAtATime([...uncounted, ...unknown])) {
-          expect(`${status} ${text}`).toBe('401 {"detail":"Missing or invalid rotation secret"}');
+          expect(`${status} ${text}`).toBe('401 {"detail":"Missing or invalid rotation secret","code":"unauthorized"}');
         }
         expect(await everywhere(merchant.apiKey)).toEqual(allOf(200));
         expect((await rotate(secret)).status).toBe(200);
@@ -114,7 +114,7 @@ export function keyRotationSection(contract: Contract): void {
           }
           expect(answers.map(({ status }) => status)).toEqual([...Array<number>(LIMIT).fill(admitted), 429]);
           const refusal = answers.at(-1)!;
-          expect(refusal.text).toBe('{"detail":"Rate limit exceeded"}');
+          expect(refusal.text).toBe('{"detail":"Rate limit exceeded","code":"rate_limited"}');
           expect(refusal.headers['retry-after']).toMatch(/^([1-9]|[1-5]\d|60)$/);
           // An attempt over the limit changes nothing: the key of the last one admitted still works.
           if (admitted === 200) expect(await everywhere(keyOf(answers.at(-2)!))).toEqual(allOf(200));
@@ -134,7 +134,7 @@ export function keyRotationSection(contract: Contract): void {
         const newKey = keyOf(await rotate(merchant.rotationSecret));
         expect((await retry(newKey)).status).toBe(404);
         const refused = await retry(newKey);
-        expect(refused).toMatchObject({ status: 429, text: '{"detail":"Rate limit exceeded"}' });
+        expect(refused).toMatchObject({ status: 429, text: '{"detail":"Rate limit exceeded","code":"rate_limited"}' });
         expect((await retry(keyOf(await rotate(merchant.rotationSecret)))).status).toBe(429);
       },
     );

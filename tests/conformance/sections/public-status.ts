@@ -93,7 +93,7 @@ export function publicStatusSection(contract: Contract): void {
       const tokens = [newPublicToken(), flipped, token.slice(1), `${token}A`, token.toLowerCase()];
       for (const answer of await Promise.all(tokens.map((unknown) => ask(unknown)))) {
         expect(answer).toMatchObject({ status: 404, headers: { 'cache-control': 'no-store' } });
-        expect(answer.json()).toEqual({ detail: 'Payment not found' });
+        expect(answer.json()).toEqual({ detail: 'Payment not found', code: 'not_found' });
       }
     });
 

@@ -41,7 +41,7 @@ export function sizesSection(contract: Contract): void {
         const asked = doors.flatMap((door) => bodies.flatMap((body) => [post(door, body), post(door, body, chunked)]));
         for (const answer of await Promise.all(asked)) {
           expect(answer.status).toBe(413);
-          expect(answer.json()).toEqual({ detail: expect.any(String) });
+          expect(answer.json()).toEqual({ detail: expect.any(String), code: 'body_too_large' });
         }
         expect(await statuses([post(doors[0]!, creation('3', 0))])).toEqual([201]);
       },

@@ -28,8 +28,14 @@ export function webhookSettingsSection(contract: Contract): void {
       async () => {
         const merchant = await open();
         const [settings, rotation] = await Promise.all([merchant.call('GET', PATH), rotate(merchant)]);
-        expect([settings.status, settings.json<object>()]).toEqual([404, { detail: 'Webhook is not configured' }]);
-        expect([rotation.status, rotation.json<object>()]).toEqual([409, { detail: 'Webhook is not configured' }]);
+        expect([settings.status, settings.json<object>()]).toEqual([
+          404,
+          { detail: 'Webhook is not configured', code: 'not_found' },
+        ]);
+        expect([rotation.status, rotation.json<object>()]).toEqual([
+          409,
+          { detail: 'Webhook is not configured', code: 'webhook_not_configured' },
+        ]);
       },
     );
 

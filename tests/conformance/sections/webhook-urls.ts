@@ -63,7 +63,7 @@ export function webhookUrlsSection(contract: Contract): void {
         expect([urls[index], answer.status, answer.json<object>()]).toEqual([
           urls[index],
           422,
-          { detail: [{ field: 'url', reason: expect.stringMatching(/^must .+/) }] },
+          { detail: [{ field: 'url', reason: expect.stringMatching(/^must .+/) }], code: 'invalid_request' },
         ]);
       }
       expect(await readSettings()).toEqual(settings);
@@ -99,6 +99,7 @@ export function webhookUrlsSection(contract: Contract): void {
           expect([named.status, malformed.status]).toEqual([422, 422]);
           expect(named.json<object>()).toEqual({
             detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
+            code: 'invalid_request',
           });
         }
         const answers = await Promise.all([tryUrl(`https://${stranger.host}/`), tryUrl('http://x.y/')]);

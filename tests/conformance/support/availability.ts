@@ -28,7 +28,7 @@ export async function expectUnavailable(when: string, asked: Asked): Promise<voi
   );
   console.log(`${when}: ${answers.map(({ name, ms }) => `${name} ${ms} ms`).join(', ')}`);
   for (const { name, answer, ms } of answers) {
-    expect([name, answer]).toEqual([name, '503 {"detail":"Service temporarily unavailable"}']);
+    expect([name, answer]).toEqual([name, '503 {"detail":"Service temporarily unavailable","code":"unavailable"}']);
     expect(ms).toBeLessThan(BOUND_MS);
   }
 }

@@ -31,7 +31,7 @@ export function expectAdmitted(answers: HttpAnswer[], status: number, count: num
 
 /** The application's 429, whose Retry-After lies within the counter's window. */
 export function expectRefused(answer: HttpAnswer, windowSeconds: number): void {
-  expect([answer.status, answer.text]).toEqual([429, '{"detail":"Rate limit exceeded"}']);
+  expect([answer.status, answer.text]).toEqual([429, '{"detail":"Rate limit exceeded","code":"rate_limited"}']);
   expect(answer.headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(Number(answer.headers['retry-after'])).toBeLessThanOrEqual(windowSeconds);
 }

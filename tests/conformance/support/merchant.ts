@@ -5,6 +5,7 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
 import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
+import { codeProblems } from './error-codes.ts';
 import { undocumented } from '../../support/openapi/undocumented.ts';
 
 /** Sends requests to one base URL and holds every answer against the OpenAPI document. */
@@ -15,7 +16,7 @@ export const apiAt =
   (baseUrl: string): Api =>
   async (method, path, call) => {
     const answer = await send(method, baseUrl + path, call);
-    const problems = undocumented(method, path, answer);
+    const problems = [...undocumented(method, path, answer), ...codeProblems(answer)];
     if (problems.length > 0) {
       throw new Error(`${method} ${path} answered ${answer.status} ${answer.text}\n${problems.join('\n')}`);
     }

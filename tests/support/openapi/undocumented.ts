@@ -144,7 +144,7 @@ function undocumentedHeaderProblems(response: Located<Response>, { headers }: Ht
 /** Of the two that may refuse with 429, only the application says when to come back, and it always does. */
 function retryAfterProblems(method: string, { status, headers, text }: HttpAnswer): string[] {
   if (status !== 429 || method === 'HEAD') return [];
-  const isApplication = text === '{"detail":"Rate limit exceeded"}';
+  const isApplication = text === '{"detail":"Rate limit exceeded","code":"rate_limited"}';
   const isThere = headers['retry-after'] !== undefined;
   if (isApplication === isThere) return [];
   return [isApplication ? 'the header Retry-After is missing' : "the edge's answer has a Retry-After"];

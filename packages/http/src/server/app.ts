@@ -8,7 +8,7 @@ import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
-import { causesOf, HttpError, RequestAborted, unavailable } from '../errors.ts';
+import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
 import { headerValues } from '../header-values.ts';
 import { probes } from './probes.ts';
 import { observeRequests } from './observe-requests.ts';
@@ -114,7 +114,11 @@ function toHttpError(error: unknown, isUnavailable: (error: unknown) => boolean)
   if (isUnavailable(error)) return unavailable(error);
   // A path whose percent-encoding is broken names nothing; the router reports it as a URIError.
   if (error instanceof URIError) return notFound();
-  return new HttpError(500, 'Internal error', {}, { cause: error });
+  return internalError(error);
+}
+
+function internalError(cause?: unknown): HttpError {
+  return new HttpError(500, 'Internal error', {}, { cause });
 }
 
 function sendError(response: Response, error: HttpError, logger: Logger): void {
@@ -123,10 +127,10 @@ function sendError(response: Response, error: HttpError, logger: Logger): void {
     logger.warn({ reason: causesOf(error).map(({ message }) => message) }, 'request failed for now');
   else if (error.status >= 500) logger.error({ error: error.cause ?? error }, 'request failed');
   try {
-    sendReply(response, { status: error.status, body: { detail: error.detail }, headers: error.headers });
+    sendReply(response, { status: error.status, body: errorBody(error), headers: error.headers });
   } catch (failure) {
     logger.error({ error: failure }, 'an error could not be answered');
-    sendReply(response, { status: 500, body: { detail: 'Internal error' } });
+    sendReply(response, { status: 500, body: errorBody(internalError()) });
   }
 }
 

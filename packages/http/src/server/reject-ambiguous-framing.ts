@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import type { Server, ServerResponse } from 'node:http';
+import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { Logger } from '@quittance/runtime/logger.ts';
 
-type Refusal = { status: string; detail: string; headers?: string[] };
+import { errorBody, HttpError } from '../errors.ts';
 
-const badRequest: Refusal = { status: '400 Bad Request', detail: 'Bad request' };
-const methodNotAllowed: Refusal = {
-  status: '405 Method Not Allowed',
-  detail: 'Method not allowed',
-  headers: ['Allow: GET, HEAD, POST, PUT'],
-};
-const refusals: Record<string, Refusal> = {
-  HPE_HEADER_OVERFLOW: { status: '431 Request Header Fields Too Large', detail: 'Request headers are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', detail: 'Request took too long to arrive' },
+const badRequest = new HttpError(400, 'Bad request');
+const methodNotAllowed = new HttpError(405, 'Method not allowed', { Allow: 'GET, HEAD, POST, PUT' });
+const refusals: Record<string, HttpError> = {
+  HPE_HEADER_OVERFLOW: new HttpError(431, 'Request headers are too large'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'Request took too long to arrive'),
 };
 
 /**
@@ -48,16 +44,17 @@ function isBetweenAnswers(last: ServerResponse | undefined): boolean {
   return last === undefined || !last.headersSent || (last.writableFinished && last.req.complete);
 }
 
-function toText({ status, detail, headers = [] }: Refusal): string {
-  const body = JSON.stringify({ detail });
+function toText(refusal: HttpError): string {
+  const { status } = refusal;
+  const body = JSON.stringify(errorBody(refusal));
   return [
-    `HTTP/1.1 ${status}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json; charset=utf-8',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: no-store',
     `X-Request-ID: ${randomUUID()}`,
     'Connection: close',
-    ...headers,
+    ...Object.entries(refusal.headers).map(([name, value]) => `${name}: ${value}`),
     '',
     body,
   ].join('\r\n');

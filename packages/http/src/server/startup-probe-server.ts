@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { errorBody, unavailable } from '../errors.ts';
+
 /** Backends that are there answer sooner, and then no probe needs an answer. */
 const OPEN_AFTER_MS = 1_000;
 
@@ -49,7 +51,7 @@ export async function serveStartupProbes({
 
 function answer(name: string, request: IncomingMessage, response: ServerResponse): void {
   const isLive = ['GET', 'HEAD'].includes(request.method ?? '') && request.url === '/livez';
-  const body = isLive ? { status: 'live', service: name } : { detail: 'Service temporarily unavailable' };
+  const body = isLive ? { status: 'live', service: name } : errorBody(unavailable());
   // No connection outlives its answer: the next one may reach the service itself.
   response.writeHead(isLive ? 200 : 503, { 'content-type': 'application/json', connection: 'close' });
   response.end(JSON.stringify(body));

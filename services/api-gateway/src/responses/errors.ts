@@ -1,4 +1,4 @@
-import { HttpError } from '@quittance/http/errors.ts';
+import { conflict, HttpError } from '@quittance/http/errors.ts';
 
 export const invalidApiKey = (): HttpError => new HttpError(401, 'Missing or invalid API key');
 
@@ -8,7 +8,7 @@ export const invalidRotationSecret = (): HttpError => new HttpError(401, 'Missin
 export const paymentNotFound = (): HttpError => new HttpError(404, 'Payment not found');
 
 /** The same for a payment in another status, another merchant's, an unknown one and a malformed id. */
-export const notCancellable = (): HttpError => new HttpError(409, 'This payment cannot be cancelled');
+export const notCancellable = (): HttpError => conflict('cancel_unavailable', 'This payment cannot be cancelled');
 
 export const eventNotFound = (): HttpError => new HttpError(404, 'Webhook event not found');
 

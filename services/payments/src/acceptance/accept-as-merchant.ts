@@ -1,5 +1,5 @@
 import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
-import { HttpError } from '@quittance/http/errors.ts';
+import { conflict, HttpError } from '@quittance/http/errors.ts';
 import { findPayment } from '../store/payment.ts';
 import { findTransfer, type TransferId } from '../store/transfer.ts';
 import { type AcceptanceContext, acceptTransfer, type Pair } from './accept-transfer.ts';
@@ -22,7 +22,8 @@ export async function acceptAsMerchant(
   const payment = await findPayment(context.db, paymentId);
   if (payment?.merchant_id !== merchantId) throw new HttpError(404, 'Payment not found');
   const transfer = await findTransfer(context.db, { network: payment.network, ...event });
-  if (transfer === null) throw new HttpError(409, 'No such transfer is known on the network of this payment');
+  if (transfer === null)
+    throw conflict('transfer_not_acceptable', 'No such transfer is known on the network of this payment');
   const refusal = (pair: Pair, concerned: string) => merchantRefusal(pair, concerned, leastPercent);
   await acceptTransfer(context, { paymentId, event, author, refusal });
 }

@@ -1,7 +1,7 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { type Finding, VerifyTransfer } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
-import { HttpError } from '@quittance/http/errors.ts';
+import { conflict, HttpError } from '@quittance/http/errors.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transact, Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
@@ -116,12 +116,12 @@ async function requireAcceptable(db: Queryable, pair: Pair, { refusal }: Accepta
   const concerned = await findMerchantConcerned(db, pair.transfer);
   // What is refused to this author comes first: the other sentences may name payments that are none of the author's business.
   const reason = refusal?.(pair, concerned) ?? refusalReason(pair.payment, pair.transfer, concerned);
-  if (reason !== null) throw new HttpError(409, reason);
+  if (reason !== null) throw conflict('transfer_not_acceptable', reason);
 }
 
 function requireProof(transfer: TransferRow, finding: Finding): ChainProof {
   const proof = proveTransfer(transfer, finding);
-  if (typeof proof === 'string') throw new HttpError(409, proof);
+  if (typeof proof === 'string') throw conflict('transfer_not_acceptable', proof);
   return proof;
 }
 

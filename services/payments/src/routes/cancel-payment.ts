@@ -1,5 +1,5 @@
 import { CancelPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { HttpError } from '@quittance/http/errors.ts';
+import { conflict } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { TransactAdmitted } from '../admission.ts';
@@ -26,6 +26,6 @@ export const cancelPaymentRoute = ({
       if (payment?.cancelled_at) await messages.sendClosed(tx, payment, 'CANCELLED', payment.cancelled_at);
       return payment;
     });
-    if (cancelled === null) throw new HttpError(409, 'This payment cannot be cancelled');
+    if (cancelled === null) throw conflict('cancel_unavailable', 'This payment cannot be cancelled');
     return toPayment(cancelled, null, publicBaseUrl);
   });

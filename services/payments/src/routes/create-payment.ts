@@ -2,16 +2,17 @@ import { parseAddress } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import type { BodyOf } from '@quittance/contracts/call.ts';
+import type { ConflictCode } from '@quittance/contracts/error-code.ts';
 import { CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
-import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { conflict, creationBlocked, invalid } from '@quittance/http/errors.ts';
 import { callReader } from '@quittance/http/server/call-route.ts';
 import type { Reply, Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import type { Creation, CreationOutcome } from '../creation/creation.ts';
 import type { CreationRefusal } from '../store/new-payment.ts';
 
-/** The texts of the refusals, those with a code first. A refusal without a row here does not compile. */
+/** The texts of the refusals. One without a row here does not compile. */
 const blocked: Record<CreationBlockReason, string> = {
   account_inactive: 'The account is blocked',
   creation_paused: 'Creation of payments is paused for this account',
@@ -20,11 +21,11 @@ const blocked: Record<CreationBlockReason, string> = {
   total_quota_exhausted: 'All payments of this account are used up',
   daily_quota_exhausted: 'All payments of this UTC day are used up',
 };
-const conflicts: Record<Exclude<CreationRefusal, CreationBlockReason>, string> = {
-  key_conflict: 'This Idempotency-Key was already used for another payment',
-  webhook_missing: 'Configure a webhook endpoint before creating payments',
-  wallet_of_another_merchant: 'This wallet belongs to another merchant',
-  slot_taken: 'Finish the current payment with this amount on this address first',
+const conflicts: Record<Exclude<CreationRefusal, CreationBlockReason>, [ConflictCode, string]> = {
+  key_conflict: ['idempotency_conflict', 'This Idempotency-Key was already used for another payment'],
+  webhook_missing: ['webhook_not_configured', 'Configure a webhook endpoint before creating payments'],
+  wallet_of_another_merchant: ['wallet_of_another_merchant', 'This wallet belongs to another merchant'],
+  slot_taken: ['payment_unfinished', 'Finish the current payment with this amount on this address first'],
 };
 
 /** Called by the gateway, which has validated and rate-limited the request. 201 with the exact bytes, 403 with a code, 409, or 503. */
@@ -62,8 +63,8 @@ function replyOf(outcome: CreationOutcome): Reply {
   if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
   if (outcome.outcome === 'replayed')
     return { status: 201, body: outcome.body, headers: { 'idempotency-replayed': 'true' } };
-  if (isConflict(outcome.outcome)) throw new HttpError(409, conflicts[outcome.outcome]);
-  throw new HttpError(403, { code: outcome.outcome, message: blocked[outcome.outcome] });
+  if (isConflict(outcome.outcome)) throw conflict(...conflicts[outcome.outcome]);
+  throw creationBlocked(outcome.outcome, blocked[outcome.outcome]);
 }
 
 const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;

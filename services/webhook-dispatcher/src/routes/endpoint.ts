@@ -9,7 +9,7 @@ import {
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
-import { HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
+import { conflict, HttpError, invalid, unavailable } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
@@ -73,7 +73,7 @@ async function read({ pool }: Dependencies, merchantId: string): Promise<Respons
 
 async function test({ pool, sendTest }: Dependencies, merchantId: string): Promise<ResponseOf<typeof TestWebhook>> {
   const target = await findTarget(pool, merchantId);
-  if (target === null) throw new HttpError(409, 'Webhook is not configured');
+  if (target === null) throw conflict('webhook_not_configured', 'Webhook is not configured');
   const tested = await sendTest(target);
   // A receiver that is back need not wait for its circuit. One that fails has only failed a test.
   if (tested.delivered) await transaction(pool, (tx) => probeEndpoint(tx, merchantId));
@@ -86,7 +86,7 @@ async function rotateKey(
 ): Promise<ResponseOf<typeof RotateWebhookKey>> {
   const { signingKey, offeredKey } = newSigningKey(vault);
   const replaced = await transaction(pool, (tx) => replaceKey(tx, merchantId, offeredKey));
-  if (!replaced) throw new HttpError(409, 'Webhook is not configured');
+  if (!replaced) throw conflict('webhook_not_configured', 'Webhook is not configured');
   return { key_id: offeredKey.keyId, signing_key: signingKey };
 }
 

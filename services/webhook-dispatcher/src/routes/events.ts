@@ -9,7 +9,7 @@ import {
   type EventState,
 } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
-import { HttpError, invalid } from '@quittance/http/errors.ts';
+import { conflict, HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
@@ -33,7 +33,7 @@ export const eventRoutes = ({ pool, queries, wake }: { pool: Pool; queries: Quer
         wake();
         return result.delivery;
       case 'refused':
-        throw new HttpError(409, 'Only a failed webhook event can be retried');
+        throw conflict('event_not_retryable', 'Only a failed webhook event can be retried');
       case 'unknown_event':
         throw new HttpError(404, 'Webhook event not found');
     }

@@ -1,5 +1,6 @@
 import type { HttpAnswer } from '../../../support/http.ts';
 import { undocumented } from '../../../support/openapi/undocumented.ts';
+import { codeProblems } from '../error-codes.ts';
 
 /** Parts of programs, of their errors and of our innards, none of which a client has any use for. */
 const innards =
@@ -45,7 +46,7 @@ function jsonProblems(method: string, answer: HttpAnswer): string[] {
   try {
     const body = answer.json<{ detail?: unknown }>();
     if (answer.status >= 400 && body.detail === undefined) return ['is an error without detail'];
-    return [];
+    return codeProblems(answer);
   } catch {
     return ['is no JSON, though it says so'];
   }

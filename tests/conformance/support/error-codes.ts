@@ -1,0 +1,43 @@
+import type { HttpAnswer } from '../../support/http.ts';
+
+/** The codes that an error of each status may have, worded here once more and not read from the code that is tested. */
+const codes: Record<number, string[]> = {
+  400: ['bad_request'],
+  401: ['unauthorized'],
+  403: [
+    'account_inactive',
+    'creation_paused',
+    'beta_not_activated',
+    'beta_expired',
+    'total_quota_exhausted',
+    'daily_quota_exhausted',
+  ],
+  404: ['not_found'],
+  405: ['method_not_allowed'],
+  408: ['request_timeout'],
+  409: [
+    'payment_unfinished',
+    'wallet_of_another_merchant',
+    'webhook_not_configured',
+    'idempotency_conflict',
+    'cancel_unavailable',
+    'event_not_retryable',
+    'transfer_not_acceptable',
+  ],
+  413: ['body_too_large'],
+  414: ['bad_request'],
+  422: ['invalid_request'],
+  429: ['rate_limited'],
+  431: ['headers_too_large'],
+  500: ['internal_error'],
+  503: ['unavailable'],
+};
+
+/** What is wrong with the code of an answer in JSON; nothing with a success. */
+export function codeProblems({ status, text, headers }: Pick<HttpAnswer, 'status' | 'text' | 'headers'>): string[] {
+  if (status < 400 || text === '' || !(headers['content-type'] ?? '').startsWith('application/json')) return [];
+  const { code, detail } = JSON.parse(text) as { code?: unknown; detail?: { code?: unknown } };
+  if (!(codes[status] ?? []).includes(String(code))) return [`the code ${String(code)} is none of a ${status}`];
+  if (status === 403 && detail?.code !== code) return ['the code is not that of detail'];
+  return [];
+}
