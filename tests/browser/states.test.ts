@@ -3,6 +3,7 @@ import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Page } from 'playwright-core';
 import type { Device } from './support/browser.ts';
 import { checkout, states, TRON_WALLET, type State } from './support/checkouts.ts';
+import { languageCodes } from './support/language-codes.ts';
 import { accessibilityProblems, layoutProblems, scan } from './support/look.ts';
 import { useStage } from './support/use-stage.ts';
 
@@ -10,6 +11,7 @@ import { useStage } from './support/use-stage.ts';
 const headings: Record<State, string> = {
   waiting: 'Waiting for your payment',
   over: 'The time is over',
+  arrived: 'Another amount has arrived',
   seen: 'Payment found',
   paid: 'Paid',
   expired: 'This payment has expired',
@@ -46,9 +48,11 @@ describe.each(states)('a payment that is %s', (state) => {
     expect(answer?.status()).toBe(200);
     expect(await page.locator('main').getAttribute('data-state')).toBe(state);
     expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(headings[state]);
-    expect(await page.locator('.amount').innerText()).toBe('1249.50 USDT');
-    expect(await page.locator('.recipient').textContent()).toBe(TRON_WALLET);
-    expect(await page.locator('.description').innerText()).toBe('Order 4711: two cups of coffee');
+    const amounts = await page.locator('.amount:visible').allInnerTexts();
+    expect(amounts).toEqual(state === 'arrived' ? ['1248.50 USDT', '1249.50 USDT'] : ['1249.50 USDT']);
+    expect(await page.locator('.recipient:visible').textContent()).toBe(TRON_WALLET);
+    expect(await page.locator('.description:visible').innerText()).toBe('Order 4711: two cups of coffee');
+    expect(await page.locator('.reference:visible').first().innerText()).toBe('K7QMX2RD');
     expect(await page.getByText('USDT on Tron').first().isVisible()).toBe(true);
     const invites = ['svg.qr', '[data-copy]', '[role=timer]', '.warning'];
     for (const invitation of invites) {
@@ -75,13 +79,67 @@ test('how far a transfer has come is told in words and as a bar, and that the ch
   await expectWellMade(page);
 });
 
-test('a paid payment leads to no other site', async () => {
+test('a paid payment leads to no other site but back to the shop, first of all', async () => {
   const page = await opened.browser.look({ device: 'phone', expected });
-  await page.goto(opened.stage.show(checkout('paid')));
-  const links = await page.locator('a').all();
-  const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
-  expect(targets.filter((href) => !href?.startsWith('?'))).toEqual([]);
+  for (const return_url of [null, 'https://shop.example/orders/4711?paid=yes&lang=en']) {
+    await page.goto(opened.stage.show(checkout('paid', { return_url })));
+    const links = await page.locator('a').all();
+    const targets = await Promise.all(links.map((link) => link.getAttribute('href')));
+    expect(targets.filter((href) => !href?.startsWith('?'))).toEqual(return_url === null ? [] : [return_url]);
+  }
+  expect(await page.locator('main a').first().innerText()).toBe('Back to the shop');
+  await expectWellMade(page);
 });
+
+test('the wallet is one tap away on a phone, without a scroll, in every language', async () => {
+  for (const [device, height] of [
+    ['phone', 740],
+    ['smallPhone', 568],
+  ] as const) {
+    const page = await opened.browser.look({ device, expected });
+    const url = opened.stage.show(checkout('waiting', { return_url: 'https://shop.example/' }));
+    for (const language of device === 'phone' ? languageCodes : ['en']) {
+      await page.goto(`${url}?lang=${language}`);
+      const box = await page.locator('a.wallet-link').boundingBox();
+      expect([language, box!.y + box!.height <= height]).toEqual([language, true]);
+    }
+  }
+});
+
+test('money of another amount leaves a way to pay for those whose it is not', async () => {
+  const page = await opened.browser.look({ device: 'phone', expected });
+  await page.goto(opened.stage.show(checkout('arrived', { amount: '49.9037' })));
+  await page.getByText('I have not sent anything yet').click();
+  expect(await scan(page.locator('svg.qr'))).toBe(TRON_WALLET);
+  expect(await page.locator('.last-digits:visible').first().innerText()).toBe('37');
+  await expectWellMade(page);
+});
+
+test.each(['other_amount', 'pays_this_payment', 'unknown'] as const)(
+  'a transaction that is asked for is answered in its place: %s',
+  async (outcome) => {
+    const transaction_id = 'ab'.repeat(32);
+    const amount = outcome === 'other_amount' ? '48.90' : null;
+    const lookup = { transaction_id, outcome, amount, network: null };
+    const url = opened.stage.show(checkout('waiting'));
+    const { page } = await opened.browser.visit({ javaScriptEnabled: false });
+    await page.goto(`${url}?lang=en&qr=link`);
+    await page.locator('.help summary').click();
+    opened.stage.change(url, checkout('waiting', { lookup }));
+    await page.getByLabel('Transaction ID').fill(transaction_id);
+    await page.getByRole('button', { name: 'Look it up' }).click();
+    await page.locator('.answer').waitFor();
+    expect(Object.fromEntries(new URL(page.url()).searchParams)).toEqual({ lang: 'en', qr: 'link', transaction_id });
+    expect(await page.locator('.answer').isVisible()).toBe(true);
+    const { y } = (await page.locator('.answer').boundingBox())!;
+    expect([y >= 0, y < 740]).toEqual([true, true]);
+    expect(await page.getByLabel('Transaction ID').inputValue()).toBe(transaction_id);
+    expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(0);
+    const seen = await opened.browser.look({ device: 'smallPhone', expected });
+    await seen.goto(page.url());
+    await expectWellMade(seen);
+  },
+);
 
 test.each([
   ['not found', 404, () => `${opened.stage.origin}/pay/${newPublicToken()}`],
@@ -115,7 +173,6 @@ test('the code holds the wallet link by choice, in the colours of the night too'
       checkout('waiting', { network: 'ethereum', merchant_wallet: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed' }),
     ),
   );
-  expect(await page.locator('a.wallet-link').count()).toBe(0);
   await page.locator('a[href*="qr=link"]').click();
   const link =
     'ethereum:0xdAC17F958D2ee523a2206206994597C13D831ec7@1/transfer?address=0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed&uint256=1249500000';

@@ -21,13 +21,16 @@ export type PageChoices = {
 /** Reload interval of a page without script while its payment may still change. */
 const RELOAD_SECONDS = 10;
 
-/** The frame of every checkout page. @param isLive whether script, or a reload, keeps the page up to date. */
-export function checkoutDocument(choices: PageChoices, title: string, isLive: boolean, main: Html): string {
+/** What keeps the page up to date: nothing; script alone, so that what a reader has asked for stays; or without script a reload too. */
+type Renewal = 'none' | 'script' | 'reload';
+
+/** The frame of every checkout page. */
+export function checkoutDocument(choices: PageChoices, title: string, renewal: Renewal, content: Html): string {
   const { locale, direction, texts } = choices.language;
   // Keeps the script of Chinese, by which browsers choose letter shapes, and drops what only Intl understands.
   const { baseName } = new Intl.Locale(locale);
-  const script = html`<script src="/assets/${assets.script.name}" defer></script>
-    <noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
+  const script = html`<script src="/assets/${assets.script.name}" defer></script>`;
+  const reload = html`<noscript><meta http-equiv="refresh" content="${String(RELOAD_SECONDS)}" /></noscript>`;
   return html`<!doctype html>
     <html lang="${baseName}" dir="${direction}">
       <head>
@@ -37,7 +40,7 @@ export function checkoutDocument(choices: PageChoices, title: string, isLive: bo
         <meta name="color-scheme" content="light dark" />
         <title>${title}</title>
         <link rel="stylesheet" href="/assets/${assets.stylesheet.name}" />
-        ${isLive ? script : []}
+        ${renewal === 'none' ? [] : script} ${renewal === 'reload' ? reload : []}
       </head>
       <body
         data-copied="${texts.copied}"
@@ -46,7 +49,7 @@ export function checkoutDocument(choices: PageChoices, title: string, isLive: bo
         data-time-left="${texts.timeLeft}"
       >
         <p class="note" role="status"></p>
-        ${main}
+        ${content}
         <p class="announcement" role="status"></p>
         ${languageSwitch(choices)}
       </body>
@@ -63,11 +66,11 @@ export function messageMain(state: string, { title, text }: { title: string; tex
 }
 
 /** For browsers in which the script does not run; the script removes it. */
-export function reloadNotice(choices: PageChoices): Html {
+export function reloadNotice(choices: PageChoices, renewal: Renewal): Html {
   const { texts } = choices.language;
   const seconds = formatNumber(choices.language, RELOAD_SECONDS);
   return html`<p class="reload">
-    <noscript>${fill(texts.selfRefresh, { seconds })}</noscript>
+    ${renewal === 'reload' ? html`<noscript>${fill(texts.selfRefresh, { seconds })}</noscript>` : []}
     <a href="${pageLink(choices, {})}">${texts.refresh}</a>
   </p>`;
 }

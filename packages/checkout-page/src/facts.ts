@@ -1,17 +1,34 @@
 import { networkName, tokenStandard, type Network } from '@quittance/contracts/networks.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { fill, formatAmount } from './format.ts';
 import type { Language } from './languages.ts';
 
 /** The facts of a payment that cannot be paid, or not any more. */
-export function facts(payment: PublicPayment, network: Network | null, language: Language): Html[] {
+export function facts(view: CheckoutPayment, network: Network | null, language: Language): Html[] {
   const { texts } = language;
+  const { payment } = view;
   return [
-    fact(texts.amount, amountText(payment, language)),
+    ...amounts(view, language),
     fact(texts.network, networkText(payment, network, language)),
     fact(texts.recipient, recipientText(payment.merchant_wallet)),
-    descriptionFact(payment, language),
+    ...purpose(view, language),
+  ];
+}
+
+/** Once it is paid, the heading says how much. */
+function amounts({ payment, arrived }: CheckoutPayment, language: Language): Html[] {
+  if (payment.status === 'PAID') return [];
+  if (payment.status === 'PENDING' && arrived) return arrivedAmounts(arrived.amount, payment, language);
+  return [fact(language.texts.amount, amountText(payment, language))];
+}
+
+/** What came, and what should have come. */
+export function arrivedAmounts(amount: string, payment: PublicPayment, language: Language): Html[] {
+  const { texts } = language;
+  return [
+    fact(texts.arrivedAmount, amountText({ amount, currency: payment.currency }, language)),
+    fact(texts.askedAmount, amountText(payment, language)),
   ];
 }
 
@@ -22,16 +39,27 @@ export function fact(name: string, value: Html): Html {
   </div>`;
 }
 
-/** The merchant's words keep to their own lines and their own direction, whatever characters they hold. */
-export function descriptionFact({ description }: PublicPayment, { texts }: Language): Html {
-  return fact(texts.description, html`<bdi class="description" dir="auto">${description}</bdi>`);
+/** What the payment is for, and its short name, which a payment of an older release lacks. */
+export function purpose({ payment, reference }: CheckoutPayment, { texts }: Language): Html[] {
+  const named = reference === null ? [] : [fact(texts.reference, html`<span class="reference">${reference}</span>`)];
+  return [fact(texts.description, merchantsText('description', payment.description)), ...named];
 }
 
-export function amountText({ amount, currency }: PublicPayment, language: Language): Html {
+/** The merchant's words keep to their own lines and their own direction, whatever characters they hold. */
+export const merchantsText = (name: string, text: string): Html => html`<bdi class="${name}" dir="auto">${text}</bdi>`;
+
+export function amountText({ amount, currency }: Pick<PublicPayment, 'amount' | 'currency'>, language: Language): Html {
+  const shown = formatAmount(language, amount);
+  const dropped = lastDigits(amount).length;
+  const [start, end] = [shown.slice(0, shown.length - dropped), shown.slice(shown.length - dropped)];
+  const figure = dropped === 0 ? shown : html`${start}<b class="last-digits">${end}</b>`;
   return html`<bdi class="amount" dir="ltr"
-    ><span class="figure">${formatAmount(language, amount)}</span> ${currency}</bdi
+    ><span class="figure">${figure}</span> <span class="currency">${currency}</span></bdi
   >`;
 }
+
+/** Those behind the second decimal, which people are used to leave out; none where leaving them out changes nothing. */
+export const lastDigits = (amount: string): string => /\.\d\d(\d*[1-9]\d*)$/.exec(amount)?.[1] ?? '';
 
 /** "USDT on Tron (TRC20)". */
 export function networkText(payment: PublicPayment, network: Network | null, language: Language): Html {

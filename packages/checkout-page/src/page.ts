@@ -2,11 +2,13 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { checkoutDocument, messageMain, reloadNotice, type PageChoices } from './document.ts';
-import { facts } from './facts.ts';
-import { fill, formatAmount, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
+import { facts, merchantsText } from './facts.ts';
+import { formatAmount } from './format.ts';
+import { countdown, heading } from './heading.ts';
+import { help } from './help.ts';
 import type { Language } from './languages.ts';
-import { payingFacts, qrChoice } from './paying.ts';
-import { checkoutState, icons, isOpen, type CheckoutState } from './state.ts';
+import { paying } from './paying.ts';
+import { checkoutState, isInTime, isOpen, type CheckoutState } from './state.ts';
 
 /** All that the page of a payment is made from. */
 export type PageInput = {
@@ -21,34 +23,49 @@ export type PageInput = {
  * The page of one payment: the fields of the public status, and what else a customer needs to pay it and to find out what became of it.
  * @throws Error when the payment waits for a transfer on a network that is not configured any more.
  */
-export function paymentPage({ view, networks, shopName }: PageInput, choices: PageChoices): string {
+export function paymentPage(input: PageInput, choices: PageChoices): string {
+  const { view, shopName } = input;
   const { payment } = view;
-  const network = networks.find(({ id }) => id === payment.network) ?? null;
-  const { language } = choices;
   const state = checkoutState(view);
-  if (state === 'waiting' && network === null)
+  if (state === 'waiting' && networkOf(input) === null)
     throw new Error(`the payment waits for a transfer on ${payment.network}, which is not configured`);
-  const main = paymentMain(view, state, network, choices);
+  const main = paymentMain(input, state, choices);
+  const renewal = isOpen(state) ? renewalOf(view) : 'none';
   return checkoutDocument(
     choices,
-    titleOf(view, state, language),
-    isOpen(state),
-    html`${shopHeader(shopName)} ${main}`,
+    titleOf(view, state, choices.language),
+    renewal,
+    html`${shop(shopName, choices)} ${main}`,
   );
 }
 
-/** The merchant's own words: they keep to their line and their direction. */
-const shopHeader = (shopName: string | null): Html | [] =>
-  shopName === null ? [] : html`<header class="shop"><bdi dir="auto">${shopName}</bdi></header>`;
+const networkOf = ({ view, networks }: PageInput): Network | null =>
+  networks.find(({ id }) => id === view.payment.network) ?? null;
+
+/** A look-up that repeated itself would use up what its reader may ask. */
+const renewalOf = ({ lookup }: CheckoutPayment) => (lookup ? 'script' : 'reload');
 
 const titleOf = ({ payment }: CheckoutPayment, state: CheckoutState, language: Language): string =>
   `${language.texts[state].title} · ${formatAmount(language, payment.amount)} ${payment.currency}`;
 
-function paymentMain(view: CheckoutPayment, state: CheckoutState, network: Network | null, choices: PageChoices): Html {
+/** Who is paid, in the merchant's own words. */
+function shop(name: string | null, { language }: PageChoices): Html | [] {
+  if (name === null) return [];
+  const letters = Array.from(new Intl.Segmenter(language.locale).segment(name), ({ segment }) => segment);
+  const initial = letters.find((letter) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(letter)) ?? '';
+  return html`<header class="shop">
+    <span class="initial" aria-hidden="true">${initial.toLocaleUpperCase(language.locale)}</span>
+    <p><span>${language.texts.payee}</span> ${merchantsText('shop-name', name)}</p>
+  </header>`;
+}
+
+function paymentMain(input: PageInput, state: CheckoutState, choices: PageChoices): Html {
+  const { view } = input;
   const { payment } = view;
   const { language } = choices;
-  const isWaiting = state === 'waiting';
-  const { title, text } = language.texts[state];
+  const network = networkOf(input);
+  const canPay = network !== null && isInTime(view) && (state === 'waiting' || state === 'arrived');
+  const isDone = !isOpen(state);
   return html`<main
     data-status="${payment.status}"
     data-state="${state}"
@@ -56,63 +73,50 @@ function paymentMain(view: CheckoutPayment, state: CheckoutState, network: Netwo
     data-server-time="${view.server_time}"
     data-locale="${language.locale}"
   >
-    <header>
-      ${icons[state]}
-      <h1 tabindex="-1">${title}</h1>
-      <p class="lead">${text}</p>
-      ${isWaiting ? countdown(view, language) : []} ${state === 'seen' ? progress(view.confirmations, language) : []}
-    </header>
-    <dl>
-      ${network !== null && isWaiting ? payingFacts(payment, network, language) : facts(payment, network, language)}
-    </dl>
-    ${network !== null && isWaiting ? qrChoice(payment, network, choices) : []}
-    ${isOpen(state) ? reloadNotice(choices) : []} ${isWaiting ? endOfTime(view, network, choices) : []}
+    ${heading(view, state, language)} ${isDone ? backToShop(view, language) : []}
+    ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
+    ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
+    ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
+    ${state === 'seen' || state === 'paid' ? [] : help(view, input.networks, choices)}
+    ${isOpen(state) ? reloadNotice(choices, renewalOf(view)) : []} ${isDone ? [] : backToShop(view, language)}
+    ${canPay ? endOfTime(input, state, choices) : []}
   </main>`;
 }
 
+/** Below what is to be done, so that this stands as high up as it can. */
+const listening = ({ texts }: Language): Html => html`<p class="lead">${texts.waiting.text}</p>`;
+
+/** The money that came may be a stranger's: who has not paid yet can still do so. */
+function notSent(view: CheckoutPayment, network: Network, choices: PageChoices): Html {
+  return html`<details>
+    <summary>${choices.language.texts.notSent}</summary>
+    <div>${countdown(view, choices.language)} ${paying(view, network, choices)}</div>
+  </details>`;
+}
+
+/** The one link that leaves the page. It tells the shop nothing, not even where its visitor comes from. */
+function backToShop({ return_url: url }: CheckoutPayment, { texts }: Language): Html | [] {
+  if (url === null || !/^https?:\/\//i.test(url)) return [];
+  return html`<a class="back" href="${url}" rel="noopener noreferrer" referrerpolicy="no-referrer">${texts.back}</a>`;
+}
+
 /** Shown by the script when the time ends while the server cannot be reached. Browsers do not render it before. */
-function endOfTime(view: CheckoutPayment, network: Network | null, choices: PageChoices): Html {
-  return html`<template data-title="${titleOf(view, 'over', choices.language)}"
-    >${paymentMain(view, 'over', network, choices)}</template
+function endOfTime(input: PageInput, state: CheckoutState, choices: PageChoices): Html {
+  const over = { ...input, view: { ...input.view, server_time: input.view.payment.expires_at, lookup: null } };
+  const next = state === 'waiting' ? 'over' : state;
+  return html`<template data-title="${titleOf(input.view, next, choices.language)}"
+    >${paymentMain(over, next, choices)}</template
   >`;
 }
 
 export function notFoundPage(choices: PageChoices): string {
   const message = choices.language.texts.notFound;
-  return checkoutDocument(choices, message.title, false, messageMain('not-found', message, []));
+  return checkoutDocument(choices, message.title, 'none', messageMain('not-found', message, []));
 }
 
 /** Live: the cause may be gone soon. */
 export function unavailablePage(choices: PageChoices): string {
   const message = choices.language.texts.unavailable;
-  return checkoutDocument(choices, message.title, true, messageMain('unavailable', message, reloadNotice(choices)));
-}
-
-/** Without script it shows the time that was left when the page was rendered. */
-function countdown({ payment, server_time: now }: CheckoutPayment, language: Language): Html {
-  const { texts } = language;
-  const seconds = Math.ceil((Date.parse(payment.expires_at) - Date.parse(now)) / 1000);
-  return html`<p class="clock">
-    ${texts.timeLeft}
-    <bdi class="countdown" role="timer" aria-label="${texts.timeLeft}">${formatCountdown(language, seconds)}</bdi>
-    <span class="until"
-      >${texts.payBefore}
-      <time datetime="${payment.expires_at}">${formatUtcTime(language, payment.expires_at)}</time></span
-    >
-  </p>`;
-}
-
-function progress(confirmations: CheckoutPayment['confirmations'], language: Language): Html {
-  // Empty until confirmations are known; the script fills it.
-  if (confirmations === null) return html`<div class="progress" data-live></div>`;
-  const { seen, required } = confirmations;
-  const counted = fill(language.texts.confirmations, {
-    seen: formatNumber(language, seen),
-    required: formatNumber(language, required),
-  });
-  return html`<div class="progress" data-live>
-    <progress value="${String(seen)}" max="${String(required)}" aria-label="${counted}"></progress>
-    <p>${counted}</p>
-    ${seen >= required ? html`<p>${language.texts.awaitingFinality}</p>` : []}
-  </div>`;
+  const main = messageMain('unavailable', message, reloadNotice(choices, 'reload'));
+  return checkoutDocument(choices, message.title, 'reload', main);
 }

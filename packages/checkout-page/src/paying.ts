@@ -1,49 +1,86 @@
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
-import { amountText, descriptionFact, fact, networkText, recipientText } from './facts.ts';
+import { amountText, fact, lastDigits, networkText, purpose, recipientText } from './facts.ts';
 import { fill, formatAmount } from './format.ts';
 import type { Language } from './languages.ts';
 import { paymentLink } from './payment-link.ts';
 import { qrCode } from './qr.ts';
 
-/** The facts of a payment that waits for a transfer: with copy buttons and with the warnings. */
-export function payingFacts(payment: PublicPayment, network: Network, language: Language): Html[] {
+/** Everything that is needed to pay: with copy buttons, warnings, a link for wallet apps and a code for scanners. */
+export function paying(view: CheckoutPayment, network: Network, choices: PageChoices): Html {
+  const { payment } = view;
+  const { language } = choices;
+  return html`<div class="pay">
+    <dl class="what">${amountFact(payment, language)} ${networkFact(payment, network, language)}</dl>
+    ${walletLink(payment, network, language)}
+    <dl class="where">${recipientFact(payment, language)}</dl>
+    ${qrChoice(payment, network, choices)}
+    <dl class="rows">${purpose(view, language)}</dl>
+  </div>`;
+}
+
+function amountFact(payment: PublicPayment, language: Language): Html {
   const { texts } = language;
-  const { amount, currency, merchant_wallet: recipient } = payment;
-  const shown = amountText(payment, language);
-  const amounts = html`<div class="line">${shown} ${copyButton(amount, texts.copyAmount, texts.copy)}</div>
-    ${exactAmount(amount, language)}
-    <p class="hint">${texts.amountHint}</p>
-    <p class="hint">${fill(texts.feeHint, { amount: shownIn(language, amount, currency) })}</p>`;
-  const networks = html`<strong>${networkText(payment, network, language)}</strong>
-    <p class="hint warning">${texts.networkWarning}</p>`;
-  const recipients = html`<div class="line">
-      ${recipientText(recipient)} ${copyButton(recipient, texts.copyRecipient, texts.copy)}
-    </div>
-    <p class="hint">${texts.recipientHint}</p>`;
-  return [
-    fact(texts.amount, amounts),
-    fact(texts.network, networks),
-    fact(texts.recipient, recipients),
-    descriptionFact(payment, language),
-  ];
+  const { amount } = payment;
+  return fact(
+    texts.sendExactly,
+    html`<div class="line">${amountText(payment, language)} ${copyButton(amount, texts.copyAmount, texts.copy)}</div>
+      ${exactAmount(amount, language)} ${whyExactly(amount, language)}`,
+  );
+}
+
+/** Where digits stand that people leave out, they are named. */
+function whyExactly(amount: string, { texts }: Language): Html {
+  const digits = lastDigits(amount);
+  if (digits === '') return html`<p class="hint">${texts.amountHint}</p>`;
+  return html`<p class="hint warning">${fill(texts.lastDigits, { digits: html`<bdi>${digits}</bdi>` })}</p>`;
+}
+
+function networkFact(payment: PublicPayment, network: Network, language: Language): Html {
+  const { texts } = language;
+  return fact(
+    texts.network,
+    html`<strong>${networkText(payment, network, language)}</strong>
+      <p class="hint warning">${texts.networkWarning}</p>`,
+  );
+}
+
+function recipientFact({ amount, currency, merchant_wallet: recipient }: PublicPayment, language: Language): Html {
+  const { texts } = language;
+  const shown = html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
+  return fact(
+    texts.recipient,
+    html`<div class="line">${recipientText(recipient)} ${copyButton(recipient, texts.copyRecipient, texts.copy)}</div>
+      <p class="hint">${texts.recipientHint}</p>
+      <p class="hint">${fill(texts.feeHint, { amount: shown })}</p>`,
+  );
+}
+
+/** One tap from the browser to the wallet on the same device, and what the wallet can know from it. */
+function walletLink(payment: PublicPayment, network: Network, { texts }: Language): Html {
+  const { currency } = payment;
+  const hint = network.family === 'tron' ? fill(texts.fillsRecipient, { currency }) : html`${texts.fillsAll}`;
+  return html`<div class="wallet">
+    <a class="wallet-link" href="${paymentLink(payment, network)}">${texts.openWallet}</a>
+    <p class="hint">${hint}</p>
+  </div>`;
 }
 
 /** A QR code of the bare address, which every wallet understands, or of a link with token, network and amount. */
-export function qrChoice(payment: PublicPayment, network: Network, choices: PageChoices): Html {
+function qrChoice(payment: PublicPayment, network: Network, choices: PageChoices): Html {
   const { texts } = choices.language;
-  const link = paymentLink(payment, network);
   const isLink = choices.qr === 'link';
-  const code = isLink ? qrCode(link, texts.qrOfLink) : qrCode(payment.merchant_wallet, texts.qrOfRecipient);
+  const code = isLink
+    ? qrCode(paymentLink(payment, network), texts.qrOfLink)
+    : qrCode(payment.merchant_wallet, texts.qrOfRecipient);
   const choice = (qr: PageChoices['qr'], text: string) =>
     html`<a href="${pageLink(choices, { qr })}" ${qr === choices.qr ? html`aria-current="true"` : []}>${text}</a>`;
   return html`<section class="code" aria-label="${texts.qrChoice}">
     ${code}
     <nav aria-label="${texts.qrChoice}">${choice('recipient', texts.qrRecipient)} ${choice('link', texts.qrLink)}</nav>
     ${isLink ? html`<p class="hint">${texts.qrLinkHint}</p>` : []}
-    ${isLink ? html`<a class="wallet-link" href="${link}">${texts.openWallet}</a>` : []}
   </section>`;
 }
 
@@ -53,10 +90,6 @@ function exactAmount(amount: string, language: Language): Html | [] {
   return html`<p class="exact">
     ${fill(language.texts.exactAmount, { amount: html`<bdi dir="ltr">${amount}</bdi>` })}
   </p>`;
-}
-
-function shownIn(language: Language, amount: string, currency: string): Html {
-  return html`<bdi dir="ltr">${formatAmount(language, amount)} ${currency}</bdi>`;
 }
 
 /** Hidden without script; the text can be selected then. @param label contains `text`. */

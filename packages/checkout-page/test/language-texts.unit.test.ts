@@ -138,10 +138,15 @@ describe('each language', () => {
     }
   });
 
+  test('tells one answer about a transaction from another', () => {
+    for (const { code, texts } of languages)
+      expect([code, new Set(Object.values(texts.lookup)).size]).toEqual([code, Object.keys(texts.lookup).length]);
+  });
+
   test('tells one state of a payment from another', () => {
     for (const { code, texts } of languages) {
-      const { waiting, over, seen, paid, expired, cancelled, notFound, unavailable } = texts;
-      const messages = [waiting, over, seen, paid, expired, cancelled, notFound, unavailable];
+      const { waiting, over, arrived, seen, paid, expired, cancelled, notFound, unavailable } = texts;
+      const messages = [waiting, over, arrived, seen, paid, expired, cancelled, notFound, unavailable];
       expect([code, new Set(messages.map(({ title }) => title)).size]).toEqual([code, messages.length]);
       expect([code, new Set(messages.map(({ text }) => text)).size]).toEqual([code, messages.length]);
     }

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Network } from '@quittance/contracts/networks.ts';
-import type { PaymentStatus, PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
+import {
+  checkoutLookupOutcomes,
+  type CheckoutLookup,
+  type CheckoutPayment,
+  type PaymentStatus,
+  type PublicPayment,
+} from '@quittance/contracts/payment.ts';
 import fc from 'fast-check';
 import { assets } from '../src/document.ts';
 import type { PageChoices } from '../src/document.ts';
@@ -21,13 +27,15 @@ const payment: PublicPayment = {
 const network: Network = { ...evmNetwork, name: 'Tron', token_standard: 'TRC20' };
 const english: PageChoices = { language: chooseLanguage({}), chosenLanguage: null, qr: 'recipient' };
 
-type Shown = Partial<PublicPayment> & Partial<Pick<CheckoutPayment, 'confirmations' | 'server_time'>>;
-function show(
-  { confirmations = null, server_time = '2026-01-31T08:30:55.400Z', ...changes }: Shown = {},
-  choices = english,
-) {
-  const view = checkoutOf({ ...payment, ...changes }, { confirmations, server_time });
-  return paymentPage({ view, networks: [network], shopName: null }, choices);
+type Shown = { payment?: Partial<PublicPayment>; shopName?: string | null } & Partial<Omit<CheckoutPayment, 'payment'>>;
+function page({ payment: changes, shopName = null, ...others }: Shown = {}, choices = english, networks = [network]) {
+  const beside = { server_time: '2026-01-31T08:30:55.400Z', reference: 'K7QMX2RD', ...others };
+  return paymentPage({ view: checkoutOf({ ...payment, ...changes }, beside), networks, shopName }, choices);
+}
+/** The page of a payment with such fields. */
+function show(changes: Partial<PublicPayment> & Partial<Omit<CheckoutPayment, 'payment'>> = {}, choices = english) {
+  const { confirmations = null, server_time = '2026-01-31T08:30:55.400Z', ...payment } = changes;
+  return page({ payment, confirmations, server_time }, choices);
 }
 const paid = { status: 'PAID' } as const;
 const textOf = (page: string) => page.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ');
@@ -59,6 +67,89 @@ describe('the checkout page', () => {
     expect(page).toContain(english.language.texts[state as 'waiting'].title);
     expect(page.includes(assets.script.name)).toBe(kept === 'kept current');
     expect(page.includes('http-equiv="refresh"')).toBe(kept === 'kept current');
+  });
+
+  test('names who is paid, and nobody where the shop has no name', () => {
+    for (const status of ['PENDING', 'CHECKING', 'PAID', 'EXPIRED', 'CANCELLED'] as const) {
+      const text = textOf(page({ payment: { status }, shopName: 'Čajovna' }));
+      expect(text).toContain(`${english.language.texts.payee} Čajovna`);
+      expect(textOf(page({ payment: { status } }))).not.toContain(english.language.texts.payee);
+      expect(text).toContain('K7QMX2RD');
+    }
+  });
+
+  test('leads back to the shop in every state, and nowhere but to the web', () => {
+    const back = 'href="https://shop.example/?a=1&amp;b=2" rel="noopener noreferrer" referrerpolicy="no-referrer"';
+    for (const status of ['PENDING', 'CHECKING', 'PAID', 'EXPIRED', 'CANCELLED'] as const)
+      expect(page({ payment: { status }, return_url: 'https://shop.example/?a=1&b=2' })).toContain(back);
+    expect(page({ return_url: 'http://localhost:8080/' })).toContain('href="http://localhost:8080/"');
+    for (const url of ['javascript:alert(1)', 'data:text/html,x', '//shop.example', ''])
+      expect(page({ payment: paid, return_url: url })).not.toContain('class="back"');
+  });
+
+  test('marks the digits that people drop, and says why they count', () => {
+    const unique = show({ amount: '49.9037' });
+    expect(unique).toContain('49.90<b class="last-digits">37</b>');
+    expect(textOf(unique)).toContain('The last digits, 37, must be sent too');
+    expect(unique).toContain('data-copy="49.9037"');
+    for (const amount of ['49.90', '49.9000', '49', '7.5']) expect(show({ amount })).not.toContain('last-digits');
+  });
+
+  test('has a link for wallets beside the amount, and says what the wallet fills in', () => {
+    expect(show()).toMatch(/class="wallet-link" href="ethereum:/);
+    expect(show()).toContain(english.language.texts.fillsAll);
+    const tron = page({ payment: { network: 'tron' } }, english, [{ ...network, id: 'tron', family: 'tron' }]);
+    expect(textOf(tron)).toContain('The app fills in the address only. Choose USDT');
+  });
+
+  test('says what arrived instead of asking for more, and still lets those pay whose money it is not', () => {
+    const arrived = { amount: '1233.50' };
+    const shown = page({ arrived });
+    expect(shown).toContain('data-state="arrived"');
+    expect(textOf(shown)).toMatch(/Please do not pay again.*Arrived 1233.50 USDT Asked for 1234.50 USDT/);
+    const [, unsent = ''] = /<details>(.*?)<\/details>/s.exec(shown) ?? [];
+    expect(unsent).toContain('class="qr"');
+    expect(shown.replace(unsent, '')).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"/);
+    expect(page({ arrived, server_time: payment.expires_at })).not.toMatch(/class="qr"|data-copy="|<template/);
+    expect(page({ arrived, payment: paid })).not.toContain('1233.50');
+  });
+
+  describe('asked about a transaction', () => {
+    const asked: CheckoutLookup = { transaction_id: 'ab'.repeat(32), outcome: 'unknown', amount: null, network: null };
+
+    test.each(checkoutLookupOutcomes)('%s is answered in every language', (outcome) => {
+      for (const language of languages)
+        expect(page({ lookup: { ...asked, outcome } }, { ...english, language })).toContain(
+          language.texts.lookup[outcome],
+        );
+    });
+
+    test('says what came and on which network, where that is the matter', () => {
+      const other: CheckoutLookup = { ...asked, outcome: 'other_network', amount: '5', network: 'other' };
+      const networks = [network, { ...network, id: 'other', name: 'Polygon' }];
+      expect(textOf(page({ lookup: other }, english, networks))).toMatch(
+        /Arrived 5 USDT Asked for 1234.50 USDT Network Polygon/,
+      );
+      expect(textOf(page({ lookup: other }))).toContain('Network other');
+    });
+
+    test('asks again only when its reader does', () => {
+      expect(page({ lookup: asked })).not.toMatch(/http-equiv="refresh"|href="[^"]*transaction_id/);
+      expect(page({ lookup: asked })).toContain(assets.script.name);
+    });
+
+    test('keeps the choices of its reader', () => {
+      const choices: PageChoices = { language: chooseLanguage({ lang: 'ar' }), chosenLanguage: 'ar', qr: 'link' };
+      expect(page({}, choices)).toContain('name="lang" value="ar"');
+      expect(page({}, choices)).toContain('name="qr" value="link"');
+      expect(page()).not.toContain('type="hidden"');
+    });
+
+    test('is offered wherever money may be missing', () => {
+      const offers = (status: PaymentStatus) => page({ payment: { status } }).includes('name="transaction_id"');
+      expect(offers('PENDING') && offers('EXPIRED') && offers('CANCELLED')).toBe(true);
+      expect(offers('CHECKING') || offers('PAID')).toBe(false);
+    });
   });
 
   test('invites to pay only while it waits', () => {
@@ -93,15 +184,12 @@ describe('the checkout page', () => {
   test('shows no transaction and no link to one, whatever the network names and payments answers', () => {
     const explorer = { ...network, explorer_transaction_url: 'https://explorer.example/tx/{transaction_id}' };
     const more = { ...payment, ...paid, transaction_id: 'ab'.repeat(32) };
-    const view = checkoutOf(more, { server_time: payment.expires_at });
-    expect(paymentPage({ view, networks: [explorer], shopName: null }, english)).not.toMatch(/https:|abab/);
+    expect(page({ payment: more }, english, [explorer])).not.toMatch(/https:|abab/);
   });
 
   test('is shown for a network that is not configured any more, but asks for no payment on it', () => {
-    const view = checkoutOf(payment);
-    expect(() => paymentPage({ view, networks: [], shopName: null }, english)).toThrow('local');
-    const gone = { ...view, payment: { ...payment, ...paid } };
-    expect(textOf(paymentPage({ view: gone, networks: [], shopName: null }, english))).toContain('USDT on local');
+    expect(() => page({}, english, [])).toThrow('local');
+    expect(textOf(page({ payment: paid }, english, []))).toContain('USDT on local');
   });
 
   test('keeps what was chosen in its links', () => {
@@ -124,15 +212,22 @@ describe('the checkout page', () => {
     expect(show({ amount: '7' }, german)).not.toContain('class="exact"');
   });
 
-  test('no description becomes markup', () => {
+  test('no description, shop name, way back, or transaction becomes markup', () => {
     const markup = (page: string) => page.replace(/[^<>"']/g, '');
-    const plain = markup(show());
+    const withText = (text: string) =>
+      page({
+        payment: { description: text },
+        shopName: text,
+        return_url: `https://shop.example/${text}`,
+        lookup: { transaction_id: text, outcome: 'no_transaction_id', amount: null, network: null },
+      });
+    const plain = markup(withText(''));
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary' }),
         fc.constantFrom('', '</bdi></dd><script>', '"><img onerror=', "'"),
         (a, b) => {
-          expect(markup(show({ description: a + b }))).toBe(plain);
+          expect(markup(withText(a + b))).toBe(plain);
         },
       ),
     );
@@ -143,6 +238,7 @@ describe('the checkout page', () => {
       show(),
       show(paid),
       show({}, { ...english, qr: 'link' }),
+      page({ arrived: { amount: '1' }, shopName: 'Shop', return_url: 'https://shop.example/' }),
       notFoundPage(english),
       unavailablePage(english),
     ];

@@ -1,7 +1,7 @@
 import type { PublicPayment, CheckoutPayment } from '@quittance/contracts/payment.ts';
 
 /** What `main[data-state]` may say of a payment. */
-export const states = ['waiting', 'over', 'seen', 'paid', 'expired', 'cancelled'] as const;
+export const states = ['waiting', 'over', 'arrived', 'seen', 'paid', 'expired', 'cancelled'] as const;
 export type State = (typeof states)[number];
 
 export const TRON_WALLET = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
@@ -10,13 +10,14 @@ export const EVM_WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const MINUTE_MS = 60_000;
 
 type Changes = Partial<PublicPayment> &
-  Partial<Pick<CheckoutPayment, 'confirmations'>> & {
+  Partial<Pick<CheckoutPayment, 'confirmations' | 'reference' | 'return_url' | 'lookup'>> & {
     /** Until the payment expires, on the server's clock. */
     minutesLeft?: number;
   };
 
 /** What payments tells of a payment whose page is in that state, now. */
-export function checkout(state: State, { minutesLeft, confirmations, ...payment }: Changes = {}): CheckoutPayment {
+export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
+  const { minutesLeft, confirmations, reference = 'K7QMX2RD', return_url = null, lookup = null, ...payment } = changes;
   const now = Date.now();
   const left = minutesLeft ?? (state === 'over' || state === 'expired' ? -1 : 23.75);
   return {
@@ -32,13 +33,15 @@ export function checkout(state: State, { minutesLeft, confirmations, ...payment 
     },
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
     server_time: new Date(now).toISOString(),
+    arrived: state === 'arrived' ? { amount: '1248.50' } : null,
     merchant_id: null,
-    reference: '7K3M9QXA',
-    return_url: null,
+    reference,
+    return_url,
+    lookup,
   };
 }
 
 const statusOf = {
-  ...{ waiting: 'PENDING', over: 'PENDING', seen: 'CHECKING' },
+  ...{ waiting: 'PENDING', over: 'PENDING', arrived: 'PENDING', seen: 'CHECKING' },
   ...{ paid: 'PAID', expired: 'EXPIRED', cancelled: 'CANCELLED' },
 } as const satisfies Record<State, PublicPayment['status']>;

@@ -70,7 +70,8 @@ export function checkoutSection(contract: Contract): void {
         expect(at - last).toBeLessThanOrEqual(4_001);
         last = at;
       }
-      expect(await shown.pagesAsked()).toEqual([]);
+      // Money of another amount stands on the page alone, which is looked at once a minute.
+      expect((await shown.pagesAsked()).length).toBeLessThanOrEqual(2);
     });
 
     rule('limits.app.rule7', 'never has two questions open, and asks again only after the answer', async () => {

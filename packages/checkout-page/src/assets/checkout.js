@@ -17,7 +17,9 @@
   /** Seconds left at which screen readers say so. */
   const ANNOUNCED_SECONDS = [300, 60];
   const COPIED_MS = 2000;
-  const OPEN_STATES = ['waiting', 'over', 'seen', 'unavailable'];
+  /** The status tells nothing of money that is not the amount: while it stays the same, the page itself is looked at this often. */
+  const PAGE_MAX_AGE_MS = 60000;
+  const OPEN_STATES = ['waiting', 'over', 'arrived', 'seen', 'unavailable'];
 
   const texts = document.body.dataset;
   const token = location.pathname.split('/').pop();
@@ -25,6 +27,7 @@
   /** When the page on display was asked for, on both clocks. The countdown is the server's; the device's date may be anything. */
   let asked = { ticks: performance.getEntriesByType('navigation')[0]?.requestStart ?? 0, date: 0 };
   asked.date = Date.now() - (performance.now() - asked.ticks);
+  let pageAskedAt = asked.ticks;
   let failures = 0;
   let isBusy = false;
   let pollTimer = 0;
@@ -35,6 +38,8 @@
   let secondsShown = Infinity;
 
   const isOpen = () => OPEN_STATES.includes(main.dataset.state);
+  /** Whether a time is counted down, within which one may pay. */
+  const isCounting = (shown = main) => shown.querySelector('.countdown') !== null;
 
   // ---- Asking
 
@@ -79,9 +84,15 @@
       if (answer.status >= 500) throw new Error(`status ${answer.status}`);
       // What refuses to say the status, or knows no such payment, is for the page itself to tell.
       const current = answer.status === 200 ? JSON.parse(answer.text).status : null;
-      if (current === status && current !== 'CHECKING' && !isTimeOver() && !hasLostTime()) return;
+      if (current === status && current !== 'CHECKING' && !isTimeOver() && !hasLostTime()) return lookForNews();
     }
     await showCurrent();
+  }
+
+  /** What is shown stays as it is, the countdown too, unless there is news. */
+  async function lookForNews() {
+    if (performance.now() - pageAskedAt > PAGE_MAX_AGE_MS)
+      await showCurrent((next) => next.dataset.state !== main.dataset.state);
   }
 
   /** @throws when there is no whole answer in time, or when we are told to ask less. */
@@ -104,8 +115,9 @@
   // ---- Showing
 
   /** Asks for the page as it is now and shows what has changed. */
-  async function showCurrent() {
+  async function showCurrent(isWanted = () => true) {
     const [ticks, date] = [performance.now(), Date.now()];
+    pageAskedAt = ticks;
     const query = new URLSearchParams(location.search);
     // Looking a transaction up is for who asks for it, and counted.
     query.delete('transaction_id');
@@ -115,11 +127,11 @@
     // What stands between us and the server has pages of its own.
     if (next === null || status >= 500) throw new Error(`no page, status ${status}`);
     // Another question may have been answered meanwhile.
-    if (ticks < asked.ticks) return;
+    if (ticks < asked.ticks || !isWanted(next)) return;
     asked = { ticks, date };
     // No question may follow this one that would take it away.
     note(texts.offline, false);
-    if (next.dataset.state === main.dataset.state) update(next);
+    if (next.dataset.state === main.dataset.state && isCounting(next) === isCounting()) update(next);
     else replace(next, page.title);
     tick();
   }
@@ -136,6 +148,7 @@
 
   function replace(next, title) {
     const hadFocus = main.contains(document.activeElement);
+    next.classList.add('renewed');
     main.replaceWith(next);
     main = next;
     document.title = title;
@@ -152,7 +165,7 @@
    * nobody to pay too late. After a sleep the date tells that; when it told wrong, the next answer brings the waiting page back.
    */
   function endAlone() {
-    if (main.dataset.state !== 'waiting' || millisecondsLeft(Date.now() - asked.date) > 0) return;
+    if (!isCounting() || millisecondsLeft(Date.now() - asked.date) > 0) return;
     const template = main.querySelector('template');
     // The page of another release may have none.
     if (template === null) return;
@@ -198,14 +211,14 @@
     return Date.parse(expiresAt) - Date.parse(serverTime) - Math.max(performance.now() - asked.ticks, passed);
   }
 
-  const isTimeOver = () => main.dataset.state === 'waiting' && millisecondsLeft() <= 0;
+  const isTimeOver = () => isCounting() && millisecondsLeft() <= 0;
 
   /** The count of milliseconds may stand still while a device sleeps; then the date runs ahead of it, and the server is asked. */
   const hasLostTime = () => Math.abs(Date.now() - asked.date - (performance.now() - asked.ticks)) > 2000;
 
   function tick() {
     clearTimeout(tickTimer);
-    if (main.dataset.state !== 'waiting') return;
+    if (!isCounting()) return;
     const left = Math.max(millisecondsLeft(), 0);
     showSeconds(Math.ceil(left / 1000));
     // At the end of the time the page is asked for at once. Should that fail, or not be allowed, the next question to come brings it.
@@ -240,8 +253,14 @@
     note(texts.copyFailed, !isCopied);
     if (!isCopied) return;
     announce(texts.copied);
+    // Nothing beside it moves while it says so.
+    button.style.minWidth = `${button.offsetWidth}px`;
     button.textContent = texts.copied;
-    setTimeout(() => (button.textContent = label), COPIED_MS);
+    button.dataset.done = '';
+    setTimeout(() => {
+      button.textContent = label;
+      delete button.dataset.done;
+    }, COPIED_MS);
   }
 
   const copyByClipboard = (text) =>

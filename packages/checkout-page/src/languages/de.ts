@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const de: Texts = {
   waiting: {
     title: 'Warten auf Ihre Zahlung',
-    text: 'Senden Sie genau diesen Betrag an diese Adresse. Die Seite merkt von selbst, wenn die Zahlung eintrifft.',
+    text: 'Die Seite merkt von selbst, wenn die Zahlung eintrifft.',
   },
   over: {
     title: 'Die Zeit ist abgelaufen',
     text: 'Bitte senden Sie nichts mehr. Wir prüfen die letzten Blöcke: Eine rechtzeitige Zahlung zählt noch.',
+  },
+  arrived: {
+    title: 'Ein anderer Betrag ist eingegangen',
+    text: 'Bitte zahlen Sie nicht noch einmal. Wenden Sie sich an den Shop und nennen Sie die Referenz unten: Dort ist Ihr Transfer zu sehen.',
   },
   seen: {
     title: 'Zahlung gefunden',
@@ -33,10 +37,13 @@ export const de: Texts = {
 
   confirmations: 'Bestätigungen: {seen} von {required}',
   awaitingFinality: 'Es fehlt nur noch die endgültige Bestätigung des Netzwerks.',
+  finalityHint: 'Bei großen Beträgen kann das einige Minuten dauern.',
 
   amount: 'Betrag',
+  sendExactly: 'Senden Sie genau',
   exactAmount: 'Zum Eintippen oder Einfügen: {amount}',
   amountHint: 'Genau dieser Betrag, in einem einzigen Transfer: Daran wird Ihre Zahlung erkannt.',
+  lastDigits: 'Auch die letzten Ziffern, {digits}, müssen gesendet werden: Daran wird Ihre Zahlung erkannt.',
   feeHint:
     'Senden Sie von einer Kryptobörse? Sie zieht ihre Gebühr möglicherweise vom Betrag ab. Es müssen genau {amount} ankommen.',
   network: 'Netzwerk',
@@ -44,6 +51,12 @@ export const de: Texts = {
   networkWarning: 'Über ein anderes Netzwerk oder als andere Kryptowährung gesendet, ist das Geld verloren.',
   recipient: 'Adresse',
   recipientHint: 'Vergleichen Sie nach dem Einfügen Anfang und Ende.',
+  payee: 'Zahlung an',
+  back: 'Zurück zum Shop',
+  reference: 'Referenz',
+  arrivedAmount: 'Eingegangen',
+  askedAmount: 'Verlangt',
+  notSent: 'Ich habe noch nichts gesendet',
   description: 'Beschreibung',
   timeLeft: 'Verbleibende Zeit',
   payBefore: 'Zahlbar bis',
@@ -61,6 +74,41 @@ export const de: Texts = {
   qrLink: 'Wallet-Link',
   qrLinkHint: 'Nicht jede Wallet-App versteht diesen Code. Prüfen Sie Netzwerk, Adresse und Betrag, bevor Sie senden.',
   openWallet: 'In einer Wallet-App öffnen',
+  fillsAll:
+    'Die App sollte Token, Netzwerk, Adresse und Betrag ausfüllen. Nicht jede tut das: Vergleichen Sie alles, bevor Sie senden.',
+  fillsRecipient: 'Die App füllt nur die Adresse aus. Wählen Sie {currency} und geben Sie den Betrag selbst ein.',
+
+  help: 'Ich habe bezahlt, aber nichts passiert',
+  helpText: 'Fügen Sie die Transaktions-ID (TxID, Hash) aus Ihrer Wallet oder Börse ein. Wir suchen sie im Netzwerk.',
+  transactionId: 'Transaktions-ID',
+  lookUp: 'Nachsehen',
+  askShop: 'Immer noch unklar? Wenden Sie sich an den Shop und nennen Sie diese Referenz: {reference}',
+  lookup: {
+    pays_this_payment: 'Dieser Transfer bezahlt diese Zahlung. Sie müssen nichts weiter tun.',
+    other_amount:
+      'Dieser Transfer kam an der richtigen Adresse an, aber mit einem anderen Betrag. Bitte zahlen Sie nicht noch einmal: Wenden Sie sich an den Shop.',
+    other_address:
+      'Dieser Transfer ging an eine andere Adresse als die dieser Zahlung. Sehen Sie in Ihrer Wallet nach, wohin Sie gesendet haben.',
+    other_network:
+      'Dieser Transfer lief über ein anderes Netzwerk als das verlangte. Bitte zahlen Sie nicht noch einmal: Wenden Sie sich an den Shop.',
+    other_token:
+      'Mit dieser Transaktion wurde eine andere Kryptowährung als die verlangte gesendet. Bitte wenden Sie sich an den Shop.',
+    failed:
+      'Diese Transaktion ist fehlgeschlagen, das Geld wurde nicht gesendet. Sehen Sie in Ihrer Wallet nach, warum, bevor Sie es erneut versuchen.',
+    pending:
+      'Diese Transaktion ist unterwegs. Bitte zahlen Sie nicht noch einmal; sehen Sie in einigen Minuten wieder nach.',
+    too_late:
+      'Dieser Transfer kam nach dem Ende dieser Zahlung. Bitte zahlen Sie nicht noch einmal: Wenden Sie sich an den Shop.',
+    not_for_this_payment:
+      'Dieser Transfer zählt nicht für diese Zahlung: Er ist älter als sie oder einer zu viel. Wenn er von Ihnen ist, wenden Sie sich an den Shop.',
+    unknown:
+      'Kein Netzwerk kennt diese Transaktion. Prüfen Sie die ID; wenn Sie gerade erst bezahlt haben, sehen Sie in einigen Minuten wieder nach.',
+    not_read_yet:
+      'Das lässt sich gerade nicht nachsehen. Ihr Geld ist nicht betroffen; bitte versuchen Sie es in einigen Minuten wieder.',
+    no_transaction_id:
+      'Das ist keine Transaktions-ID. Sie hat 64 Zeichen, Ziffern und die Buchstaben a bis f, oft mit 0x davor.',
+    asked_too_often: 'Das war zu oft. Bitte warten Sie eine Minute, bevor Sie wieder nachsehen.',
+  },
 
   language: 'Sprache',
   offline: 'Keine Verbindung. Die Seite versucht es von selbst erneut; Ihre Zahlung ist nicht betroffen.',

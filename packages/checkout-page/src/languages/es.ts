@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const es: Texts = {
   waiting: {
     title: 'Esperando su pago',
-    text: 'Envíe exactamente este importe a esta dirección. Esta página detecta por sí sola la llegada del pago.',
+    text: 'Esta página detecta por sí sola la llegada del pago.',
   },
   over: {
     title: 'El tiempo ha terminado',
     text: 'Por favor, ya no envíe nada. Estamos revisando los últimos bloques: un pago hecho a tiempo sigue siendo válido.',
+  },
+  arrived: {
+    title: 'Ha llegado otro importe',
+    text: 'Por favor, no pague otra vez. Póngase en contacto con la tienda e indique la referencia de abajo: allí pueden ver su transferencia.',
   },
   seen: {
     title: 'Pago detectado',
@@ -33,16 +37,25 @@ export const es: Texts = {
 
   confirmations: 'Confirmaciones: {seen} de {required}',
   awaitingFinality: 'Solo falta la confirmación definitiva de la red.',
+  finalityHint: 'Con importes grandes puede tardar varios minutos.',
 
   amount: 'Importe',
+  sendExactly: 'Envíe exactamente',
   exactAmount: 'Para escribir o pegar: {amount}',
   amountHint: 'Exactamente este importe y en una sola transferencia: el importe permite reconocer su pago.',
+  lastDigits: 'Envíe también las últimas cifras, {digits}: por ellas se reconoce su pago.',
   feeHint: '¿Envía desde un exchange? Puede que descuente su comisión del importe. Deben llegar exactamente {amount}.',
   network: 'Red',
   networkName: '{currency} en la red {network}',
   networkWarning: 'Si lo envía por otra red o en otra criptomoneda, el dinero se pierde.',
   recipient: 'Dirección',
   recipientHint: 'Después de pegarla, compare el principio y el final.',
+  payee: 'Pago a',
+  back: 'Volver a la tienda',
+  reference: 'Referencia',
+  arrivedAmount: 'Recibido',
+  askedAmount: 'Pedido',
+  notSent: 'Todavía no he enviado nada',
   description: 'Descripción',
   timeLeft: 'Tiempo restante',
   payBefore: 'Pague antes de:',
@@ -61,6 +74,39 @@ export const es: Texts = {
   qrLinkHint:
     'No todas las billeteras entienden este código. Compruebe la red, la dirección y el importe antes de enviar.',
   openWallet: 'Abrir en una billetera',
+  fillsAll: 'La app debería rellenar token, red, dirección e importe. No todas lo hacen: compárelos antes de enviar.',
+  fillsRecipient: 'La app solo rellena la dirección. Elija {currency} e introduzca usted mismo el importe.',
+
+  help: 'He pagado, pero no pasa nada',
+  helpText: 'Pegue el ID de la transacción (TxID, hash) de su billetera o exchange. Lo buscaremos en la red.',
+  transactionId: 'ID de la transacción',
+  lookUp: 'Buscar',
+  askShop: '¿Sigue sin estar claro? Póngase en contacto con la tienda e indique esta referencia: {reference}',
+  lookup: {
+    pays_this_payment: 'Esta transferencia paga este pago. No tiene que hacer nada más.',
+    other_amount:
+      'Esta transferencia llegó a la dirección correcta, pero con otro importe. Por favor, no pague otra vez: póngase en contacto con la tienda.',
+    other_address:
+      'Esta transferencia fue a una dirección distinta de la de este pago. Compruebe en su billetera adónde la envió.',
+    other_network:
+      'Esta transferencia se hizo por una red distinta de la pedida. Por favor, no pague otra vez: póngase en contacto con la tienda.',
+    other_token:
+      'Esta transacción envió un token o una moneda distinta de la pedida. Por favor, póngase en contacto con la tienda.',
+    failed:
+      'Esta transacción ha fallado y el dinero no se envió. Vea en su billetera por qué antes de intentarlo de nuevo.',
+    pending: 'Esta transacción está en camino. Por favor, no pague otra vez; búsquela de nuevo dentro de unos minutos.',
+    too_late:
+      'Esta transferencia llegó después del final de este pago. Por favor, no pague otra vez: póngase en contacto con la tienda.',
+    not_for_this_payment:
+      'Esta transferencia no cuenta para este pago: es anterior a él o está de más. Si es suya, póngase en contacto con la tienda.',
+    unknown:
+      'Ninguna red conoce esta transacción. Compruebe el ID; si acaba de pagar, búsquela de nuevo dentro de unos minutos.',
+    not_read_yet:
+      'Ahora mismo no se puede buscar. Su dinero no se ve afectado; inténtelo de nuevo dentro de unos minutos.',
+    no_transaction_id:
+      'Esto no es un ID de transacción. Tiene 64 caracteres, cifras y las letras de la a a la f, a menudo con 0x delante.',
+    asked_too_often: 'Han sido demasiadas búsquedas. Espere un minuto antes de buscar de nuevo.',
+  },
 
   language: 'Idioma',
   offline: 'Sin conexión. Esta página volverá a intentarlo por sí sola; su pago no se ve afectado.',

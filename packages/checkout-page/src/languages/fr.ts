@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const fr: Texts = {
   waiting: {
     title: 'En attente de votre paiement',
-    text: 'Envoyez exactement ce montant à cette adresse. Cette page détecte d’elle-même l’arrivée du paiement.',
+    text: 'Cette page détecte d’elle-même l’arrivée du paiement.',
   },
   over: {
     title: 'Le délai est écoulé',
     text: 'Veuillez ne plus rien envoyer. Nous examinons les derniers blocs : un paiement effectué à temps reste valable.',
+  },
+  arrived: {
+    title: 'Un autre montant est arrivé',
+    text: 'Veuillez ne pas payer une seconde fois. Contactez la boutique en indiquant la référence ci-dessous : elle peut voir votre transfert.',
   },
   seen: {
     title: 'Paiement détecté',
@@ -33,10 +37,13 @@ export const fr: Texts = {
 
   confirmations: 'Confirmations : {seen} sur {required}',
   awaitingFinality: 'Il ne manque plus que la validation définitive du réseau.',
+  finalityHint: 'Pour les montants élevés, cela peut prendre plusieurs minutes.',
 
   amount: 'Montant',
+  sendExactly: 'Envoyez exactement',
   exactAmount: 'À saisir ou à coller : {amount}',
   amountHint: 'Exactement ce montant, en un seul transfert : c’est lui qui permet de reconnaître votre paiement.',
+  lastDigits: 'Envoyez aussi les derniers chiffres, {digits} : ils permettent de reconnaître votre paiement.',
   feeHint:
     'Vous envoyez depuis une plateforme d’échange ? Elle peut prélever ses frais sur le montant. Il doit arriver exactement {amount}.',
   network: 'Réseau',
@@ -44,6 +51,12 @@ export const fr: Texts = {
   networkWarning: 'Envoyé sur un autre réseau ou dans une autre cryptomonnaie, l’argent est perdu.',
   recipient: 'Adresse',
   recipientHint: 'Après l’avoir collée, comparez le début et la fin.',
+  payee: 'Paiement à',
+  back: 'Retour à la boutique',
+  reference: 'Référence',
+  arrivedAmount: 'Reçu',
+  askedAmount: 'Demandé',
+  notSent: 'Je n’ai encore rien envoyé',
   description: 'Description',
   timeLeft: 'Temps restant',
   payBefore: 'À payer avant :',
@@ -62,6 +75,42 @@ export const fr: Texts = {
   qrLinkHint:
     'Certains portefeuilles ne comprennent pas ce code. Vérifiez le réseau, l’adresse et le montant avant d’envoyer.',
   openWallet: 'Ouvrir dans un portefeuille',
+  fillsAll:
+    'L’application devrait remplir jeton, réseau, adresse et montant. Certaines ne le font pas : comparez-les avant d’envoyer.',
+  fillsRecipient: 'L’application ne remplit que l’adresse. Choisissez {currency} et saisissez vous-même le montant.',
+
+  help: 'J’ai payé, mais rien ne se passe',
+  helpText:
+    'Collez l’identifiant de la transaction (TxID, hash) de votre portefeuille ou plateforme. Nous le cherchons sur le réseau.',
+  transactionId: 'Identifiant de la transaction',
+  lookUp: 'Rechercher',
+  askShop: 'Toujours pas clair ? Contactez la boutique en indiquant cette référence : {reference}',
+  lookup: {
+    pays_this_payment: 'Ce transfert règle ce paiement. Vous n’avez plus rien à faire.',
+    other_amount:
+      'Ce transfert est arrivé à la bonne adresse, mais avec un autre montant. Veuillez ne pas payer une seconde fois : contactez la boutique.',
+    other_address:
+      'Ce transfert est allé à une autre adresse que celle de ce paiement. Vérifiez dans votre portefeuille où vous l’avez envoyé.',
+    other_network:
+      'Ce transfert a été fait sur un autre réseau que celui demandé. Veuillez ne pas payer une seconde fois : contactez la boutique.',
+    other_token:
+      'Cette transaction a envoyé un autre jeton ou une autre monnaie que celle demandée. Veuillez contacter la boutique.',
+    failed:
+      'Cette transaction a échoué et l’argent n’a pas été envoyé. Voyez pourquoi dans votre portefeuille avant de réessayer.',
+    pending:
+      'Cette transaction est en route. Veuillez ne pas payer une seconde fois ; recherchez-la de nouveau dans quelques minutes.',
+    too_late:
+      'Ce transfert est arrivé après la fin de ce paiement. Veuillez ne pas payer une seconde fois : contactez la boutique.',
+    not_for_this_payment:
+      'Ce transfert ne compte pas pour ce paiement : il lui est antérieur ou il est en trop. S’il est de vous, contactez la boutique.',
+    unknown:
+      'Aucun réseau ne connaît cette transaction. Vérifiez l’identifiant ; si vous venez de payer, recherchez-la de nouveau dans quelques minutes.',
+    not_read_yet:
+      'La recherche n’est pas possible pour le moment. Votre argent n’est pas affecté ; veuillez réessayer dans quelques minutes.',
+    no_transaction_id:
+      'Ce n’est pas un identifiant de transaction. Il a 64 caractères, des chiffres et les lettres de a à f, souvent précédés de 0x.',
+    asked_too_often: 'Trop de recherches. Veuillez attendre une minute avant de rechercher de nouveau.',
+  },
 
   language: 'Langue',
   offline: 'Pas de connexion. Cette page réessaie d’elle-même ; votre paiement n’est pas affecté.',

@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const pt: Texts = {
   waiting: {
     title: 'Aguardamos o seu pagamento',
-    text: 'Envie exatamente este valor para este endereço. Esta página percebe automaticamente quando o pagamento chega.',
+    text: 'Esta página percebe automaticamente quando o pagamento chega.',
   },
   over: {
     title: 'O tempo acabou',
     text: 'Por favor, não envie mais nada. Ainda verificamos os últimos blocos: um pagamento feito a tempo continua válido.',
+  },
+  arrived: {
+    title: 'Chegou um valor diferente',
+    text: 'Por favor, não pague de novo. Fale com a loja e indique a referência abaixo: a loja pode ver a sua transferência.',
   },
   seen: {
     title: 'Pagamento encontrado',
@@ -33,16 +37,25 @@ export const pt: Texts = {
 
   confirmations: 'Confirmações: {seen} de {required}',
   awaitingFinality: 'Só falta a confirmação definitiva da rede.',
+  finalityHint: 'Para valores altos, isso pode demorar alguns minutos.',
 
   amount: 'Valor',
+  sendExactly: 'Envie exatamente',
   exactAmount: 'Para digitar ou colar: {amount}',
   amountHint: 'Exatamente este valor, numa única transferência: é por ele que o seu pagamento é reconhecido.',
+  lastDigits: 'Envie também os últimos dígitos, {digits}: é por eles que o seu pagamento é reconhecido.',
   feeHint: 'Vai enviar de uma exchange? Ela pode descontar a taxa do valor. Devem chegar exatamente {amount}.',
   network: 'Rede',
   networkName: '{currency} na rede {network}',
   networkWarning: 'Se enviar por outra rede ou em outra criptomoeda, perderá o dinheiro.',
   recipient: 'Endereço',
   recipientHint: 'Depois de colar, compare o início e o fim.',
+  payee: 'Pagamento a',
+  back: 'Voltar à loja',
+  reference: 'Referência',
+  arrivedAmount: 'Recebido',
+  askedAmount: 'Pedido',
+  notSent: 'Ainda não enviei nada',
   description: 'Descrição',
   timeLeft: 'Tempo restante',
   payBefore: 'Pague antes de',
@@ -60,6 +73,37 @@ export const pt: Texts = {
   qrLink: 'Link de carteira',
   qrLinkHint: 'Nem todas as carteiras entendem este código. Verifique a rede, o endereço e o valor antes de enviar.',
   openWallet: 'Abrir na carteira',
+  fillsAll: 'O app deve preencher token, rede, endereço e valor. Nem todos o fazem: compare tudo antes de enviar.',
+  fillsRecipient: 'O app preenche apenas o endereço. Escolha {currency} e digite você mesmo o valor.',
+
+  help: 'Já paguei, mas nada acontece',
+  helpText: 'Cole o ID da transação (TxID, hash) da sua carteira ou exchange. Vamos procurá-lo na rede.',
+  transactionId: 'ID da transação',
+  lookUp: 'Procurar',
+  askShop: 'Ainda tem dúvidas? Fale com a loja e indique esta referência: {reference}',
+  lookup: {
+    pays_this_payment: 'Esta transferência paga este pagamento. Não precisa fazer mais nada.',
+    other_amount:
+      'Esta transferência chegou ao endereço certo, mas com outro valor. Por favor, não pague de novo: fale com a loja.',
+    other_address:
+      'Esta transferência foi para um endereço diferente do deste pagamento. Verifique na sua carteira para onde enviou.',
+    other_network:
+      'Esta transferência foi feita numa rede diferente da pedida. Por favor, não pague de novo: fale com a loja.',
+    other_token: 'Esta transação enviou um token ou uma moeda diferente da pedida. Por favor, fale com a loja.',
+    failed:
+      'Esta transação falhou e o dinheiro não foi enviado. Veja na sua carteira o motivo antes de tentar de novo.',
+    pending: 'Esta transação está a caminho. Por favor, não pague de novo; procure outra vez dentro de alguns minutos.',
+    too_late: 'Esta transferência chegou depois do fim deste pagamento. Por favor, não pague de novo: fale com a loja.',
+    not_for_this_payment:
+      'Esta transferência não conta para este pagamento: é anterior a ele ou está a mais. Se for sua, fale com a loja.',
+    unknown:
+      'Nenhuma rede conhece esta transação. Verifique o ID; se acabou de pagar, procure outra vez dentro de alguns minutos.',
+    not_read_yet:
+      'Não é possível procurar agora. O seu dinheiro não é afetado; tente de novo dentro de alguns minutos.',
+    no_transaction_id:
+      'Isto não é um ID de transação. Ele tem 64 caracteres, dígitos e as letras de a até f, muitas vezes com 0x à frente.',
+    asked_too_often: 'Foram procuras demais. Espere um minuto antes de procurar de novo.',
+  },
 
   language: 'Idioma',
   offline: 'Sem conexão. Esta página tenta de novo automaticamente; o seu pagamento não é afetado.',

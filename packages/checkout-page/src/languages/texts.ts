@@ -1,3 +1,5 @@
+import type { CheckoutLookupOutcome } from '@quittance/contracts/payment.ts';
+
 /** A state of the page: its heading, and a sentence or two about what to do now. */
 type Message = { title: string; text: string };
 
@@ -9,6 +11,8 @@ export type Texts = {
   waiting: Message;
   /** The time is over and no verdict has been given yet: a transfer of the last minute may still be found. */
   over: Message;
+  /** Money came that is not the amount; what came and what was asked for stand below it. */
+  arrived: Message;
   seen: Message;
   paid: Message;
   expired: Message;
@@ -20,12 +24,17 @@ export type Texts = {
   confirmations: string;
   /** When all confirmations are there, and the chain has not called the block final yet. */
   awaitingFinality: string;
+  finalityHint: string;
 
   amount: string;
+  /** Before the amount while it is waited for. */
+  sendExactly: string;
   /** {amount} as a wallet takes it, where the language writes it otherwise. */
   exactAmount: string;
   /** Why the amount must be exact. */
   amountHint: string;
+  /** {digits}: those behind the second decimal, which people drop. */
+  lastDigits: string;
   /** About fees that an exchange takes from what it sends. {amount} with the currency. */
   feeHint: string;
   network: string;
@@ -34,6 +43,16 @@ export type Texts = {
   networkWarning: string;
   recipient: string;
   recipientHint: string;
+  /** Before the shop's name. */
+  payee: string;
+  back: string;
+  /** The short name of the payment, which a customer tells the shop. */
+  reference: string;
+  /** Before what came, and before what should have come. */
+  arrivedAmount: string;
+  askedAmount: string;
+  /** For a reader who is told of money that somebody else sent. */
+  notSent: string;
   description: string;
   timeLeft: string;
   /** Before the time of day at which the payment expires. */
@@ -56,6 +75,17 @@ export type Texts = {
   /** About the second kind. */
   qrLinkHint: string;
   openWallet: string;
+  /** What the link of an EVM network, and the one of Tron, brings along. {currency} as wallets list it. */
+  fillsAll: string;
+  fillsRecipient: string;
+
+  /** For customers who see no payment: a form for the transaction's id, what came of it, and whom to ask. */
+  help: string;
+  helpText: string;
+  transactionId: string;
+  lookUp: string;
+  askShop: string;
+  lookup: Record<CheckoutLookupOutcome, string>;
 
   language: string;
   offline: string;

@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const tr: Texts = {
   waiting: {
     title: 'Ödemeniz bekleniyor',
-    text: 'Bu adrese tam olarak bu tutarı gönderin. Ödeme ulaştığında bu sayfa bunu kendiliğinden fark eder.',
+    text: 'Ödeme ulaştığında bu sayfa bunu kendiliğinden fark eder.',
   },
   over: {
     title: 'Süre doldu',
     text: 'Lütfen artık hiçbir şey göndermeyin. Son blokları kontrol ediyoruz: zamanında yapılmış bir ödeme yine de geçerlidir.',
+  },
+  arrived: {
+    title: 'Farklı bir tutar ulaştı',
+    text: 'Lütfen yeniden ödemeyin. Mağazayla iletişime geçip aşağıdaki referansı bildirin: mağaza transferinizi görebilir.',
   },
   seen: {
     title: 'Ödeme bulundu',
@@ -33,16 +37,25 @@ export const tr: Texts = {
 
   confirmations: 'Onay sayısı: {seen} / {required}',
   awaitingFinality: 'Yalnızca ağın kesin onayı eksik.',
+  finalityHint: 'Büyük tutarlarda bu birkaç dakika sürebilir.',
 
   amount: 'Tutar',
+  sendExactly: 'Tam olarak gönderin',
   exactAmount: 'Yazmak veya yapıştırmak için: {amount}',
   amountHint: 'Tam olarak bu tutar, tek bir transferde: ödemeniz bu tutardan tanınır.',
+  lastDigits: 'Son rakamlar da ({digits}) gönderilmelidir: ödemeniz onlardan tanınır.',
   feeHint: 'Borsadan mı gönderiyorsunuz? Borsa, ücretini tutardan kesebilir. Tam olarak {amount} ulaşmalıdır.',
   network: 'Ağ',
   networkName: '{network} ağında {currency}',
   networkWarning: 'Başka bir ağdan veya başka bir kripto para olarak gönderirseniz para kaybolur.',
   recipient: 'Adres',
   recipientHint: 'Yapıştırdıktan sonra başını ve sonunu karşılaştırın.',
+  payee: 'Ödeme alıcısı',
+  back: 'Mağazaya dön',
+  reference: 'Referans',
+  arrivedAmount: 'Ulaşan',
+  askedAmount: 'İstenen',
+  notSent: 'Henüz hiçbir şey göndermedim',
   description: 'Açıklama',
   timeLeft: 'Kalan süre',
   payBefore: 'Son ödeme zamanı',
@@ -60,6 +73,37 @@ export const tr: Texts = {
   qrLink: 'Cüzdan bağlantısı',
   qrLinkHint: 'Bu kodu her cüzdan uygulaması anlamaz. Göndermeden önce ağı, adresi ve tutarı kontrol edin.',
   openWallet: 'Cüzdan uygulamasında aç',
+  fillsAll:
+    'Uygulama token’ı, ağı, adresi ve tutarı doldurmalıdır. Her uygulama bunu yapmaz: göndermeden önce karşılaştırın.',
+  fillsRecipient: 'Uygulama yalnızca adresi doldurur. {currency} seçip tutarı kendiniz girin.',
+
+  help: 'Ödedim ama hiçbir şey olmuyor',
+  helpText: 'Cüzdanınızdaki veya borsadaki işlem kimliğini (TxID, hash) yapıştırın. Onu ağda ararız.',
+  transactionId: 'İşlem kimliği',
+  lookUp: 'Sorgula',
+  askShop: 'Hâlâ net değil mi? Mağazayla iletişime geçip bu referansı bildirin: {reference}',
+  lookup: {
+    pays_this_payment: 'Bu transfer bu ödemeyi karşılıyor. Başka bir şey yapmanız gerekmez.',
+    other_amount:
+      'Bu transfer doğru adrese ulaştı, ama tutarı farklı. Lütfen yeniden ödemeyin: mağazayla iletişime geçin.',
+    other_address:
+      'Bu transfer, bu ödemenin adresine değil, başka bir adrese gitti. Nereye gönderdiğinizi cüzdanınızdan kontrol edin.',
+    other_network:
+      'Bu transfer, istenen ağda değil, başka bir ağda yapıldı. Lütfen yeniden ödemeyin: mağazayla iletişime geçin.',
+    other_token: 'Bu işlemle istenenden başka bir token veya coin gönderildi. Lütfen mağazayla iletişime geçin.',
+    failed: 'Bu işlem başarısız oldu, para gönderilmedi. Yeniden denemeden önce nedenine cüzdanınızdan bakın.',
+    pending: 'Bu işlem yolda. Lütfen yeniden ödemeyin; birkaç dakika sonra bir kez daha sorgulayın.',
+    too_late:
+      'Bu transfer, bu ödemenin süresi bittikten sonra ulaştı. Lütfen yeniden ödemeyin: mağazayla iletişime geçin.',
+    not_for_this_payment:
+      'Bu transfer bu ödeme için sayılmaz: ondan önce yapılmış ya da fazladan. Sizinse mağazayla iletişime geçin.',
+    unknown:
+      'Hiçbir ağ bu işlemi tanımıyor. Kimliği kontrol edin; yeni ödediyseniz birkaç dakika sonra yeniden sorgulayın.',
+    not_read_yet: 'Şu anda sorgulanamıyor. Paranız etkilenmez; lütfen birkaç dakika sonra yeniden deneyin.',
+    no_transaction_id:
+      'Bu bir işlem kimliği değil. Kimlik 64 karakterdir, rakamlardan ve a ile f arası harflerden oluşur, çoğu zaman başında 0x vardır.',
+    asked_too_often: 'Çok sık sorguladınız. Yeniden sorgulamadan önce lütfen bir dakika bekleyin.',
+  },
 
   language: 'Dil',
   offline: 'Bağlantı yok. Bu sayfa kendiliğinden yeniden dener; ödemeniz etkilenmez.',

@@ -3,11 +3,15 @@ import type { Texts } from './texts.ts';
 export const vi: Texts = {
   waiting: {
     title: 'Đang chờ quý khách thanh toán',
-    text: 'Vui lòng gửi đúng số tiền này đến địa chỉ này. Trang này sẽ tự nhận biết khi khoản thanh toán đến nơi.',
+    text: 'Trang này sẽ tự nhận biết khi khoản thanh toán đến nơi.',
   },
   over: {
     title: 'Đã hết thời gian',
     text: 'Vui lòng không gửi gì thêm nữa. Chúng tôi đang kiểm tra các khối cuối cùng: khoản thanh toán đúng hạn vẫn được tính.',
+  },
+  arrived: {
+    title: 'Số tiền nhận được không khớp',
+    text: 'Vui lòng không thanh toán lại. Hãy liên hệ cửa hàng và cung cấp mã tham chiếu bên dưới: cửa hàng có thể thấy lần chuyển tiền này.',
   },
   seen: {
     title: 'Đã thấy khoản thanh toán',
@@ -33,16 +37,25 @@ export const vi: Texts = {
 
   confirmations: 'Lượt xác nhận: {seen}/{required}',
   awaitingFinality: 'Chỉ còn chờ xác nhận cuối cùng của mạng.',
+  finalityHint: 'Với số tiền lớn, việc này có thể mất vài phút.',
 
   amount: 'Số tiền',
+  sendExactly: 'Gửi đúng',
   exactAmount: 'Để nhập hoặc dán: {amount}',
   amountHint: 'Đúng số tiền này, trong một lần chuyển: khoản thanh toán được nhận diện theo số tiền.',
+  lastDigits: 'Cần gửi cả những chữ số cuối, {digits}: khoản thanh toán được nhận diện nhờ chúng.',
   feeHint: 'Gửi từ sàn giao dịch? Sàn có thể trừ phí vào số tiền này. Số tiền đến nơi phải đúng {amount}.',
   network: 'Mạng',
   networkName: '{currency} trên mạng {network}',
   networkWarning: 'Nếu gửi qua mạng khác hoặc bằng loại coin khác, tiền sẽ bị mất.',
   recipient: 'Địa chỉ',
   recipientHint: 'Sau khi dán, hãy so sánh phần đầu và phần cuối.',
+  payee: 'Thanh toán cho',
+  back: 'Quay lại cửa hàng',
+  reference: 'Mã tham chiếu',
+  arrivedAmount: 'Đã nhận',
+  askedAmount: 'Cần trả',
+  notSent: 'Tôi chưa gửi gì cả',
   description: 'Mô tả',
   timeLeft: 'Thời gian còn lại',
   payBefore: 'Thanh toán trước',
@@ -61,6 +74,37 @@ export const vi: Texts = {
   qrLinkHint:
     'Không phải ứng dụng ví nào cũng đọc được mã này. Vui lòng kiểm tra mạng, địa chỉ và số tiền trước khi gửi.',
   openWallet: 'Mở trong ứng dụng ví',
+  fillsAll:
+    'Ứng dụng sẽ điền sẵn token, mạng, địa chỉ và số tiền. Một số ứng dụng không làm vậy: vui lòng đối chiếu trước khi gửi.',
+  fillsRecipient: 'Ứng dụng chỉ điền địa chỉ. Vui lòng chọn {currency} và tự nhập số tiền.',
+
+  help: 'Tôi đã thanh toán nhưng không thấy gì',
+  helpText: 'Dán mã giao dịch (TxID, hash) từ ví hoặc sàn giao dịch. Chúng tôi sẽ tìm trên mạng.',
+  transactionId: 'Mã giao dịch',
+  lookUp: 'Tra cứu',
+  askShop: 'Vẫn chưa rõ? Hãy liên hệ cửa hàng và cung cấp mã tham chiếu này: {reference}',
+  lookup: {
+    pays_this_payment: 'Lần chuyển tiền này thanh toán cho khoản này. Quý khách không cần làm gì thêm.',
+    other_amount:
+      'Lần chuyển tiền này đến đúng địa chỉ nhưng sai số tiền. Vui lòng không thanh toán lại: hãy liên hệ cửa hàng.',
+    other_address:
+      'Lần chuyển tiền này đã đến một địa chỉ khác, không phải địa chỉ của khoản này. Vui lòng xem trong ví đã gửi đến đâu.',
+    other_network:
+      'Lần chuyển tiền này đi qua một mạng khác với mạng được yêu cầu. Vui lòng không thanh toán lại: hãy liên hệ cửa hàng.',
+    other_token: 'Giao dịch này đã gửi một token hoặc coin khác với loại được yêu cầu. Vui lòng liên hệ cửa hàng.',
+    failed: 'Giao dịch này đã thất bại nên tiền chưa được gửi. Vui lòng xem lý do trong ví trước khi thử lại.',
+    pending: 'Giao dịch này đang được xử lý. Vui lòng không thanh toán lại; hãy tra cứu lại sau vài phút.',
+    too_late:
+      'Lần chuyển tiền này đến sau khi khoản thanh toán đã kết thúc. Vui lòng không thanh toán lại: hãy liên hệ cửa hàng.',
+    not_for_this_payment:
+      'Lần chuyển tiền này không được tính cho khoản này: đã gửi từ trước hoặc bị thừa. Nếu là của quý khách, hãy liên hệ cửa hàng.',
+    unknown:
+      'Không mạng nào biết giao dịch này. Vui lòng kiểm tra mã; nếu vừa mới thanh toán, hãy tra cứu lại sau vài phút.',
+    not_read_yet: 'Hiện chưa thể tra cứu. Tiền của quý khách không bị ảnh hưởng; vui lòng thử lại sau vài phút.',
+    no_transaction_id:
+      'Đây không phải mã giao dịch. Mã gồm 64 ký tự, chữ số và các chữ cái từ a đến f, thường có 0x ở đầu.',
+    asked_too_often: 'Tra cứu quá nhiều lần. Vui lòng đợi một phút rồi tra cứu lại.',
+  },
 
   language: 'Ngôn ngữ',
   offline: 'Mất kết nối. Trang này sẽ tự thử lại; khoản thanh toán không bị ảnh hưởng.',

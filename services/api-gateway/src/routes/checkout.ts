@@ -9,12 +9,12 @@ import type { PaymentViews } from '../upstream/payment-views.ts';
 
 type Dependencies = { views: PaymentViews; networks: readonly Network[]; logger: Logger };
 
-/** Only our own two files run or load, no site frames the page, and no link out of it carries the token. */
+/** Only our own two files run or load, no site frames the page, its form goes to itself, and no link out of it carries the token. */
 const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=(), usb=()',

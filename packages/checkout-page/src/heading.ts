@@ -1,0 +1,49 @@
+import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
+import { html, type Html } from './html.ts';
+import { amountText } from './facts.ts';
+import { fill, formatCountdown, formatNumber, formatUtcTime } from './format.ts';
+import type { Language } from './languages.ts';
+import { icons, type CheckoutState } from './state.ts';
+
+/** What has happened to the payment, what to do now, and how long for. */
+export function heading(view: CheckoutPayment, state: CheckoutState, language: Language): Html {
+  const { title, text } = language.texts[state];
+  return html`<header>
+    ${icons[state]}
+    <h1 tabindex="-1">${title}</h1>
+    ${state === 'waiting' ? countdown(view, language) : []}
+    ${state === 'paid' ? html`<p>${amountText(view.payment, language)}</p>` : []}
+    ${state === 'waiting' ? [] : html`<p class="lead">${text}</p>`}
+    ${state === 'seen' ? progress(view.confirmations, language) : []}
+  </header>`;
+}
+
+/** Without script it shows the time that was left when the page was rendered. */
+export function countdown({ payment, server_time: now }: CheckoutPayment, language: Language): Html {
+  const { texts } = language;
+  const seconds = Math.ceil((Date.parse(payment.expires_at) - Date.parse(now)) / 1000);
+  return html`<p class="clock">
+    <span>${texts.timeLeft}</span>
+    <bdi class="countdown" role="timer" aria-label="${texts.timeLeft}">${formatCountdown(language, seconds)}</bdi>
+    <span class="until"
+      >${texts.payBefore}
+      <time datetime="${payment.expires_at}">${formatUtcTime(language, payment.expires_at)}</time></span
+    >
+  </p>`;
+}
+
+function progress(confirmations: CheckoutPayment['confirmations'], language: Language): Html {
+  // Empty until confirmations are known; the script fills it.
+  if (confirmations === null) return html`<div class="progress" data-live></div>`;
+  const { texts } = language;
+  const { seen, required } = confirmations;
+  const counted = fill(texts.confirmations, {
+    seen: formatNumber(language, seen),
+    required: formatNumber(language, required),
+  });
+  return html`<div class="progress" data-live>
+    <progress value="${String(seen)}" max="${String(required)}" aria-label="${counted}"></progress>
+    <p>${counted}</p>
+    ${seen >= required ? html`<p>${texts.awaitingFinality} ${texts.finalityHint}</p>` : []}
+  </div>`;
+}
