@@ -4,23 +4,20 @@ import { html, type Html } from './html.ts';
 import { fill, formatAmount } from './format.ts';
 import type { Language } from './languages.ts';
 
-/** The facts of a payment that cannot be paid, or not any more. */
+/** The facts of a payment that cannot be paid, or not any more. What the reader needs now comes first. */
 export function facts(view: CheckoutPayment, network: Network | null, language: Language): Html[] {
   const { texts } = language;
-  const { payment } = view;
-  return [
-    ...amounts(view, language),
+  const { payment, arrived } = view;
+  const where = [
     fact(texts.network, networkText(payment, network, language)),
     fact(texts.recipient, recipientText(payment.merchant_wallet)),
-    ...purpose(view, language),
   ];
-}
-
-/** Once it is paid, the heading says how much. */
-function amounts({ payment, arrived }: CheckoutPayment, language: Language): Html[] {
-  if (payment.status === 'PAID') return [];
-  if (payment.status === 'PENDING' && arrived) return arrivedAmounts(arrived.amount, payment, language);
-  return [fact(language.texts.amount, amountText(payment, language))];
+  const [purpose, name] = [purposeFact(view, language), referenceFact(view, language)];
+  if (payment.status === 'PENDING' && arrived)
+    return [...arrivedAmounts(arrived.amount, payment, language), ...name, ...where, purpose];
+  // Once it is paid, the heading says how much.
+  const amount = payment.status === 'PAID' ? [] : [fact(texts.amount, amountText(payment, language))];
+  return [...amount, ...where, purpose, ...name];
 }
 
 /** What came, and what should have come. */
@@ -39,11 +36,13 @@ export function fact(name: string, value: Html): Html {
   </div>`;
 }
 
-/** What the payment is for, and its short name, which a payment of an older release lacks. */
-export function purpose({ payment, reference }: CheckoutPayment, { texts }: Language): Html[] {
-  const named = reference === null ? [] : [fact(texts.reference, html`<span class="reference">${reference}</span>`)];
-  return [fact(texts.description, merchantsText('description', payment.description)), ...named];
-}
+/** What the payment is for. */
+export const purposeFact = ({ payment }: CheckoutPayment, { texts }: Language): Html =>
+  fact(texts.description, merchantsText('description', payment.description));
+
+/** The short name of the payment, which one of an older release lacks. */
+export const referenceFact = ({ reference }: CheckoutPayment, { texts }: Language): Html[] =>
+  reference === null ? [] : [fact(texts.reference, html`<span class="reference">${reference}</span>`)];
 
 /** The merchant's words keep to their own lines and their own direction, whatever characters they hold. */
 export const merchantsText = (name: string, text: string): Html => html`<bdi class="${name}" dir="auto">${text}</bdi>`;

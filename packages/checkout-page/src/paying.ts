@@ -2,7 +2,7 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import type { CheckoutPayment, PublicPayment } from '@quittance/contracts/payment.ts';
 import { html, type Html } from './html.ts';
 import { pageLink, type PageChoices } from './document.ts';
-import { amountText, fact, lastDigits, networkText, purpose, recipientText } from './facts.ts';
+import { amountText, fact, lastDigits, networkText, purposeFact, recipientText, referenceFact } from './facts.ts';
 import { fill, formatAmount } from './format.ts';
 import type { Language } from './languages.ts';
 import { paymentLink } from './payment-link.ts';
@@ -17,7 +17,7 @@ export function paying(view: CheckoutPayment, network: Network, choices: PageCho
     ${walletLink(payment, network, language)}
     <dl class="where">${recipientFact(payment, language)}</dl>
     ${qrChoice(payment, network, choices)}
-    <dl class="rows">${purpose(view, language)}</dl>
+    <dl class="rows">${purposeFact(view, language)} ${referenceFact(view, language)}</dl>
   </div>`;
 }
 
