@@ -1,6 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
+import { checkoutLookupOutcomes } from '@quittance/contracts/payment.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
 import { checkout, EVM_WALLET, states } from './support/checkouts.ts';
@@ -35,21 +36,33 @@ async function take({ name, url, options }: Shot): Promise<void> {
   const { page, context } = await browser.visit({ expected: /status of (404|503)/, ...options });
   await page.goto(url);
   if (name.includes('switch')) await page.locator('footer summary').click();
+  if (name.includes('not-mine')) await page.locator('main details summary').first().click();
   await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true, animations: 'disabled' });
   await context.close();
 }
 
 function shotsOf({ show, origin }: Stage): Shot[] {
-  const waiting = show(checkout('waiting'));
-  const evm = show(checkout('waiting', { network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '0.000001' }));
+  const return_url = 'https://shop.example/orders/4711';
+  const waiting = show(checkout('waiting', { return_url }));
+  const evm = show(checkout('waiting', { network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '49.9037' }));
+  const lookup = { transaction_id: '4a'.repeat(32), amount: null, network: null };
   const languages = ['ar', 'fa', 'hi', 'zh', 'de', 'ru', 'vi'];
   const phone = (name: string, url: string, options: VisitOptions = {}): Shot => ({ name, url, options });
   return [
-    ...states.flatMap((state) => everyLook(state, show(checkout(state)))),
+    ...states.flatMap((state) => everyLook(state, show(checkout(state, { return_url })))),
     ...everyLook('404', `${origin}/pay/${newPublicToken()}`),
     phone('seen-final-soon', show(checkout('seen', { confirmations: { seen: 19, required: 19 } }))),
     phone('waiting-ethereum', evm),
     phone('waiting-wallet-link', `${evm}?qr=link`),
+    phone('arrived-not-mine', show(checkout('arrived', { amount: '1249.5037' }))),
+    ...checkoutLookupOutcomes.map((outcome) => {
+      const amount = outcome === 'other_amount' ? '48.90' : null;
+      const network = outcome === 'other_network' ? 'ethereum' : null;
+      return phone(
+        `look-up-${outcome}`,
+        show(checkout('waiting', { lookup: { ...lookup, outcome, amount, network } })),
+      );
+    }),
     phone('waiting-small-phone', waiting, { device: 'smallPhone' }),
     phone('waiting-language-switch', waiting),
     phone('waiting-without-script', waiting, { javaScriptEnabled: false }),
@@ -58,6 +71,11 @@ function shotsOf({ show, origin }: Stage): Shot[] {
     ...languages.flatMap((language) => [
       phone(`${language}-waiting`, `${waiting}?lang=${language}`),
       phone(`${language}-seen`, `${show(checkout('seen'))}?lang=${language}`),
+      phone(`${language}-paid`, `${show(checkout('paid', { return_url }))}?lang=${language}`),
+      phone(
+        `${language}-look-up`,
+        `${show(checkout('expired', { lookup: { ...lookup, outcome: 'too_late', amount: '49.90' } }))}?lang=${language}`,
+      ),
     ]),
     ...Object.entries(hostileDescriptions).map(([name, description]) =>
       phone(`description-${name}`, show(checkout('waiting', { description }))),

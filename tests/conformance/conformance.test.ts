@@ -10,6 +10,7 @@ import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
 import { errorCodesSection } from './sections/extensions-errors.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
+import { extensionsPageSection } from './sections/extensions-page.ts';
 import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
 import { foreignObjectsSection } from './sections/foreign-objects.ts';
 import { hostileSection } from './sections/hostile.ts';
@@ -76,6 +77,7 @@ describe('the public contract', () => {
   rateLimitsSection(contract);
   edgeLimitsSection(contract);
   extensionsMoneySection(contract);
+  extensionsPageSection(contract);
   extensionsWebhooksSection(contract);
   errorCodesSection(contract);
   hostileSection(contract);

@@ -195,6 +195,11 @@ export const rules = {
     'Every error has a top-level code of its status beside detail; that of a 403 is the code of detail',
   'extensions.errors.conflict': 'Each kind of 409 has its own code',
   'extensions.errors.edge': 'What the edge answers as JSON has its code too',
+
+  // Beyond the interface document: the checkout page
+  'extensions.page.return': 'Every state of the page leads back to return_url',
+  'extensions.page.reference': 'The page shows the reference; order_id and metadata stay private',
+  'extensions.page.help': 'The page takes the id of a transaction, without script too',
 } as const satisfies Record<string, string>;
 
 export type RuleId = keyof typeof rules;

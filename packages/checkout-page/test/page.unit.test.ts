@@ -106,7 +106,9 @@ describe('the checkout page', () => {
     const arrived = { amount: '1233.50' };
     const shown = page({ arrived });
     expect(shown).toContain('data-state="arrived"');
-    expect(textOf(shown)).toMatch(/Please do not pay again.*Arrived 1233.50 USDT Asked for 1234.50 USDT Reference K7QMX2RD/);
+    expect(textOf(shown)).toMatch(
+      /Please do not pay again.*Arrived 1233.50 USDT Asked for 1234.50 USDT Reference K7QMX2RD/,
+    );
     const [, unsent = ''] = /<details>(.*?)<\/details>/s.exec(shown) ?? [];
     expect(unsent).toContain('class="qr"');
     expect(shown.replace(unsent, '')).not.toMatch(/class="qr"|data-copy="|wallet-link|role="timer"/);
