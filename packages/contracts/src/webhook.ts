@@ -1,3 +1,5 @@
+import type { PaymentMetadata, UnmatchedReason } from './payment.ts';
+
 /** What a merchant can choose to be told: that payments reached a status, or that money came which pays nothing. */
 export const webhookChoices = ['PAID', 'CHECKING', 'EXPIRED', 'CANCELLED', 'TRANSFER_UNMATCHED'] as const;
 export type WebhookChoice = (typeof webhookChoices)[number];
@@ -76,4 +78,29 @@ export type WebhookEvent = {
   transaction_id: string;
   transaction_event_index: number;
   description: string;
+} & PaymentExtras;
+
+/** Of the payment, where it has them. */
+type PaymentExtras = { order_id?: string; metadata?: PaymentMetadata; requested_amount?: string };
+
+/** The body of a delivery of any other type. Nothing is known of a payment where a transfer fits none. */
+export type WebhookNotice = {
+  event_id: string;
+  event_type: NoticeType;
+  payment_id: string | null;
+  status: 'CHECKING' | 'EXPIRED' | 'CANCELLED' | 'UNMATCHED';
+  expected_amount: string | null;
+  transaction_id: string | null;
+  transaction_event_index: number | null;
+  description: string | null;
+  transfer?: UnmatchedMoney;
+} & PaymentExtras;
+
+/** A transfer that pays nothing: what it carried, why, and where it came. */
+export type UnmatchedMoney = {
+  amount: string;
+  reason: UnmatchedReason | null;
+  network: string;
+  merchant_wallet: string;
+  block_timestamp: string;
 };

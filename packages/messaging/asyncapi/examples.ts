@@ -71,6 +71,23 @@ export const examples = {
     description: 'Order 1042',
     paid_at: '2026-01-05T10:04:35.120Z',
   },
+  NoticeRaised: {
+    merchant_id,
+    event_type: 'transfer.unmatched',
+    payment_id,
+    expected_amount: '10.50',
+    description: 'Order 1042',
+    transaction_id,
+    transaction_event_index: 4,
+    order_id: '1042',
+    transfer: {
+      amount: '10',
+      reason: 'underpaid',
+      network,
+      merchant_wallet: recipient,
+      block_timestamp: '2026-01-05T10:01:47.000Z',
+    },
+  },
   PaymentClosed: {
     payment_id,
     merchant_id,

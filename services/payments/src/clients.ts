@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { FindTransfersInWindows, type TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
@@ -19,9 +20,9 @@ export const createOwners = ({ quota, webhooks }: { quota: ServiceClient; webhoo
   /** The policy in force, or null for a merchant that quota does not know (yet). */
   policy: (merchantId: string): Promise<AccessPolicy | null> =>
     quota.find(ReadPolicy, { params: { merchant_id: merchantId } }),
-  /** Whether the merchant has configured a webhook endpoint. */
-  hasWebhook: async (merchantId: string): Promise<boolean> =>
-    (await webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } })) !== null,
+  /** What the merchant's webhook endpoint is told; null while there is no endpoint. */
+  webhookChoice: (merchantId: string): Promise<VersionedChoice | null> =>
+    webhooks.find(ReadWebhook, { params: { merchant_id: merchantId } }),
 });
 
 /** Few enough to be read, and settled, within a second or two. */

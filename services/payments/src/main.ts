@@ -30,6 +30,7 @@ import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { limitsRoutes } from './routes/limits.ts';
 import { listPaymentsRoute } from './routes/list-payments.ts';
 import { operatorRoutes } from './routes/operator.ts';
+import { webhookChoiceRoute } from './routes/webhook-choice.ts';
 import { paymentViewsRoutes } from './routes/view-payments.ts';
 import { walletRoutes } from './routes/wallets.ts';
 import { keepReplyPartitions } from './store/reply.ts';
@@ -89,6 +90,7 @@ await startService({
         leastPercent: config.merchantAcceptMinPercent,
         ...{ queries, publicBaseUrl, progress },
       }),
+      webhookChoiceRoute({ transact: transactAdmitted }),
       listPaymentsRoute(queries, publicBaseUrl, progress),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),

@@ -1,3 +1,4 @@
+import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
@@ -7,8 +8,9 @@ import type { NewOutboxRow } from '@quittance/messaging/outbox/store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { extrasOf, noticeSender, paymentNotice } from './notice-messages.ts';
 import { isUnfinished, transitions } from './state.ts';
-import type { PaymentRow } from './store/payment.ts';
+import type { MovedPayment, PaymentRow } from './store/payment.ts';
 
 /** A payment that has become PAID. */
 export type Paid = {
@@ -66,13 +68,16 @@ export function createPaymentMessages({ outbox, metrics }: { outbox: Outbox; met
     /** The payment stops waiting without being paid. */
     async sendClosed(
       tx: Transaction,
-      payment: PaymentRow,
+      payment: MovedPayment,
       status: 'EXPIRED' | 'CANCELLED',
       closedAt: Date,
     ): Promise<void> {
       await outbox.send(tx, PaymentClosed, closedMessage(payment, status, closedAt));
+      const type = status === 'EXPIRED' ? 'payment.expired' : 'payment.cancelled';
+      if (payment.is_chosen) await outbox.send(tx, NoticeRaised, paymentNotice(type, payment, null));
       countTransition(tx, 'PENDING', status);
     },
+    ...noticeSender(outbox),
   };
 }
 
@@ -84,9 +89,7 @@ const paidMessage = (payment: PaymentRow, transfer: Paid['transfer']): PaymentPa
   transaction_event_index: transfer.transaction_event_index,
   description: payment.description,
   paid_at: rfc3339(paidAtOf(payment)),
-  ...(payment.order_id !== null && { order_id: payment.order_id }),
-  ...(payment.metadata !== null && { metadata: payment.metadata }),
-  ...(payment.requested_amount !== null && { requested_amount: payment.requested_amount }),
+  ...extrasOf(payment),
 });
 
 const closedMessage = (payment: PaymentRow, status: PaymentClosed['status'], closedAt: Date): PaymentClosed => ({

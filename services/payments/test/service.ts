@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
+import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { type HandlerContext, on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
@@ -36,7 +37,7 @@ export type PaymentsUnderTest = {
    * Calls an internal route; with several replicas, in turn. `path` is without /internal/v1.
    * @param init headers and a signal, where the caller is to be like the gateway, which says how long it waits and then hangs up.
    */
-  call<T = object>(method: 'GET' | 'POST', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
+  call<T = object>(method: 'GET' | 'POST' | 'PUT', path: string, body?: unknown, init?: CallInit): Promise<Answer<T>>;
   /** SIGSTOP to every replica: it stands still until `resume`. */
   pause(): void;
   resume(): void;
@@ -46,7 +47,7 @@ export type PaymentsUnderTest = {
   publish: Neighbours['publish'];
   publishAll: Neighbours['publishAll'];
   /** Everything the service published, as its consumers got it. */
-  received: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[] };
+  received: { created: PaymentCreated[]; closed: PaymentClosed[]; paid: PaymentPaid[]; notices: NoticeRaised[] };
   db: Pool;
   databaseUrl: string;
   /** Messages of a queue that no consumer has yet, a few seconds ago. */
@@ -94,7 +95,7 @@ export async function startPayments({
   const main = new URL('../src/main.ts', import.meta.url);
   const processes = await Promise.all(Array.from({ length: replicas }, () => startServiceProcess(main, environment)));
   const db = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
-  const received: PaymentsUnderTest['received'] = { created: [], closed: [], paid: [] };
+  const received: PaymentsUnderTest['received'] = { created: [], closed: [], paid: [], notices: [] };
   // A service refuses who has waited for a connection; a test waits.
   db.options.connectionTimeoutMillis = 0;
   const neighbours = await startNeighbours({
@@ -104,7 +105,10 @@ export async function startPayments({
         on(PaymentCreated, 'payment-created', collect(received.created)),
         on(PaymentClosed, 'payment-closed', collect(received.closed)),
       ],
-      'webhook-dispatcher': [on(PaymentPaid, 'payment-paid', collect(received.paid))],
+      'webhook-dispatcher': [
+        on(PaymentPaid, 'payment-paid', collect(received.paid)),
+        on(NoticeRaised, 'notice-raised', collect(received.notices)),
+      ],
     },
   });
 

@@ -92,7 +92,8 @@ async function answer(
     const policy = knowledge.policies.get(merchantId);
     if (policy === undefined) send(404, { detail: 'unknown' });
     else send(200, policy);
-  } else if (knowledge.endpoints.has(merchantId)) send(200, { url: 'https://shop.example/' });
+  } else if (knowledge.endpoints.has(merchantId))
+    send(200, { url: 'https://shop.example/', events: ['PAID'], version: 1 });
   else send(404, { detail: 'none' });
 }
 

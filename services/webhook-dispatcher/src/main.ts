@@ -9,6 +9,7 @@ import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { readConfig } from './config.ts';
 import { createConnector, dialPublic } from './sending/dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
+import { noticeRaised } from './handlers/notice-raised.ts';
 import { paymentPaid } from './handlers/payment-paid.ts';
 import { createKeyVault } from './endpoints/key-vault.ts';
 import { createTestSender } from './endpoints/test-event.ts';
@@ -71,7 +72,7 @@ await startService({
       lifecycle.closing(start.name, start(common));
     }
     const wake = () => deliver.wake();
-    const handlers = [paymentPaid(wake), merchantStatusChanged(wake)];
+    const handlers = [paymentPaid(wake), noticeRaised(wake), merchantStatusChanged(wake)];
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
 
     const queries = createQueries(pool, schema);

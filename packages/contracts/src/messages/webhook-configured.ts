@@ -1,7 +1,11 @@
 import { defineMessage, type BodyOfMessage } from '../message.ts';
+import { webhookChoiceSchema } from '../webhook.ts';
 import { fields } from './fields.ts';
 
-/** A merchant has a webhook endpoint for the first time. Published by webhook-dispatcher, consumed by payments, which creates none without. */
+/**
+ * A merchant has a webhook endpoint for the first time, or chooses anew what it is told. Published by webhook-dispatcher, consumed by
+ * payments, which creates no payment without an endpoint and publishes NoticeRaised only for what was chosen.
+ */
 export const WebhookConfigured = defineMessage({
   name: 'WebhookConfigured',
   version: 1,
@@ -9,6 +13,11 @@ export const WebhookConfigured = defineMessage({
   properties: {
     merchant_id: fields.merchantId,
     configured_at: fields.timestamp,
+  },
+  optional: {
+    events: webhookChoiceSchema,
+    /** Of the endpoint; grows with each change. A choice of a lower version than one that is known is outdated. */
+    version: fields.version,
   },
 });
 

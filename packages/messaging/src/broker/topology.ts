@@ -3,6 +3,7 @@ import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
+import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
@@ -29,6 +30,7 @@ export const subscriptions: Record<ServiceName, Record<string, MessageDefinition
   },
   'webhook-dispatcher': {
     'payment-paid': PaymentPaid,
+    'notice-raised': NoticeRaised,
     'merchant-status-changed': MerchantStatusChanged,
   },
   quota: {

@@ -5,9 +5,11 @@ import {
   TestWebhook,
 } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import { RetryEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import { ApplyWebhookChoice, type VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import { pathParameter, type Reply, type Route } from '@quittance/http/server/route.ts';
+import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
 import { refuseLargeBody } from '../validation/body-limit.ts';
@@ -15,6 +17,9 @@ import { eventNotFound } from '../responses/errors.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { readWebhookEndpoint } from '../validation/webhook-endpoint.ts';
+
+/** The dispatcher's answer has taken its time already. */
+const APPLY_TIMEOUT_MS = 500;
 
 /** For the dispatcher: an attempt may take fifteen seconds. */
 export const TEST_CALL_TIMEOUT_MS = 17_000;
@@ -27,6 +32,7 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
     read: readWebhookEndpoint,
     handle: async ({ merchant, input }) => {
       const answer = await upstreams.webhooks.send(ConfigureWebhook, { params: merchant, body: input });
+      if (input.events !== undefined) await applyChoice(upstreams, merchant, answer);
       return settingsOf(answer);
     },
   }),
@@ -75,4 +81,20 @@ function settingsOf(answer: ServiceResponse): Reply {
   if (settings === null) return forward(answer);
   const { version: _version, ...shown } = settings;
   return { status: 200, body: shown };
+}
+
+/**
+ * A merchant who has this answer is told what it chose from then on: payments, which raises the notices, would hear of a new choice by a
+ * message a little later. When it cannot be told now, the message has to do, for the choice is stored and the key may be shown only here.
+ */
+async function applyChoice(
+  { payments }: Upstreams,
+  params: { merchant_id: string },
+  answer: ServiceResponse,
+): Promise<void> {
+  const saved = successBody(answer) as VersionedChoice | null;
+  if (saved === null) return;
+  const { events, version } = saved;
+  const applied = payments.send(ApplyWebhookChoice, { params, body: { events, version } });
+  await withTimeout(APPLY_TIMEOUT_MS, applied).catch(() => undefined);
 }

@@ -20,8 +20,9 @@ export function createAccessRefresh({ owners, transact }: { owners: Owners; tran
       return true;
     },
     async webhook(merchantId: string): Promise<boolean> {
-      if (!(await owners.hasWebhook(merchantId))) return false;
-      await transact(merchantId, (tx) => markWebhookConfigured(tx, merchantId));
+      const choice = await owners.webhookChoice(merchantId);
+      if (choice === null) return false;
+      await transact(merchantId, (tx) => markWebhookConfigured(tx, merchantId, choice));
       return true;
     },
   };

@@ -2,6 +2,7 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Checking } from '../notice-messages.ts';
 import type { Paid, PaymentMessages } from '../payment-messages.ts';
 import { isAcceptedUnchanged } from '../store/acceptance.ts';
 import { openIncident } from '../store/incident.ts';
@@ -17,9 +18,10 @@ import {
   type TransferRow,
   tryLockWallets,
 } from '../store/transfer.ts';
-import { type Decision, decide, matchOf, paysInFull, tokenUnitsOf } from './decision.ts';
+import { decide, matchOf, paysInFull, tokenUnitsOf } from './decision.ts';
 import { LAG_ALLOWANCE_MS } from './payment-window.ts';
 import { createWalletSearch, type LockedPayments, lockPaymentsOf } from './slots.ts';
+import { type Decided, raiseUnmatched } from './unmatched-notices.ts';
 
 export type SettlementContext = {
   tx: Transaction;
@@ -28,9 +30,6 @@ export type SettlementContext = {
   /** The trace of a transfer, where several are settled together. */
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
-
-/** A transfer, and what was decided about it. */
-type Decided = { transfer: TransferRow; decision: Decision };
 
 /**
  * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written
@@ -53,7 +52,7 @@ export async function observeTransfers(
   const { payments, busy } = await lockPaymentsOf(tx, transfers, 'skip');
   const busyTransfers = new Set(busy.map(transferKey));
   throwBusy(messages.filter((message) => busyTransfers.has(transferKey(message))));
-  await settle(context, transfers, payments);
+  await raiseUnmatched(context, await settle(context, transfers, payments));
 }
 
 /**
@@ -71,7 +70,8 @@ export async function reviewTransfer(
   const transfer = recorded ?? (await findTransfer(tx, message, 'for update'));
   if (transfer === null) throw new Error(`transfer ${transferKey(message)} is missing from the ledger`);
   if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
-  if (recorded !== null || transfer.payment_id === null) await settleWaiting(context, [transfer]);
+  if (recorded !== null) await raiseUnmatched(context, await settleWaiting(context, [transfer]));
+  else if (transfer.payment_id === null) await settleWaiting(context, [transfer]);
   return 'applied';
 }
 
@@ -80,9 +80,9 @@ export async function pay(context: SettlementContext, payment: PaymentRow, trans
   await moveAll(context, [{ transfer, move: { payment, to: 'PAID' } }]);
 }
 
-async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<void> {
+async function settleWaiting(context: SettlementContext, transfers: readonly TransferRow[]): Promise<Decided[]> {
   const { payments } = await lockPaymentsOf(context.tx, transfers, 'wait');
-  await settle(context, transfers, payments);
+  return settle(context, transfers, payments);
 }
 
 /** Decides about transfers one after the other, then writes everything in a few statements. What is rare goes one by one. */
@@ -90,7 +90,7 @@ async function settle(
   context: SettlementContext,
   transfers: readonly TransferRow[],
   payments: LockedPayments,
-): Promise<void> {
+): Promise<Decided[]> {
   const searchWallet = createWalletSearch(context.tx, transfers);
   const decided: Decided[] = [];
   const uprooted: { transfer: TransferRow; assigned: PaymentRow }[] = [];
@@ -105,15 +105,20 @@ async function settle(
     } else uprooted.push({ transfer, assigned });
   }
   await write(context, decided);
-  for (const { transfer, assigned } of uprooted) await settleUprooted(context, transfer, assigned);
+  for (const { transfer, assigned } of uprooted) decided.push(...(await settleUprooted(context, transfer, assigned)));
+  return decided;
 }
 
 /** A transfer that no longer matches the payment it is to pay, or is observed again after that is PAID. */
-async function settleUprooted(context: SettlementContext, transfer: TransferRow, assigned: PaymentRow): Promise<void> {
+async function settleUprooted(
+  context: SettlementContext,
+  transfer: TransferRow,
+  assigned: PaymentRow,
+): Promise<Decided[]> {
   if (assigned.status === 'PAID') {
     const stands = paysInFull(transfer, assigned) || (await isAcceptedUnchanged(context.tx, transfer));
     if (!stands) await reportMissingTransfer(context, assigned, transfer);
-    return;
+    return [];
   }
   // A reorg removed the transfer, or brought it back later or with another amount.
   await moveAll(context, [{ transfer, move: { payment: assigned, to: 'PENDING' } }]);
@@ -122,6 +127,7 @@ async function settleUprooted(context: SettlementContext, transfer: TransferRow,
   const decision = await decide(free, payments.slotOf(free), createWalletSearch(context.tx, [free]));
   await write(context, [{ transfer, decision }]);
   await reassign(context, assigned, transfer);
+  return [{ transfer, decision }];
 }
 
 /** A payment that lost its transfer may have been paid by another one, which until now counted as a duplicate. */
@@ -154,7 +160,7 @@ async function moveAll(
   for (const [to, group] of Map.groupBy(moves, (move) => move.to)) {
     const ids = group.map(({ payment }) => payment.payment_id);
     const moved = new Map((await movePayments(tx, ids, to)).map((payment) => [payment.payment_id, payment]));
-    const done = group.map(({ payment: before, transfer }): Paid => {
+    const done = group.map(({ payment: before, transfer }): Paid & Checking => {
       const payment = moved.get(before.payment_id);
       // The payment is locked, so matching no row means that decide() and the state machine disagree.
       if (payment === undefined) throw new Error(`${before.payment_id} is ${before.status} and cannot become ${to}`);
@@ -162,6 +168,7 @@ async function moveAll(
       return { payment, before: before.status, transfer, traceparent: traceparentOf?.(transfer) };
     });
     if (to === 'PAID') await messages.sendPaid(tx, done);
+    if (to === 'CHECKING') await messages.sendChecking(tx, done);
   }
 }
 

@@ -2,7 +2,8 @@ import { longStatement } from '@quittance/postgres/long-statement.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from '../state.ts';
-import { isUnfinishedSql, paymentColumns, type PaymentRow } from './payment.ts';
+import { isChosenSql } from './gate.ts';
+import { isUnfinishedSql, type MovedPayment, paymentColumns, type PaymentRow } from './payment.ts';
 
 /** A payment that is due, and how often in a row it could not be settled by itself. */
 export type OverduePayment = PaymentRow & { expiry_failures: number };
@@ -57,11 +58,11 @@ export async function pauseFailedExpiry(db: Queryable, paymentId: string): Promi
 export async function expirePayments(
   tx: Transaction,
   paymentIds: readonly string[],
-): Promise<(PaymentRow & { closed_at: Date })[]> {
-  const { rows } = await tx.query<PaymentRow & { closed_at: Date }>(
+): Promise<(MovedPayment & { closed_at: Date })[]> {
+  const { rows } = await tx.query<MovedPayment & { closed_at: Date }>(
     `update payment set status = 'EXPIRED'
       where payment_id = any($1) and status = any($2) and expires_at <= now()
-      returning ${paymentColumns}, clock_timestamp() as closed_at`,
+      returning ${paymentColumns}, clock_timestamp() as closed_at, ${isChosenSql('EXPIRED')} as is_chosen`,
     [paymentIds, statusesBefore('EXPIRED')],
   );
   return rows;

@@ -1,4 +1,6 @@
 import type { AccessPolicy, CreationBlockReason } from '@quittance/contracts/access.ts';
+import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
+import type { WebhookChoice } from '@quittance/contracts/webhook.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 
@@ -56,11 +58,28 @@ export async function applyPolicy(db: Queryable, policy: AccessPolicy): Promise<
   );
 }
 
-/** Records that the merchant has a webhook endpoint, whether or not its policy has arrived yet. */
-export async function markWebhookConfigured(db: Queryable, merchantId: string): Promise<void> {
+/**
+ * Records that the merchant has a webhook endpoint, whether or not its policy has arrived yet.
+ * @param choice what it chose to be told, unless a newer choice is known; null from a webhook-dispatcher that knows of none.
+ */
+export async function markWebhookConfigured(
+  db: Queryable,
+  merchantId: string,
+  choice: VersionedChoice | null = null,
+): Promise<void> {
   await db.query(
-    `insert into gate (merchant_id, webhook_ok) values ($1, true)
-     on conflict (merchant_id) do update set webhook_ok = true where not gate.webhook_ok`,
-    [merchantId],
+    `insert into gate (merchant_id, webhook_ok, webhook_events, webhook_version) values ($1, true, $2, $3)
+     on conflict (merchant_id) do update
+        set webhook_ok = true,
+            webhook_events = case when ${isNewerSql} then excluded.webhook_events else gate.webhook_events end,
+            webhook_version = case when ${isNewerSql} then excluded.webhook_version else gate.webhook_version end
+      where not gate.webhook_ok or ${isNewerSql}`,
+    [merchantId, choice?.events ?? null, choice?.version ?? null],
   );
 }
+
+const isNewerSql = `coalesce(excluded.webhook_version > coalesce(gate.webhook_version, 0), false)`;
+
+/** Whether the merchant of a row of `payment` chose to be told this. */
+export const isChosenSql = (choice: WebhookChoice): string =>
+  `coalesce((select '${choice}' = any(gate.webhook_events) from gate where gate.merchant_id = payment.merchant_id), false)`;

@@ -2,6 +2,7 @@ import type { PaymentMetadata, PaymentStatus } from '@quittance/contracts/paymen
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from '../state.ts';
+import { isChosenSql } from './gate.ts';
 
 /** A row of `payment`, without what only indexes and loops look at. */
 export type PaymentRow = {
@@ -28,6 +29,9 @@ export type PaymentRow = {
   requested_amount: string | null;
 };
 
+/** A payment in its new status, and whether its merchant chose to be told of that by a notice. */
+export type MovedPayment = PaymentRow & { is_chosen: boolean };
+
 /** Only one unfinished payment may wait for an amount on an address. */
 export type Slot = { network: string; recipient: string; amountUnits: bigint };
 
@@ -41,11 +45,15 @@ export const isUnfinishedSql = `status in ('PENDING', 'CHECKING')`;
  * Cancels a payment of this merchant that is still PENDING. The status guard decides a race between a cancel and a transfer.
  * @returns null when it is another merchant's, unknown, or no longer PENDING.
  */
-export async function cancelPayment(db: Queryable, merchantId: string, paymentId: string): Promise<PaymentRow | null> {
-  const { rows } = await db.query<PaymentRow>(
+export async function cancelPayment(
+  db: Queryable,
+  merchantId: string,
+  paymentId: string,
+): Promise<MovedPayment | null> {
+  const { rows } = await db.query<MovedPayment>(
     `update payment set status = 'CANCELLED', cancelled_at = date_trunc('milliseconds', clock_timestamp())
       where payment_id = $1 and merchant_id = $2 and status = any($3)
-      returning ${paymentColumns}`,
+      returning ${paymentColumns}, ${isChosenSql('CANCELLED')} as is_chosen`,
     [paymentId, merchantId, statusesBefore('CANCELLED')],
   );
   return rows[0] ?? null;
@@ -56,12 +64,14 @@ export async function movePayments(
   tx: Transaction,
   paymentIds: readonly string[],
   to: 'PENDING' | 'CHECKING' | 'PAID',
-): Promise<PaymentRow[]> {
-  const { rows } = await tx.query<PaymentRow>(
+): Promise<MovedPayment[]> {
+  // PAID is told whatever the merchant chose; that it waits again, to nobody.
+  const isChosen = to === 'CHECKING' ? isChosenSql('CHECKING') : 'false';
+  const { rows } = await tx.query<MovedPayment>(
     `update payment
         set status = $2, paid_at = case when $2 = 'PAID' then date_trunc('milliseconds', clock_timestamp()) end
       where payment_id = any($1) and status = any($3)
-      returning ${paymentColumns}`,
+      returning ${paymentColumns}, ${isChosen} as is_chosen`,
     [paymentIds, to, statusesBefore(to)],
   );
   return rows;

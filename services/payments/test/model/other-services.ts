@@ -14,9 +14,9 @@ export const ownersIn = ({ quota, endpoints, down }: OtherServices): Owners => (
     if (down.has('quota')) throw new ServiceUnavailable('quota');
     return quota.get(merchantId) ?? null;
   },
-  async hasWebhook(merchantId) {
+  async webhookChoice(merchantId) {
     if (down.has('webhooks')) throw new ServiceUnavailable('webhook-dispatcher');
-    return endpoints.has(merchantId);
+    return endpoints.has(merchantId) ? { events: ['PAID'], version: 1 } : null;
   },
 });
 

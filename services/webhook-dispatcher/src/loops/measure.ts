@@ -32,9 +32,9 @@ function createBacklogGauges(metrics: Metrics): (backlog: Backlog) => void {
     due: metrics.gauge('webhook_backlog_deliveries', 'Deliveries that are due and may be sent, up to 20,000'),
     oldestSeconds: metrics.gauge(
       'webhook_oldest_due_seconds',
-      'How long the oldest delivery that may be sent has been due',
+      'How long the oldest delivery of a PAID event that may be sent has been due',
     ),
-    overdueLanes: metrics.gauge('webhook_overdue_lanes', 'Merchants with a delivery due for more than a minute'),
+    overdueLanes: metrics.gauge('webhook_overdue_lanes', 'Merchants with a PAID event due for more than a minute'),
     heldLanes: metrics.gauge('webhook_held_lanes', 'Blocked merchants with deliveries waiting'),
     openLanes: metrics.gauge(
       'webhook_open_lane_circuits',

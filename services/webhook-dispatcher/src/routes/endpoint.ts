@@ -57,8 +57,12 @@ async function configure(
   const { keyId, isNew, events, version } = await transaction(pool, async (tx) => {
     const saved = await saveEndpoint(tx, { merchantId, url, host, events: given.events, offeredKey });
     if (saved.isNew || saved.isOtherChoice) {
-      const configuredAt = rfc3339(saved.configuredAt);
-      await outbox.send(tx, WebhookConfigured, { merchant_id: merchantId, configured_at: configuredAt });
+      await outbox.send(tx, WebhookConfigured, {
+        merchant_id: merchantId,
+        configured_at: rfc3339(saved.configuredAt),
+        events: saved.events,
+        version: saved.version,
+      });
     }
     return saved;
   });

@@ -17,9 +17,9 @@ type LaneBacklog = { merchantId: string; due: number; oldestSeconds: number };
 export type Backlog = {
   /** Deliveries due that may be sent now, up to 20,000. */
   due: number;
-  /** How long the oldest of them has been due, in seconds; 0 when there is none. */
+  /** How long the oldest PAID one of them has been due, in seconds; 0 when there is none. Notices wait for these on purpose. */
   oldestSeconds: number;
-  /** Lanes that may be sent to now, with something due for more than a minute. */
+  /** Lanes of PAID events that may be sent to now, with something due for more than a minute. */
   overdueLanes: number;
   /** Lanes of blocked accounts that have something due. */
   heldLanes: number;
@@ -38,7 +38,8 @@ export type Backlog = {
 export async function readBacklog(db: Queryable, { longest }: { longest: number }): Promise<Backlog> {
   const { rows } = await db.query<Backlog>(
     `with waiting as materialized (
-       select l.merchant_id, head.due_at, l.open_until is null and l.next_due_at <= now() as is_sendable
+       select l.merchant_id, head.due_at, l.open_until is null and l.next_due_at <= now() as is_sendable,
+              l.notices_of is null as is_paid
          from lane l
         cross join lateral (
           select next_attempt_at as due_at from delivery
@@ -65,8 +66,8 @@ export async function readBacklog(db: Queryable, { longest }: { longest: number 
          from (select * from waiting order by due_at limit $3) w
      )
      select (select count(*)::int from counted) as due,
-            coalesce(extract(epoch from now() - min(due_at) filter (where is_sendable)), 0)::float8 as "oldestSeconds",
-            count(*) filter (where is_sendable and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
+            coalesce(extract(epoch from now() - min(due_at) filter (where is_sendable and is_paid)), 0)::float8 as "oldestSeconds",
+            count(*) filter (where is_sendable and is_paid and due_at <= now() - make_interval(secs => $4))::int as "overdueLanes",
             (select count(*)::int from lane where held and next_due_at <= now()) as "heldLanes",
             (select count(*)::int from lane where open_until is not null and next_due_at is not null) as "openLanes",
             (select coalesce(jsonb_agg(jsonb_build_object('merchantId', merchant_id, 'due', due, 'oldestSeconds', seconds)

@@ -22,10 +22,11 @@ const rules: Record<string, string> = {
   'I7 an event has a delivery, and its body is about it': `
     select format('%s of %s: %s', e.event_id, e.payment_id, b.json) as what
       from event e
-      left join delivery d on d.event_id = e.event_id and d.merchant_id = e.merchant_id
+      left join delivery d on d.event_id = e.event_id
+        and d.merchant_id = e.merchant_id || case when e.event_type is null then '' else ':notices' end
      cross join lateral (select convert_from(e.body, 'UTF8')::jsonb as json) b
-     where d.event_id is null or b.json ->> 'event_id' <> e.event_id or b.json ->> 'payment_id' <> e.payment_id
-        or b.json ->> 'status' <> 'PAID'`,
+     where d.event_id is null or b.json ->> 'event_id' <> e.event_id or b.json ->> 'payment_id' is distinct from coalesce(e.payment_id, e.notice_payment_id)
+        or (b.json ->> 'status' = 'PAID') <> (e.event_type is null) or b.json ->> 'event_type' is distinct from e.event_type`,
   // A lane may be put off, but not for longer than a minute.
   'I8 what pends is due at a time its lane knows of': `
     select format('%s is due at %s, its lane at %s', d.event_id, d.next_attempt_at, coalesce(l.next_due_at::text, 'no time')) as what

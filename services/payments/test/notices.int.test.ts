@@ -1,0 +1,219 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
+import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
+import { webhookChoices, type WebhookChoice } from '@quittance/contracts/webhook.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { newMerchant, newPayment, newWallet, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
+import { type PaymentsUnderTest, startPayments } from './service.ts';
+
+let payments: PaymentsUnderTest;
+beforeAll(async () => {
+  payments = await startPayments();
+});
+afterAll(() => payments.close());
+
+const choose = (merchantId: string, events: readonly WebhookChoice[], version = 2) =>
+  payments.call('PUT', `/merchants/${merchantId}/webhook-choice`, { events, version });
+const noticesOf = (merchantId: string): NoticeRaised[] =>
+  payments.received.notices.filter((notice) => notice.merchant_id === merchantId);
+const untilNotices = (merchantId: string, count: number): Promise<NoticeRaised[]> =>
+  eventually(() => {
+    const notices = noticesOf(merchantId);
+    expect(notices).toHaveLength(count);
+    return notices;
+  });
+const choosing = async (...events: WebhookChoice[]): Promise<string> => {
+  const merchantId = await newMerchant(payments);
+  await choose(merchantId, events);
+  return merchantId;
+};
+const choiceOf = async (merchantId: string) =>
+  (
+    await payments.db.query<{ webhook_events: string[] | null; webhook_version: number | null }>(
+      'select webhook_events, webhook_version from gate where merchant_id = $1',
+      [merchantId],
+    )
+  ).rows[0];
+
+describe('a merchant’s choice', () => {
+  test('is the newest of those that came, by whichever way', async () => {
+    const merchantId = await newMerchant(payments);
+    const say = (events: WebhookChoice[], version: number) => {
+      const configured_at = new Date().toISOString();
+      return payments.publish(WebhookConfigured, { merchant_id: merchantId, configured_at, events, version });
+    };
+    await choose(merchantId, ['PAID', 'EXPIRED'], 3);
+    await say(['CANCELLED'], 2);
+    await say(['CHECKING'], 4);
+    await eventually(async () =>
+      expect(await choiceOf(merchantId)).toEqual({ webhook_events: ['CHECKING'], webhook_version: 4 }),
+    );
+    await choose(merchantId, ['PAID'], 3);
+    expect(await choiceOf(merchantId)).toEqual({ webhook_events: ['CHECKING'], webhook_version: 4 });
+  });
+
+  test('is taken with the endpoint when a creation asks whether there is one', async () => {
+    const merchantId = await newMerchant(payments);
+    await payments.db.query('update gate set webhook_ok = false where merchant_id = $1', [merchantId]);
+    await newPayment(payments, {}, merchantId);
+    expect(await choiceOf(merchantId)).toEqual({ webhook_events: ['PAID'], webhook_version: 1 });
+  });
+});
+
+describe('a change of status', () => {
+  test('is told to a merchant who chose it, with what is known of the payment', async () => {
+    const merchantId = await choosing(...webhookChoices);
+    const cancelled = await newPayment(payments, { amount: '10.50', description: 'Zwei Karten' }, merchantId);
+    await payments.db.query(`update payment set order_id = 'A-7', metadata = '{"cart":"9"}' where payment_id = $1`, [
+      cancelled.payment.payment_id,
+    ]);
+    await cancelled.cancel();
+    await untilNotices(merchantId, 1);
+    const checking = await newPayment(payments, { amount: '11' }, merchantId);
+    const seen = await checking.observe();
+    await untilNotices(merchantId, 2);
+    const expired = await newPayment(payments, { amount: '12' }, merchantId);
+    await expired.age(60);
+    payments.stubs.chain.scannedThrough = new Date();
+    const transfer = { transaction_id: null, transaction_event_index: null };
+    const description = 'Two tickets';
+    expect(await untilNotices(merchantId, 3)).toEqual([
+      {
+        merchant_id: merchantId,
+        event_type: 'payment.cancelled',
+        payment_id: cancelled.payment.payment_id,
+        expected_amount: '10.50',
+        description: 'Zwei Karten',
+        ...transfer,
+        order_id: 'A-7',
+        metadata: { cart: '9' },
+      },
+      {
+        merchant_id: merchantId,
+        event_type: 'payment.checking',
+        payment_id: checking.payment.payment_id,
+        expected_amount: '11',
+        description,
+        transaction_id: seen.transaction_id,
+        transaction_event_index: 3,
+      },
+      {
+        merchant_id: merchantId,
+        event_type: 'payment.expired',
+        payment_id: expired.payment.payment_id,
+        expected_amount: '12',
+        description,
+        ...transfer,
+      },
+    ]);
+  });
+
+  test('is told to nobody who did not choose it, and then leaves no message', async () => {
+    const [merchantId, other] = [await choosing('PAID', 'EXPIRED'), await newMerchant(payments)];
+    for (const merchant of [merchantId, other]) {
+      await (await newPayment(payments, {}, merchant)).cancel();
+      const paid = await newPayment(payments, {}, merchant);
+      const seen = await paid.observe();
+      await payments.publish(TransferObserved, { ...seen, phase: 'confirmed', version: 2 });
+      await eventually(async () => expect(await paid.details()).toMatchObject({ status: 'PAID' }));
+    }
+    const { rows } = await payments.db.query(
+      `select from (select name, body from outbox union all select name, body from sent_message) as message
+        where name = 'NoticeRaised' and body::json ->> 'merchant_id' = any($1)`,
+      [[merchantId, other]],
+    );
+    expect(rows).toEqual([]);
+  });
+});
+
+describe('a confirmed transfer that pays nothing', () => {
+  const transferTo = (one: TestPayment, units: number | bigint, over: Partial<TransferObserved> = {}) =>
+    transferFor(one.merchantId, one.payment, {
+      amount_units: String(units),
+      phase: 'confirmed',
+      confirmations: 2,
+      transaction_id: randomBytes(32).toString('hex'),
+      ...over,
+    });
+  const send = async (transfer: TransferObserved): Promise<TransferObserved> => {
+    await payments.publish(TransferObserved, transfer);
+    return transfer;
+  };
+
+  test('is told with the one payment that it fits', async () => {
+    const merchantId = await choosing('TRANSFER_UNMATCHED');
+    const one = await newPayment(payments, { amount: '49.9037', description: 'Article' }, merchantId);
+    const seen = await send(transferTo(one, 49_900_000, { phase: 'seen', confirmations: 1 }));
+    await send({ ...seen, phase: 'confirmed', version: 2, confirmations: 2 });
+    expect(await untilNotices(merchantId, 1)).toEqual([
+      {
+        merchant_id: merchantId,
+        event_type: 'transfer.unmatched',
+        payment_id: one.payment.payment_id,
+        expected_amount: '49.9037',
+        description: 'Article',
+        transaction_id: seen.transaction_id,
+        transaction_event_index: seen.transaction_event_index,
+        transfer: {
+          amount: '49.9',
+          reason: 'underpaid',
+          network: 'local',
+          merchant_wallet: one.payment.merchant_wallet,
+          block_timestamp: seen.block_timestamp,
+        },
+      },
+    ]);
+  });
+
+  test('is told without a payment when two fit, or none does', async () => {
+    const merchantId = await choosing('TRANSFER_UNMATCHED');
+    const wallet = newWallet();
+    const first = await newPayment(payments, { amount: '10', wallet }, merchantId);
+    await newPayment(payments, { amount: '11', wallet }, merchantId);
+    await send(transferTo(first, 10_500_000));
+    await send(transferTo(first, 30_000_000));
+    const known = ({ payment_id, transfer }: NoticeRaised) => [payment_id, transfer?.amount, transfer?.reason];
+    expect((await untilNotices(merchantId, 2)).map(known).toSorted()).toEqual([
+      [null, '10.5', expect.stringMatching(/paid$/)],
+      [null, '30', 'overpaid'],
+    ]);
+  });
+
+  test('with the amount of a payment that is over, or paid, is told with that one', async () => {
+    const merchantId = await choosing('TRANSFER_UNMATCHED');
+    const late = await newPayment(payments, { amount: '20' }, merchantId);
+    await late.age(60);
+    await send(transferTo(late, 20_000_000, { block_timestamp: wholeSecond(new Date(), 0) }));
+    const paid = await newPayment(payments, { amount: '21' }, merchantId);
+    await send(transferTo(paid, 21_000_000));
+    await eventually(async () => expect(await paid.details()).toMatchObject({ status: 'PAID' }));
+    await send(transferTo(paid, 21_000_000));
+    const known = ({ payment_id, transfer }: NoticeRaised) => [transfer?.reason, payment_id];
+    expect((await untilNotices(merchantId, 2)).map(known)).toEqual([
+      ['late', late.payment.payment_id],
+      ['duplicate', paid.payment.payment_id],
+    ]);
+  });
+
+  test('is told at most 60 times an hour for a wallet, and not when it is dust', async () => {
+    const merchantId = await choosing('TRANSFER_UNMATCHED');
+    const one = await newPayment(payments, { amount: '100' }, merchantId);
+    await newPayment(payments, { amount: '200', wallet: one.payment.merchant_wallet }, merchantId);
+    const dust = Array.from({ length: 5 }, () => transferTo(one, 999_999));
+    const wrong = Array.from({ length: 70 }, () => transferTo(one, 1_000_000));
+    await payments.publishAll(TransferObserved, [...dust, ...wrong]);
+    const notices = await untilNotices(merchantId, 60);
+    expect(new Set(notices.map(({ transfer }) => transfer?.amount))).toEqual(new Set(['1']));
+    // Another wallet has a window of its own, and the first one a new window after an hour.
+    const other = await newPayment(payments, { amount: '100' }, merchantId);
+    await send(transferTo(other, 1_000_000));
+    await untilNotices(merchantId, 61);
+    await payments.db.query(`update unmatched_notice_window set started_at = started_at - interval '1 hour'`);
+    await send(transferTo(one, 1_000_000));
+    await untilNotices(merchantId, 62);
+    const ledger = await payments.db.query('select from transfer where recipient = $1', [one.payment.merchant_wallet]);
+    expect(ledger.rowCount).toBe(76);
+  });
+});

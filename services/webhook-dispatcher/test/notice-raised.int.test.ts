@@ -1,0 +1,128 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
+import { webhookChoices } from '@quittance/contracts/webhook.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { type Merchant, startWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+}, 120_000);
+afterAll(() => world.stop(), 60_000);
+
+async function merchantWith(events: readonly string[]): Promise<Merchant> {
+  const merchant = await world.merchant();
+  await world.call('PUT', `/merchants/${merchant.merchantId}/webhook`, { url: merchant.url, events });
+  return merchant;
+}
+
+const raised = (merchant: Merchant, over: Partial<NoticeRaised> = {}): NoticeRaised => ({
+  merchant_id: merchant.merchantId,
+  event_type: 'payment.expired',
+  payment_id: newId('pay'),
+  expected_amount: '10.50',
+  description: 'Two coffees ☕',
+  transaction_id: null,
+  transaction_event_index: null,
+  ...over,
+});
+const transfer = { transaction_id: randomBytes(32).toString('hex'), transaction_event_index: 7 };
+const raise = (notice: NoticeRaised) => world.publish(NoticeRaised, notice);
+const bodiesAt = ({ host }: Merchant) => world.receiver.received(host).map(({ body }) => body.toString());
+const untilBodies = (merchant: Merchant, count: number) =>
+  eventually(() => {
+    const bodies = bodiesAt(merchant);
+    expect(bodies).toHaveLength(count);
+    return bodies;
+  });
+
+test('a notice is sent with the fields of a PAID event, its type, and what the payment has besides', async () => {
+  const merchant = await merchantWith(webhookChoices);
+  const payment = newId('pay');
+  await raise(
+    raised(merchant, {
+      event_type: 'payment.checking',
+      payment_id: payment,
+      ...transfer,
+      order_id: 'A-7',
+      metadata: { cart: '9' },
+      requested_amount: '10.5',
+    }),
+  );
+  const [body] = await untilBodies(merchant, 1);
+  const { event_id: eventId } = JSON.parse(body!) as { event_id: string };
+  expect(body).toBe(
+    `{"event_id":"${eventId}","event_type":"payment.checking","payment_id":"${payment}","status":"CHECKING",` +
+      `"expected_amount":"10.50","transaction_id":"${transfer.transaction_id}","transaction_event_index":7,` +
+      '"description":"Two coffees ☕","order_id":"A-7","metadata":{"cart":"9"},"requested_amount":"10.5"}',
+  );
+  const { body: records } = await world.call('GET', `/merchants/${merchant.merchantId}/payments/${payment}/deliveries`);
+  expect(records.deliveries).toMatchObject([
+    { event_id: eventId, event_type: 'payment.checking', payment_id: payment },
+  ]);
+});
+
+test('money that pays nothing is told with what is known of it, and with no payment where it fits none', async () => {
+  const merchant = await merchantWith(['TRANSFER_UNMATCHED']);
+  const money = {
+    amount: '9.9',
+    reason: null,
+    network: 'local',
+    merchant_wallet: `0x${'aB'.repeat(20)}`,
+    block_timestamp: '2026-03-14T09:30:00.000Z',
+  };
+  const unknown = { payment_id: null, expected_amount: null, description: null };
+  await raise(raised(merchant, { event_type: 'transfer.unmatched', ...unknown, ...transfer, transfer: money }));
+  const [body] = await untilBodies(merchant, 1);
+  expect(JSON.parse(body!)).toEqual({
+    event_id: expect.stringMatching(/^evt_/),
+    event_type: 'transfer.unmatched',
+    status: 'UNMATCHED',
+    ...unknown,
+    ...transfer,
+    transfer: money,
+  });
+});
+
+test('one notice is sent about one thing, however often it is raised: an end, a transfer that is seen or pays nothing', async () => {
+  const merchant = await merchantWith(webhookChoices);
+  const [expired, checking] = [raised(merchant), raised(merchant, { event_type: 'payment.checking', ...transfer })];
+  const moved = { ...checking, transaction_event_index: 8 };
+  for (const notice of [expired, checking, expired, checking, moved]) await raise(notice);
+  const bodies = await untilBodies(merchant, 3);
+  await raise(raised(merchant));
+  await untilBodies(merchant, 4);
+  expect(bodies.map((body) => (JSON.parse(body) as { status: string }).status).toSorted()).toEqual([
+    'CHECKING',
+    'CHECKING',
+    'EXPIRED',
+  ]);
+});
+
+test('the choice that is stored decides, whatever payments knew of it', async () => {
+  const merchant = await merchantWith(['PAID', 'CANCELLED']);
+  await raise(raised(merchant));
+  await raise(raised(merchant, { event_type: 'payment.cancelled' }));
+  const [body] = await untilBodies(merchant, 1);
+  expect(body).toContain('"status":"CANCELLED"');
+  expect(bodiesAt(merchant)).toHaveLength(1);
+});
+
+test('a PAID event has what its payment has besides, behind the fields that every one has', async () => {
+  const merchant = await world.merchant();
+  await world.pay(merchant, { order_id: 'A-7', metadata: { cart: '9' }, requested_amount: '10.5' });
+  const [body] = await untilBodies(merchant, 1);
+  expect(body).toMatch(
+    /"status":"PAID",.*"description":"[^}]*","order_id":"A-7","metadata":{"cart":"9"},"requested_amount":"10.5"}$/,
+  );
+});
+
+test('a PAID event is not sent to a merchant who chose to go without', async () => {
+  const merchant = await merchantWith(['EXPIRED']);
+  await world.pay(merchant);
+  await raise(raised(merchant));
+  const [body] = await untilBodies(merchant, 1);
+  expect(body).toContain('payment.expired');
+});
