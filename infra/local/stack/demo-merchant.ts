@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Wallet } from 'ethers';
+import { unlimited } from '@quittance/contracts/policy-defaults.ts';
 import { readJson, StackError, writePrivateJson, type StackDirectory } from './directory.ts';
 import type { DemoMerchant } from './stack-file.ts';
 
-/** So large that trying things out never exhausts it. */
-const totalLimit = 10_000_000;
 const webhookUrl = 'https://shop.quittance.example/webhooks/quittance';
 
 /**
@@ -24,8 +23,8 @@ export async function demoMerchant(options: {
     { 'X-Internal-Token': options.internalToken },
     {
       name: 'Demo shop',
-      access_type: 'legacy',
-      total_limit: totalLimit,
+      // Trying things out never exhausts it.
+      ...unlimited,
       actor: 'local-stack',
       reason: 'demo merchant',
     },

@@ -11,7 +11,7 @@ const policy = {
 };
 const author = { actor: 'olga', reason: 'no reason given' };
 const account = {
-  ...{ merchant_id: merchant, name: 'Shop', status: 'active', status_version: 1 },
+  ...{ merchant_id: merchant, name: 'Shop', display_name: null, status: 'active', status_version: 1 },
   ...{ created_at: '2026-01-31T12:00:00.000Z', last_request_at: null },
 };
 const created = { merchant_id: merchant, api_key: 'key', rotation_secret: 'secret' };

@@ -8,21 +8,27 @@ import { testLogger } from '@quittance/testkit/logger.ts';
 import { createAdmission, type Admission } from '../src/admission/admission.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { rateLimits } from '../src/admission/rate-limits.ts';
+import type { RateLimit } from '../src/store/rate-limit-window.ts';
+import { addApiKey, revokeApiKey } from '../src/store/api-key.ts';
 import { insertMerchant } from '../src/store/merchant.ts';
 
 const merchants = Array.from({ length: 40 }, (_, n) => `mer_${String(n).padStart(32, '0')}`);
+/** Has several keys. */
+const shop = `mer_${'a'.repeat(32)}`;
 const keyOf = (merchantId: string) => sha256(`key of ${merchantId}`);
 
 let database: TestDatabase;
 let pools: Pool[];
 let replicas: Admission[];
 const metrics = createMetrics({ service: 'test', processMetrics: false });
+const ask = (keyHash: Buffer, limit: RateLimit | null, replica = 0, isRead = false) =>
+  replicas[replica]!.caller({ keyHash, isRead, limit });
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   const pool = () => createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
   pools = [pool(), pool()];
   replicas = pools.map((each) => createAdmission(each, metrics));
-  for (const merchantId of merchants) {
+  for (const merchantId of [...merchants, shop]) {
     const hashes = { keyHash: keyOf(merchantId), secretHash: sha256(`secret of ${merchantId}`) };
     await insertMerchant(pools[0]!, { merchantId, name: 'Shop', ...hashes });
   }
@@ -35,9 +41,9 @@ afterAll(async () => {
 test('requests that share a statement are kept apart: each merchant has its counts, an unknown key has none', async () => {
   const answers = await Promise.all(
     [0, 1, 2].flatMap(() => [
-      ...merchants.map((merchantId) => replicas[0]!.caller(keyOf(merchantId), rateLimits.creation)),
-      replicas[0]!.caller(sha256('nobody’s key'), rateLimits.creation),
-      replicas[0]!.caller(keyOf(merchants[0]!), null),
+      ...merchants.map((merchantId) => ask(keyOf(merchantId), rateLimits.creation)),
+      ask(sha256('nobody’s key'), rateLimits.creation),
+      ask(keyOf(merchants[0]!), null),
     ]),
   );
   const counts = (merchantId: string) =>
@@ -59,7 +65,7 @@ test('two replicas that take the same rows in any order never wait for each othe
     requests.sort((a, b) => a.order - b.order);
     await Promise.all(
       requests.map(async ({ merchantId, limit }, n) => {
-        const caller = await replicas[n % 2]!.caller(keyOf(merchantId), limit);
+        const caller = await ask(keyOf(merchantId), limit, n % 2);
         const key = `${merchantId} ${limit.scope}`;
         seen.set(key, [...(seen.get(key) ?? []), caller!.counted!.count]);
       }),
@@ -68,6 +74,34 @@ test('two replicas that take the same rows in any order never wait for each othe
   const all = Array.from({ length: each }, (_, n) => n + 1);
   expect(seen.size).toBe(merchants.length * limits.length);
   for (const counts of seen.values()) expect(counts.toSorted((a, b) => a - b)).toEqual(all);
+});
+
+test('keys of one merchant share its counters, in one statement too, and one for reading admits reads alone', async () => {
+  const merchantId = shop;
+  const read = sha256('a key for reading');
+  const [all, other] = [sha256('a second key'), sha256('a third key')];
+  await addApiKey(pools[0]!, { merchantId, name: 'reports', scope: 'read', keyHash: read });
+  await addApiKey(pools[0]!, { merchantId, name: 'web', scope: 'all', keyHash: all });
+  await addApiKey(pools[0]!, { merchantId, name: 'app', scope: 'all', keyHash: other });
+  const keys = [keyOf(merchantId), read, all, other, read, keyOf(merchantId), all];
+  const answers = await Promise.all(keys.map((key) => ask(key, rateLimits.sharedReads, 0, true)));
+  expect(answers.map((answer) => answer?.merchantId)).toEqual(keys.map(() => merchantId));
+  const counts = answers.map((answer) => answer!.counted!.count);
+  expect(counts.toSorted((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+
+  const writes = await Promise.all([read, all, read, keyOf(merchantId)].map((key) => ask(key, rateLimits.creation)));
+  expect(writes.map((answer) => answer?.counted?.count)).toEqual([undefined, 1, undefined, 2]);
+});
+
+test('a key is refused from its revocation on, and no other key with it', async () => {
+  const merchantId = shop;
+  const [gone, kept] = [sha256('a key that goes'), sha256('a key that stays')];
+  await addApiKey(pools[0]!, { merchantId, name: 'gone', scope: 'all', keyHash: gone });
+  await addApiKey(pools[0]!, { merchantId, name: 'kept', scope: 'all', keyHash: kept });
+  expect(await ask(gone, rateLimits.creation, 1)).toMatchObject({ merchantId });
+  expect(await revokeApiKey(pools[0]!, merchantId, 'gone')).toMatchObject({ revoked_at: expect.any(Date) });
+  const after = await Promise.all([gone, kept, keyOf(merchantId)].map((key) => ask(key, rateLimits.creation, 1)));
+  expect(after.map((answer) => answer?.merchantId)).toEqual([undefined, merchantId, merchantId]);
 });
 
 test('counters without a merchant are shared in the same way', async () => {
@@ -95,8 +129,8 @@ test('what is over a limit is shown by limit, and every limit from the start', a
   const key = keyOf(merchants[39]!);
   await Promise.all([
     ...Array.from({ length: 8 }, () => replicas[0]!.count('a secret’s hash', rateLimits.keyRotation)),
-    ...Array.from({ length: 7 }, () => replicas[0]!.caller(key, rateLimits.manualRetry)),
-    replicas[0]!.caller(key, null),
+    ...Array.from({ length: 7 }, () => ask(key, rateLimits.manualRetry)),
+    ask(key, null),
   ]);
   expect(await refusals()).toEqual({
     ...before,

@@ -103,7 +103,7 @@ describe('the order of answers', () => {
     await expect(create(gateway, { body: padded(65_537) })).resolves.toMatchObject({ status: 413 });
     const refused = await create(gateway, { ...chunked, body: padded(65_537) });
     expect(refused.status).toBe(413);
-    expect(refused.json()).toEqual({ detail: 'Request body exceeds 64 KiB' });
+    expect(refused.json()).toEqual({ detail: 'Request body exceeds 64 KiB', code: 'body_too_large' });
   });
 
   test('a body that the edge did not take is too large, and comes after the key all the same', async () => {

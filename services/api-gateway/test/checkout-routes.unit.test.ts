@@ -18,8 +18,11 @@ const payment: PublicPayment = {
   description: 'Order 7',
   expires_at: '2026-01-31T09:00:00.000Z',
 };
-const checkoutPayment = () => Promise.resolve(checkoutOf(payment));
+const checkoutPayment = () => Promise.resolve({ ...checkoutOf(payment), merchant_id: 'mer_of_the_shop' });
 const views = { checkoutPayment, publicPayment: () => Promise.resolve(payment), details: () => Promise.resolve(null) };
+
+const shopNameOf = (merchantId: string) =>
+  Promise.resolve(merchantId === 'mer_of_the_shop' ? 'Café <b>Zentral</b>' : null);
 
 describe('files of the checkout page', () => {
   const [route] = assetRoutes();
@@ -43,7 +46,7 @@ describe('files of the checkout page', () => {
 });
 
 describe('links of the checkout page', () => {
-  const [route] = checkoutRoutes({ views, networks: [evmNetwork], logger: testLogger });
+  const [route] = checkoutRoutes({ views, networks: [evmNetwork], shopNameOf, logger: testLogger });
 
   test.each([
     ['de', '?lang=de&amp;qr=link'],
@@ -54,4 +57,10 @@ describe('links of the checkout page', () => {
     const page = await route!.handle(request);
     expect(page.body).toContain(`href="${link}"`);
   });
+});
+
+test('the page names the shop as text', async () => {
+  const [route] = checkoutRoutes({ views, networks: [evmNetwork], shopNameOf, logger: testLogger });
+  const page = await route!.handle({ ...fakeRequest({}), params: { public_token: 'any' } });
+  expect(page.body).toContain('Café &lt;b&gt;Zentral&lt;/b&gt;');
 });

@@ -17,6 +17,7 @@ type PageOptions = JsonOption & { before?: string };
 /** What can be seen of merchants. */
 export function merchantReadingCommands(merchant: Command, ops: Ops): void {
   list(merchant, ops);
+  find(merchant, ops);
   show(merchant, ops);
   audit(merchant, ops);
   usage(merchant, ops);
@@ -30,6 +31,18 @@ function list(merchant: Command, { api }: Ops): void {
       const page = await api.call(ListMerchants, { query: { before: options.before } });
       printResult(page, options, merchantsView);
       noteOlder(page.merchants, options, (last) => `merchant list --before ${last.merchant_id}`);
+    });
+}
+
+function find(merchant: Command, { api }: Ops): void {
+  reads(merchant.command('find'))
+    .description('merchants by a part of their name or of the name that customers see, newest first, a hundred at most')
+    .argument('<text>', 'a part of the name, in upper or lower case')
+    .option('--before <merchant>', 'go on after this one, the last of the page before', merchantId)
+    .action(async (text: string, options: PageOptions) => {
+      const page = await api.call(ListMerchants, { query: { before: options.before, name: text } });
+      printResult(page, options, merchantsView);
+      noteOlder(page.merchants, options, (last) => `merchant find ${text} --before ${last.merchant_id}`);
     });
 }
 

@@ -3,7 +3,6 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Author } from '@quittance/contracts/author.ts';
 import {
   BlockMerchant,
-  ReadMerchant,
   RegisterMerchant,
   ReplaceCredentials,
   UnblockMerchant,
@@ -16,7 +15,7 @@ import {
   ResumeCreation,
   SetLimits,
 } from '@quittance/contracts/http/quota/policy.ts';
-import { standardBeta, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
+import { standardBeta, unlimited, type BetaConditions, type Limits } from '@quittance/contracts/policy-defaults.ts';
 import type { Api } from '../api.ts';
 import { asks, authorOf, changes, count, countOrNone, idArgument, waits } from '../command.ts';
 import type { ChangeOptions, Ops, WaitOption } from '../command.ts';
@@ -25,14 +24,17 @@ import { Failure } from '../failure.ts';
 import { note, printResult } from '../output.ts';
 import { accountView, credentialsView, policyView } from '../views/merchant.ts';
 import { waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
+import { merchantKeyCommands } from './merchant-key.ts';
+import { merchantProfileCommand } from './merchant-profile.ts';
 import { merchantReadingCommands } from './merchant-reading.ts';
+import { namedMerchant } from './named-merchant.ts';
 
 type LimitOptions = { total?: number; daily?: number | 'none' };
 type DaysOption = { days?: number };
 type CreateOptions = ChangeOptions &
   WaitOption &
   LimitOptions &
-  DaysOption & { name: string; access: 'beta' | 'legacy' };
+  DaysOption & { name: string; access: 'beta' | 'legacy'; unlimited?: boolean };
 
 const merchantId = idArgument('mer');
 
@@ -43,6 +45,8 @@ export function merchantCommands(program: Command, ops: Ops): void {
   const merchant = program.command('merchant').description('register merchants and decide what they may do');
   registration(merchant, ops);
   merchantReadingCommands(merchant, ops);
+  merchantKeyCommands(merchant, ops);
+  merchantProfileCommand(merchant, ops);
   policy(merchant, ops);
   account(merchant, ops);
 }
@@ -53,9 +57,17 @@ function registration(merchant: Command, { api, config }: Ops): void {
     .requiredOption('--name <name>', 'as operators see it')
     .addOption(new Option('--access <type>', 'kind of access').choices(['beta', 'legacy']).default('beta'))
     .option('--days <n>', 'how long a beta lasts from its activation', count)
+    .addOption(
+      new Option('--unlimited', 'for those who host it for themselves: active at once, no limits, no end').conflicts([
+        'access',
+        'total',
+        'daily',
+        'days',
+      ]),
+    )
     .action(async (options: CreateOptions) => {
       const created = await api.call(RegisterMerchant, {
-        body: { name: options.name, access_type: options.access, ...betaConditionsOf(options) },
+        body: { name: options.name, ...accessOf(options) },
         author: authorOf(options, config),
       });
       // Before the wait, which may fail: these credentials cannot be shown again.
@@ -63,6 +75,9 @@ function registration(merchant: Command, { api, config }: Ops): void {
       await waitForPolicy(api, created.merchant_id, { seconds: options.wait });
     });
 }
+
+const accessOf = (options: CreateOptions) =>
+  options.unlimited ? unlimited : { access_type: options.access, ...betaConditionsOf(options) };
 
 function policy(merchant: Command, ops: Ops): void {
   policyCommand(changes(merchant.command('activate')), ops, {
@@ -124,7 +139,8 @@ function policyCommand(
     .action(async (id: string, options: PolicyOptions) => {
       const given = { params: { merchant_id: id }, author: authorOf(options, config) };
       const { question } = change;
-      if (question !== undefined) await confirm(async () => `Make ${await named(api, id)} ${question}`, options);
+      if (question !== undefined)
+        await confirm(async () => `Make ${await namedMerchant(api, id)} ${question}`, options);
       const changed = await change.send(api, given, options);
       const { policy_version: version } = changed;
       await waitForGate(api, id, { seconds: options.wait ?? null, version });
@@ -165,7 +181,8 @@ function statusCommand(
     .action(async (id: string, options: ChangeOptions & WaitOption) => {
       const author = authorOf(options, config);
       const { question } = change;
-      if (question !== undefined) await confirm(async () => `Block ${await named(api, id)}, ${question}`, options);
+      if (question !== undefined)
+        await confirm(async () => `Block ${await namedMerchant(api, id)}, ${question}`, options);
       const result = await api.call(change.call, { params: { merchant_id: id }, author });
       const { status_version: statusVersion } = result;
       const version = await waitForAccountStatus(api, id, { seconds: options.wait, statusVersion });
@@ -181,17 +198,11 @@ function replaceCredentials(command: Command, { api, config }: Ops): void {
     .action(async (id: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       const question = async () =>
-        `Replace both credentials of ${await named(api, id)}? The old ones stop working at once.`;
+        `Replace both credentials of ${await namedMerchant(api, id)}? The old ones stop working at once.`;
       await confirm(question, options);
       const replaced = await api.call(ReplaceCredentials, { params: { merchant_id: id }, author });
       printResult(replaced, options, credentialsView);
     });
-}
-
-/** For a question to a person, who knows merchants by name and mistypes ids. @throws Failure `refused` for an unknown merchant. */
-async function named(api: Api, id: string): Promise<string> {
-  const { name } = await api.call(ReadMerchant, { params: { merchant_id: id } });
-  return `"${name}" (${id})`;
 }
 
 const withLimits = (command: Command): Command =>

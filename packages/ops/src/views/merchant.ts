@@ -2,6 +2,7 @@ import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { Credentials, Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
 import type { Gate, OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
+import { isUnlimited } from '@quittance/contracts/policy-defaults.ts';
 import { oneLine, record, table } from '../text.ts';
 
 /** Each is null when its service does not know the merchant yet, and absent when it did not answer. */
@@ -16,6 +17,7 @@ export const merchantsView = ({ merchants }: { merchants: readonly Merchant[] })
   table(merchants, {
     merchant: 'merchant_id',
     name: 'name',
+    'shown as': 'display_name',
     status: 'status',
     registered: 'created_at',
     'last request': 'last_request_at',
@@ -51,6 +53,7 @@ export const wholeMerchantView = ({ merchant, policy, gate, limits }: WholeMerch
       : {
           merchant: merchant.merchant_id,
           name: merchant.name,
+          ...(merchant.display_name !== null && { 'shown as': merchant.display_name }),
           account: `${merchant.status}, registered ${day(merchant.created_at)}`,
           'last request': merchant.last_request_at ?? 'none yet',
         }),
@@ -69,7 +72,7 @@ function accessFields(policy: AccessPolicy) {
   return {
     access: accessText(policy),
     creation: policy.creation_paused ? 'paused' : 'not paused',
-    limits: `${policy.total_limit} in total, ${daily}`,
+    limits: isUnlimited(policy) ? 'unlimited' : `${policy.total_limit} in total, ${daily}`,
     'policy version': String(policy.policy_version),
   };
 }
@@ -86,7 +89,9 @@ function usageFields(limits: OwnLimits) {
   const today = dailyLeft === null ? '' : `, ${dailyLeft} left until ${minute(limits.daily_reset_at)}`;
   return {
     'may create': reason === null ? 'yes' : `no: ${reason}`,
-    used: `${limits.requests_used} of ${limits.total_limit}, ${limits.requests_left} left`,
+    used: isUnlimited(limits)
+      ? `${limits.requests_used}, unlimited`
+      : `${limits.requests_used} of ${limits.total_limit}, ${limits.requests_left} left`,
     today: `${limits.daily_used}${today}`,
     lifetime: String(limits.lifetime_requests_used),
   };

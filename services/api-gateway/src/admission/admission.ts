@@ -15,6 +15,15 @@ type Caller = {
   counted: Count | null;
 };
 
+type Asked = {
+  /** SHA-256 of the API key. */
+  keyHash: Buffer;
+  /** Whether the request only reads. */
+  isRead: boolean;
+  /** Null counts nothing. */
+  limit: RateLimit | null;
+};
+
 /** The same limit as for calls to other services. */
 const TIMEOUT_MS = 1_500;
 
@@ -27,13 +36,18 @@ const batching = { maxBatch: 200, concurrency: 2, maxWaiting: 2_000, timeoutMs: 
 /** Authenticates and counts requests. Throws while the database does not answer, so that no request passes uncounted. */
 export function createAdmission(db: Queryable, metrics: Metrics) {
   const refused = countRefusals(metrics);
-  const caller = createBatchedCall<{ keyHash: Buffer; limit: RateLimit | null }, CallerRow | null, Caller | null>({
+  const caller = createBatchedCall<Asked, CallerRow | null, Caller | null>({
     ...batching,
-    keyOf: ({ keyHash, limit }) => `${keyHash.toString('latin1')} ${limit?.scope ?? ''}`,
+    keyOf: ({ keyHash, isRead, limit }) => `${keyHash.toString('latin1')} ${isRead} ${limit?.scope ?? ''}`,
     run: (batch) =>
       admitCallers(
         db,
-        batch.map(({ input: { keyHash, limit }, count }) => ({ keyHash, counter: limit, requests: count })),
+        batch.map(({ input: { keyHash, isRead, limit }, count }) => ({
+          keyHash,
+          isRead,
+          counter: limit,
+          requests: count,
+        })),
       ),
     answerOf: (row, { count }, nth) =>
       row && {
@@ -55,12 +69,11 @@ export function createAdmission(db: Queryable, metrics: Metrics) {
   return {
     /**
      * Resolves an API key and adds the request to its merchant's counter.
-     * @param keyHash SHA-256 of the API key.
-     * @param limit null counts nothing.
-     * @returns null when no active merchant has this key.
+     * @returns null when no active merchant has this key, or the key is one for reading and the request is not.
      */
-    async caller(keyHash: Buffer, limit: RateLimit | null): Promise<Caller | null> {
-      const found = await caller({ keyHash, limit });
+    async caller(asked: Asked): Promise<Caller | null> {
+      const { limit } = asked;
+      const found = await caller(asked);
       if (limit !== null && found?.counted) refused(limit, found.counted);
       return found;
     },

@@ -5,6 +5,8 @@ import { invalidApiKey, rateLimited } from '../responses/errors.ts';
 import { apiKeyHash } from './credentials.ts';
 import type { Count, RateLimit } from '../store/rate-limit-window.ts';
 
+type Method = 'GET' | 'POST' | 'PUT';
+
 /** A request that passed: its merchant and its validated input. */
 export type Admitted<Input> = {
   /** The parameter of the calls to the services behind. */
@@ -15,21 +17,22 @@ export type Admitted<Input> = {
 };
 
 /**
- * A route for merchants. The order of its refusals is 401, 413, 422, 429.
+ * A route for merchants. The order of its refusals is 401, 413, 422, 429. A key of the scope `read` is admitted where the method is GET.
  * @param spec.read validates the request before anything is counted; throws HttpError 413 or 422.
  */
 export function merchantRoute<Input>(
   admission: Admission,
-  requestLine: `${'GET' | 'POST' | 'PUT'} /api/v1/${string}`,
+  requestLine: `${Method} /api/v1/${string}`,
   spec: {
     limit: RateLimit;
     read: (request: RouteRequest) => Promise<Input> | Input;
     handle: (admitted: Admitted<Input>) => Promise<Reply>;
   },
 ): Route {
-  const [method, path] = requestLine.split(' ') as ['GET' | 'POST' | 'PUT', string];
-  const { limit, read, handle } = spec;
-  return { method, path, handle: async (request) => handle(await admit(admission, request, limit, read)) };
+  const [method, path] = requestLine.split(' ') as [Method, string];
+  const { handle, ...checks } = spec;
+  const isRead = method === 'GET';
+  return { method, path, handle: async (request) => handle(await admit(admission, request, { isRead, ...checks })) };
 }
 
 /**
@@ -39,13 +42,13 @@ export function merchantRoute<Input>(
 async function admit<Input>(
   admission: Admission,
   request: RouteRequest,
-  limit: RateLimit,
-  read: (request: RouteRequest) => Promise<Input> | Input,
+  checks: { isRead: boolean; limit: RateLimit; read: (request: RouteRequest) => Promise<Input> | Input },
 ): Promise<Admitted<Input>> {
+  const { isRead, limit, read } = checks;
   const keyHash = apiKeyHash(request);
   if (keyHash === null) throw invalidApiKey();
   const outcome = await refusalOf(() => read(request));
-  const caller = await admission.caller(keyHash, 'refusal' in outcome ? null : limit);
+  const caller = await admission.caller({ keyHash, isRead, limit: 'refusal' in outcome ? null : limit });
   if (caller === null) throw invalidApiKey();
   if ('refusal' in outcome) throw outcome.refusal;
   if (caller.counted !== null) assertBelowLimit(limit, caller.counted);

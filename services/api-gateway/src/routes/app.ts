@@ -9,6 +9,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { DeadlineExceeded } from '@quittance/runtime/concurrency/deadline.ts';
 import { createAdmission } from '../admission/admission.ts';
+import { createShopNames } from '../profile/shop-names.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
 import type { OptionRules } from '../validation/creation-options.ts';
@@ -16,8 +17,10 @@ import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
+import { operatorApiKeyRoutes } from './operator-api-keys.ts';
 import { operatorRoutes } from './operator.ts';
 import { paymentRoutes } from './payments.ts';
+import { profileRoutes } from './profile.ts';
 import { publicStatusRoutes } from './public-status.ts';
 import { transferRoutes } from './transfers.ts';
 import { webhookRoutes } from './webhook.ts';
@@ -45,6 +48,7 @@ const PUBLIC_TIMEOUT_MS = 1_800;
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.upstreams.payments);
+  const shopNameOf = createShopNames(parts);
   return createApp({
     name: 'api-gateway',
     logger: parts.logger,
@@ -67,8 +71,10 @@ export function createGatewayApp(parts: GatewayParts) {
       ...publicStatusRoutes({ admission, views }),
       ...accountRoutes({ ...parts, admission }),
       ...webhookRoutes({ ...parts, admission }),
+      ...profileRoutes({ ...parts, admission }),
       ...operatorRoutes(parts),
-      ...checkoutRoutes({ ...parts, views }),
+      ...operatorApiKeyRoutes(parts),
+      ...checkoutRoutes({ ...parts, views, shopNameOf }),
       ...assetRoutes(),
       ...docsRoutes(),
     ],

@@ -7,7 +7,13 @@ import { notFoundPage, paymentPage, unavailablePage } from '@quittance/checkout-
 import { compressed } from '../responses/compression.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 
-type Dependencies = { views: PaymentViews; networks: readonly Network[]; logger: Logger };
+type Dependencies = {
+  views: PaymentViews;
+  networks: readonly Network[];
+  /** What a merchant calls its shop; null where it has not said. */
+  shopNameOf: (merchantId: string) => Promise<string | null>;
+  logger: Logger;
+};
 
 /** Only our own two files run or load, no site frames the page, its form goes to itself, and no link out of it carries the token. */
 const pageHeaders = {
@@ -25,7 +31,7 @@ const pageHeaders = {
 };
 
 /** The hosted checkout page. A person gets a page whatever happens, never JSON. */
-export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route[] => [
+export const checkoutRoutes = ({ views, networks, shopNameOf, logger }: Dependencies): Route[] => [
   {
     method: 'GET',
     path: '/pay/:public_token',
@@ -40,7 +46,8 @@ export const checkoutRoutes = ({ views, networks, logger }: Dependencies): Route
       try {
         const view = await views.checkoutPayment(pathParameter(request.params, 'public_token'));
         if (view === null) return page(404, notFoundPage(choices));
-        return page(200, paymentPage({ view, networks, shopName: null }, choices));
+        const shopName = view.merchant_id === null ? null : await shopNameOf(view.merchant_id);
+        return page(200, paymentPage({ view, networks, shopName }, choices));
       } catch (error) {
         logger.warn({ error }, 'the checkout page could not be shown');
         return page(503, unavailablePage(choices), { 'retry-after': '5' });

@@ -13,7 +13,7 @@ import {
   type MerchantStatus,
   type Registration,
 } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import { isId, newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
+import { newId, newSecret, sha256 } from '@quittance/contracts/ids.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import { MerchantStatusChanged } from '@quittance/contracts/messages/merchant-status-changed.ts';
 import { standardBeta } from '@quittance/contracts/policy-defaults.ts';
@@ -28,12 +28,12 @@ import { merchantNotFound } from '../responses/errors.ts';
 import { insertAudit, readAudit, type AuditRow } from '../store/audit.ts';
 import {
   changeStatus,
-  findMerchant,
   insertMerchant,
   listMerchants,
   replaceCredentials,
   type MerchantRow,
 } from '../store/merchant.ts';
+import { existingMerchant, merchantIdOf } from './existing-merchant.ts';
 
 type Dependencies = {
   db: Queryable;
@@ -51,12 +51,12 @@ export const operatorRoutes = (dependencies: Dependencies): Route[] => {
   const { db } = dependencies;
   return [
     callRoute(RegisterMerchant, (request) => register(dependencies, request)),
-    callRoute(ListMerchants, async ({ query: { before } }) => ({
-      merchants: (await listMerchants(db, before, LIST_MAX)).map(toMerchant),
+    callRoute(ListMerchants, async ({ query: { before, name } }) => ({
+      merchants: (await listMerchants(db, { before, name }, LIST_MAX)).map(toMerchant),
     })),
-    callRoute(ReadMerchant, async (request) => toMerchant(await existing(db, merchantIdOf(request)))),
+    callRoute(ReadMerchant, async (request) => toMerchant(await existingMerchant(db, merchantIdOf(request)))),
     callRoute(ReadMerchantAudit, async (request) => {
-      const { merchant_id: merchantId } = await existing(db, merchantIdOf(request));
+      const { merchant_id: merchantId } = await existingMerchant(db, merchantIdOf(request));
       return { entries: (await readAudit(db, merchantId, request.query.before, LIST_MAX)).map(toEntry) };
     }),
     callRoute(BlockMerchant, (request) => setStatus(dependencies, request, 'blocked')),
@@ -127,7 +127,7 @@ async function setStatus(
         changed_at: rfc3339(change.changedAt),
       });
     }
-    return existing(tx, merchantId);
+    return existingMerchant(tx, merchantId);
   });
   return toMerchant(merchant);
 }
@@ -150,18 +150,6 @@ function newCredentials() {
     credentials,
     hashes: { keyHash: sha256(credentials.api_key), secretHash: sha256(credentials.rotation_secret) },
   };
-}
-
-/** @throws HttpError 404 for a malformed id. */
-function merchantIdOf({ params: { merchant_id: merchantId } }: Pick<Operation, 'params'>): string {
-  if (!isId('mer', merchantId)) throw merchantNotFound();
-  return merchantId;
-}
-
-async function existing(db: Queryable, merchantId: string): Promise<MerchantRow> {
-  const merchant = await findMerchant(db, merchantId);
-  if (merchant === null) throw merchantNotFound();
-  return merchant;
 }
 
 const toMerchant = ({ created_at: createdAt, last_request_at: lastRequestAt, ...merchant }: MerchantRow): Merchant => ({

@@ -5,6 +5,8 @@ import { addToWindow, type CountRow } from './rate-limit-window.ts';
 export type CallerRequests = {
   /** SHA-256 of the API key. */
   keyHash: Buffer;
+  /** Whether they only read, which a key of either scope may. */
+  isRead: boolean;
   /** Null counts nothing. */
   counter: { scope: string; windowSeconds: number } | null;
   requests: number;
@@ -14,37 +16,44 @@ export type CallerRow = {
   merchant_id: string;
   /** When the merchant's previous authenticated request came, or null for its first. */
   last_request_at: Date | null;
-  /** The counter after all of these requests; null without a counter. */
+  /** The counter after these requests and all before them; null without a counter. */
   counted: CountRow | null;
 };
 
 /**
- * Resolves API keys and adds their requests to their merchants' counters, in one round trip.
+ * Resolves API keys and adds their requests to their merchants' counters, in one round trip. Keys of one merchant share its counters.
  * Windows are locked before activities, and both in one order, so that two of these statements cannot deadlock.
- * @param callers each (key, scope) once.
- * @returns in the order of `callers`; null where no active merchant has the key.
+ * @returns in the order of `callers`; null where no active merchant has the key, or the key may only read.
  */
 export async function admitCallers(db: Queryable, callers: readonly CallerRequests[]): Promise<(CallerRow | null)[]> {
   const { rows } = await db.query<AdmittedRow>({
     name: 'admit-callers',
     text: `
       with caller as materialized (
-        select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at
-        from unnest($1::bytea[], $2::text[], $3::integer[], $4::integer[]) with ordinality
-            as a (key_hash, scope, window_seconds, requests, position)
-          join api_key k using (key_hash)
+        select a.position, a.scope, a.window_seconds, a.requests, m.merchant_id, y.last_request_at,
+               sum(a.requests) over (partition by a.scope, m.merchant_id order by a.position) as requests_so_far
+        from unnest($1::bytea[], $2::boolean[], $3::text[], $4::integer[], $5::integer[]) with ordinality
+            as a (key_hash, is_read, scope, window_seconds, requests, position)
+          join (
+            select key_hash, merchant_id, true as may_write from api_key
+            union all
+            select key_hash, merchant_id, scope = 'all' from additional_api_key where revoked_at is null
+          ) k using (key_hash)
           join merchant m using (merchant_id)
           left join merchant_activity y using (merchant_id)
-        where m.status = 'active'
+        where m.status = 'active' and (a.is_read or k.may_write)
       ), counted as (
         insert into rate_limit_window as w (scope, subject, started_at, ends_at, count)
         select scope, merchant_id, t.now, t.now + window_seconds * interval '1 second', requests
-        from caller, (select clock_timestamp() as now) t
-        where scope is not null
+        from (
+            select scope, merchant_id, max(window_seconds) as window_seconds, sum(requests) as requests
+            from caller where scope is not null group by scope, merchant_id
+          ) asked, (select clock_timestamp() as now) t
         order by scope, merchant_id
         ${addToWindow}
       ), answer as materialized (
-        select caller.position, merchant_id, last_request_at, counted.count, counted.seconds_left
+        select caller.position, merchant_id, last_request_at, counted.seconds_left,
+               (counted.count - sum(requests) over (partition by caller.scope, merchant_id) + requests_so_far)::integer as count
         from caller left join counted on counted.scope = caller.scope and counted.subject = caller.merchant_id
       ), touched as (
         insert into merchant_activity as y (merchant_id, last_request_at)
@@ -56,6 +65,7 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
       select position::integer, merchant_id, last_request_at, count, seconds_left from answer`,
     values: [
       callers.map(({ keyHash }) => keyHash),
+      callers.map(({ isRead }) => isRead),
       callers.map(({ counter }) => counter?.scope ?? null),
       callers.map(({ counter }) => counter?.windowSeconds ?? 0),
       callers.map(({ requests }) => requests),

@@ -3,8 +3,16 @@ import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Change } from './merchant.ts';
 
-/** `rotate_api_key` is done by the merchant; its row is written by the rotation's statement. */
-export type AuditedAction = 'register' | 'block' | 'unblock' | 'replace_credentials' | 'rotate_api_key';
+/** `rotate_api_key` is done by the merchant, whose row the rotation's statement writes, and `set_profile` by either. */
+export type AuditedAction =
+  | 'register'
+  | 'block'
+  | 'unblock'
+  | 'replace_credentials'
+  | 'rotate_api_key'
+  | 'add_api_key'
+  | 'revoke_api_key'
+  | 'set_profile';
 
 export type AuditRow = Omit<AuditEntry, 'at'> & { at: Date };
 

@@ -7,6 +7,7 @@ import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { optionShapes, readOptions, type OptionRules } from './creation-options.ts';
 import { readJsonBody, type JsonObject } from './json-body.ts';
 import { shapeOf } from './shape.ts';
+import { textProblem } from './text.ts';
 
 /** What decides about a creation beside the creation itself. */
 export type CreationRules = OptionRules & { networks: readonly Network[] };
@@ -16,9 +17,6 @@ export type Creation = CreationRequest & { idempotency_key: string };
 
 const DESCRIPTION_MAX_CHARACTERS = 500;
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
-
-/** C0, C1 and delete; and characters that reorder the text around them, which could make a description look like another. */
-const controlCharacters = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 
 const shape = shapeOf({
   required: ['amount', 'merchant_wallet', 'description'],
@@ -62,7 +60,7 @@ function checkFields(value: JsonObject, rules: CreationRules, problems: Validati
   };
   if (typeof amount === 'string') report('amount', amountProblem(amount));
   const text = typeof description === 'string' ? description.normalize('NFC') : null;
-  if (text !== null) report('description', descriptionProblem(text));
+  if (text !== null) report('description', textProblem(text, DESCRIPTION_MAX_CHARACTERS));
   const address = typeof wallet === 'string' ? parseAddress(wallet) : null;
   if (typeof wallet === 'string') report('merchant_wallet', walletProblem(address, networks));
   const network = typeof networkId === 'string' ? networks.find(({ id }) => id === networkId) : undefined;
@@ -76,15 +74,6 @@ function checkFields(value: JsonObject, rules: CreationRules, problems: Validati
 function amountProblem(amount: string): string | null {
   if (parseAmount(amount) !== null) return null;
   return 'must be a decimal number above zero, with at most 12 digits before the point and 6 after it, e.g. "10.50"';
-}
-
-function descriptionProblem(text: string): string | null {
-  if (!text.isWellFormed()) return 'must be valid Unicode';
-  const characters = Array.from(text).length;
-  if (characters < 1 || characters > DESCRIPTION_MAX_CHARACTERS) {
-    return `must have 1 to ${DESCRIPTION_MAX_CHARACTERS} characters`;
-  }
-  return controlCharacters.test(text) ? 'must not contain control characters' : null;
 }
 
 function walletProblem(address: ParsedAddress | null, networks: readonly Network[]): string | null {

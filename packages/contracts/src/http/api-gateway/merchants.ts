@@ -13,6 +13,8 @@ export type MerchantStatus = 'active' | 'blocked';
 export type Merchant = {
   merchant_id: string;
   name: string;
+  /** What customers see; null where the merchant has not said. */
+  display_name: string | null;
   status: MerchantStatus;
   status_version: number;
   created_at: string;
@@ -34,9 +36,9 @@ export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', jso
   status: 201,
 });
 
-/** The newest hundred, those before the last one of a page if it is given. */
+/** The newest hundred, those before the last one of a page if it is given, and with this text in one of their names. */
 export const ListMerchants = defineCall('api-gateway', 'GET /merchants', json<{ merchants: Merchant[] }>(), {
-  query: { before: query.id('mer', 'a merchant') },
+  query: { before: query.id('mer', 'a merchant'), name: query.text },
 });
 
 export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_id', json<Merchant>());

@@ -1,7 +1,7 @@
 import type { AccessPolicy } from '../../access.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
 import { AccessChanged } from '../../messages/access-changed.ts';
-import { MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
+import { LIMIT_MAX, MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
 
 /**
  * Read by payments before it refuses a creation by its own copy. 404 for a merchant that quota does not know yet.
@@ -27,8 +27,7 @@ export const ReadAccountStatus = defineCall(
 );
 
 const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
-/** Far above any real account, and still within PostgreSQL's integer. */
-const limit = { type: 'integer', minimum: 0, maximum: 1_000_000_000 };
+const limit = { type: 'integer', minimum: 0, maximum: LIMIT_MAX };
 const limitSchemas = { total_limit: limit, daily_limit: { ...limit, type: ['integer', 'null'] } };
 export const betaSchemas = { ...limitSchemas, beta_duration_days: days };
 
