@@ -12,7 +12,7 @@ import { countWritten, requireSameWrites, type Written } from './support/written
  */
 const amounts = {
   full: { clients: [8, 32], warmUpMs: 5_000, counted: 2_048 },
-  smoke: { clients: [8], warmUpMs: 200, counted: 128 },
+  smoke: { clients: [8], warmUpMs: 50, counted: 32 },
 };
 type Amounts = (typeof amounts)['full'];
 

@@ -17,7 +17,7 @@ import { countStatements, type StatementCost } from './support/statements.ts';
  */
 const amounts = {
   full: { connections: [1, 32, 128], warmUpMs: 5_000, counted: 2_000, merchants: 4_000 },
-  smoke: { connections: [1, 4], warmUpMs: 200, counted: 50, merchants: 200 },
+  smoke: { connections: [1, 4], warmUpMs: 50, counted: 20, merchants: 200 },
 };
 type Amounts = (typeof amounts)['full'];
 

@@ -24,7 +24,7 @@ const { values, positionals } = parseArgs({
 });
 
 const defaults = values.smoke
-  ? { rounds: '1', seconds: '0.2', minutes: '0.05' }
+  ? { rounds: '1', seconds: '0.1', minutes: '0.05' }
   : { rounds: '7', seconds: '1.5', minutes: '3' };
 const shared = new Map<string, Promise<unknown>>();
 const closersOfShared: (() => Promise<void>)[] = [];

@@ -19,7 +19,7 @@ const A_SECOND = { creation: 120, matching: 60 };
  */
 const amounts = {
   full: { sizes: [10_000, 100_000, 1_000_000], warmUpMs: 2_500, counted: 200 },
-  smoke: { sizes: [1_000, 2_000], warmUpMs: 200, counted: 10 },
+  smoke: { sizes: [500, 1_000], warmUpMs: 50, counted: 10 },
 };
 
 /** One operation at one size; the name of the size is its number. */

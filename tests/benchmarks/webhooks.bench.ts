@@ -39,7 +39,7 @@ const amounts = {
     rates: { eventsASecond: 1_000, warmUpEvents: 50 },
     busy: { aSecond: 100, aRoundMs: 500, mostMs: 500 },
     neighbours: { runs: 2, hangingEvents: 50, backlogEvents: 500, settleInMs: 50 },
-    claims: { backlog: { most: 100_000, aRound: 100_000 }, warmUp: 1, aRound: 3, counted: 2 },
+    claims: { backlog: { most: 40_000, aRound: 40_000 }, warmUp: 1, aRound: 3, counted: 2 },
   },
 };
 type Amounts = (typeof amounts)['full'];

@@ -20,21 +20,32 @@ export async function testBroker(): Promise<TestBroker> {
     );
   }
   const vhost = `test-${randomBytes(6).toString('hex')}`;
-  const url = new URL(amqpUrl);
-  url.pathname = `/${vhost}`;
-  const user = encodeURIComponent(decodeURIComponent(url.username));
   const manage = (method: string, path: string, body?: unknown) => callManagement(managementUrl, method, path, body);
-
-  await manage('PUT', `/api/vhosts/${vhost}`);
-  await manage('PUT', `/api/permissions/${vhost}/${user}`, { configure: '.*', write: '.*', read: '.*' });
   return {
-    url: url.href,
+    url: await addVirtualHost({ amqpUrl, managementUrl }, vhost),
     vhost,
     manage,
     close: async () => {
       await manage('DELETE', `/api/vhosts/${vhost}`);
     },
   };
+}
+
+/**
+ * Makes a virtual host with all rights for the user of `amqpUrl`. By the management API, because each rabbitmqctl starts an Erlang of its own.
+ * @returns its amqp:// address.
+ */
+export async function addVirtualHost(
+  { amqpUrl, managementUrl }: { amqpUrl: string; managementUrl: string },
+  vhost: string,
+): Promise<string> {
+  const url = new URL(amqpUrl);
+  url.pathname = `/${vhost}`;
+  const user = encodeURIComponent(decodeURIComponent(url.username));
+  const all = { configure: '.*', write: '.*', read: '.*' };
+  await callManagement(managementUrl, 'PUT', `/api/vhosts/${vhost}`);
+  await callManagement(managementUrl, 'PUT', `/api/permissions/${vhost}/${user}`, all);
+  return url.href;
 }
 
 /** Without keep-alive, since an idle connection would hold up the broker when it is stopped. */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { freePorts } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
+import { addVirtualHost as add } from '@quittance/testkit/broker.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
@@ -55,13 +56,10 @@ async function openBackends(
   return { directory, adminUrl, broker };
 }
 
-/** @returns the address of a virtual host that no other process uses. */
-export async function addVirtualHost(broker: Rabbitmq, name: string): Promise<string> {
-  const url = new URL(broker.url);
-  url.pathname = `/${name}`;
-  await broker.control('add_vhost', name);
-  await broker.control('set_permissions', '-p', name, decodeURIComponent(url.username), '.*', '.*', '.*');
-  return url.href;
+/** @returns the address of a virtual host that no other process uses. @throws Error where the broker has no management plugin. */
+export async function addVirtualHost({ url, managementUrl }: Rabbitmq, name: string): Promise<string> {
+  if (managementUrl === null) throw new Error('RabbitMQ has no management plugin here');
+  return add({ amqpUrl: url, managementUrl }, name);
 }
 
 /** The settings are kept with the data, and some of them are read at the start only. */
