@@ -70,7 +70,7 @@ test('whatever operators do in whatever order, creation and limits are what the 
       total: fc.integer({ min: 0, max: 8 }),
     });
     const sequences = fc.asyncProperty(registration, fc.array(step, { minLength: 4, maxLength: 14 }), follow);
-    await fc.assert(sequences, { numRuns: amountOf({ short: 12, long: 500 }) });
+    await fc.assert(sequences, { numRuns: amountOf({ short: 6, long: 500 }) });
   }));
 
 async function follow(start: { access: 'beta' | 'legacy'; total: number }, steps: Step[]): Promise<void> {
@@ -278,5 +278,5 @@ test('whatever order the messages come in, and however often, payments ends with
     const { body } = await services.internal<AccessPolicy>('payments', 'GET', `/merchants/${id}/gate`);
     expect(body).toMatchObject(policies.at(-1)!);
   });
-  await fc.assert(property, { numRuns: amountOf({ short: 20, long: 1_000 }) });
+  await fc.assert(property, { numRuns: amountOf({ short: 10, long: 1_000 }) });
 });

@@ -16,7 +16,7 @@ afterAll(() => payments.close());
 test('while its database sessions are killed, exactly what is allowed is created, counted, sent and answered to the byte', () =>
   withinOneDay(async () => {
     const campaign = {
-      ...amountOf({ short: { merchants: 20, creations: 20 }, long: { merchants: 40, creations: 30 } }),
+      ...amountOf({ short: { merchants: 12, creations: 12 }, long: { merchants: 40, creations: 30 } }),
       clients: 3,
     };
     const report = await createWhileSessionsEnd(payments, campaign);

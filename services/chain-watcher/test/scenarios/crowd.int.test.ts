@@ -13,10 +13,10 @@ import { startWorld, type World } from '../world.ts';
 import { expectNothingTwice, stateOfWatch, untilCaughtUp } from '../support.ts';
 
 // Real parts on a busy machine take their time; nothing here passes or fails by it.
-const WALLETS = amountOf({ short: 50_000, long: 1_000_000 });
+const WALLETS = amountOf({ short: 20_000, long: 1_000_000 });
 /** Few enough at a time that no statement takes the five seconds it may, on however busy a machine. */
 const PAGE = 10_000;
-const BLOCKS = 4;
+const BLOCKS = amountOf({ short: 2, long: 4 });
 /** Transfers of one transaction, and transactions of one transfer, in each block: 500 transfers to wallets that are watched. */
 const BATCHES = 3;
 const PER_BATCH = 140;
