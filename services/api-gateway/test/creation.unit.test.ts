@@ -176,6 +176,103 @@ describe('a refused creation', () => {
   });
 });
 
+describe('the options of a creation', () => {
+  const whole = {
+    order_id: 'shop 1007/a',
+    metadata: { 'a.b-c_1': 'Käse\n', empty: '' },
+    return_url: 'https://shop.example:8443/o/1007?x=%20#done',
+    expires_in: 900,
+    unique_amount: true,
+  };
+
+  test('are kept as they were sent', async () => {
+    await expect(read({ ...valid, ...whole })).resolves.toMatchObject(whole);
+  });
+
+  test('are absent where they say what their absence says', async () => {
+    await expect(read({ ...valid, metadata: {}, unique_amount: false })).resolves.toEqual(await read(valid));
+  });
+
+  const text = (characters: number) => 'x'.repeat(characters);
+  const members = (count: number, value = 'x') =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [`name${at}`, value]));
+
+  test.each<[field: string, values: unknown[]]>([
+    ['order_id', ['', text(129), 'ö', 'a\tb', 'a\n', 7, null, ['a']]],
+    [
+      'metadata',
+      [[], null, 'x', { a: 1 }, { a: null }, { a: { b: 'c' } }, { a: text(501) }, { a: '\0' }, { a: '\ud800' }],
+    ],
+    ['metadata', [{ '': 'x' }, { 'a b': 'x' }, { [text(41)]: 'x' }, { constructor: 'x' }, { prototype: 'x' }]],
+    ['metadata', [members(21), members(20, text(300))]],
+    [
+      'return_url',
+      ['', '/thanks', 'http://shop.example', 'javascript:alert(1)', 'https:shop.example', 'ftp://shop.example'],
+    ],
+    [
+      'return_url',
+      ['https://', 'https:///x', 'https://a:b@shop.example', 'https://@shop.example', 'https://shop.example:99999'],
+    ],
+    [
+      'return_url',
+      [' https://shop.example', 'https://shop.example/\n', 'https:\\\\shop.example', 'https://shop.example/a b'],
+    ],
+    ['return_url', ['https://shop.example/\u202egpj', `https://shop.example/${text(2000)}`, 7, null]],
+    ['return_url', ['http://localhost', 'http://127.0.0.1:3000/thanks']],
+    ['expires_in', [299, 86_401, 900.5, '900', null, -1, 0, 1e300]],
+    ['unique_amount', ['true', 1, null]],
+  ])('%s is refused by its name: %j', async (field, values) => {
+    for (const value of values) expect([value, await fields({ ...valid, [field]: value })]).toEqual([value, [field]]);
+  });
+
+  test.each<[field: string, values: unknown[]]>([
+    ['order_id', [' ', '~', text(128)]],
+    ['metadata', [members(20), { a: '😀'.repeat(500) }, members(9, text(430)), { [text(40)]: 'x' }]],
+    [
+      'return_url',
+      ['https://shop.example', 'HTTPS://Shop.example', `https://shop.example/${text(1979)}`, 'https://[::1]/'],
+    ],
+    ['return_url', ['https://магазин.example/заказ', 'https://localhost', 'https://shop.example/@home']],
+    ['expires_in', [300, 86_400, 900.0]],
+  ])('%s may be %j', async (field, values) => {
+    for (const value of values)
+      await expect(read({ ...valid, [field]: value })).resolves.toMatchObject({ [field]: value });
+  });
+
+  test('__proto__ in metadata is refused, and a name that is given twice', async () => {
+    const withMetadata = (json: string) => JSON.stringify({ ...valid, metadata: 0 }).replace(':0', `:${json}`);
+    for (const json of ['{"__proto__":"x"}', '{"a":"1","a":"2"}']) {
+      expect(await fields(withMetadata(json))).toEqual(['metadata']);
+    }
+  });
+
+  test.each(['49.900', '49.901', '1.000001'])(
+    'a unique amount needs at most two decimals, unlike %s',
+    async (amount) => {
+      expect(await fields({ ...valid, amount, unique_amount: true })).toEqual(['unique_amount']);
+      await expect(read({ ...valid, amount, unique_amount: false })).resolves.toMatchObject({ amount });
+    },
+  );
+
+  test.each(['http://localhost', 'http://127.0.0.1:3000/thanks', 'http://LOCALHOST:3000'])(
+    'where the checkout is reached by plain HTTP, the way back may be %s, and no other host',
+    async (url) => {
+      const local = { ...rules, localReturnUrls: true };
+      const readLocal = (to: string) => readCreation(creationRequest({ ...valid, return_url: to }), local);
+      await expect(readLocal(url)).resolves.toMatchObject({ return_url: url });
+      const elsewhere = [
+        'http://localhost.example',
+        'http://127.0.0.2',
+        'http://[::1]',
+        'http://localhost@shop.example',
+      ];
+      for (const other of elsewhere) {
+        expect(await refusedFields(() => readLocal(other))).toMatchObject([{ field: 'return_url' }]);
+      }
+    },
+  );
+});
+
 describe('for any input', () => {
   test('the answer is a creation or a 422 that names a field', async () => {
     const json = fc.oneof(
@@ -188,6 +285,9 @@ describe('for any input', () => {
             merchant_wallet: fc.oneof(fc.string(), fc.constant(WALLET), fc.jsonValue()),
             description: fc.oneof(fc.string({ unit: 'binary' }), fc.jsonValue()),
             network: fc.oneof(fc.constantFrom('local', 'tron', 'toString', '__proto__'), fc.jsonValue()),
+            metadata: fc.oneof(fc.dictionary(fc.string(), fc.string()), fc.jsonValue()),
+            return_url: fc.oneof(fc.webUrl(), fc.string({ unit: 'binary' }), fc.jsonValue()),
+            expires_in: fc.jsonValue(),
           },
           { requiredKeys: [] },
         )

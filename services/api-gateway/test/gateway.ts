@@ -41,7 +41,7 @@ export type TestGateway = Replica & {
 };
 
 /** As without settings. */
-export const optionRules = { expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
+const optionRules = { expiresIn: { min: 300, max: 86_400 }, localReturnUrls: false };
 
 export const INTERNAL_TOKEN = 'internal-token-of-the-tests-0123456789';
 const note = { actor: 'tests', reason: 'a merchant to test with' };

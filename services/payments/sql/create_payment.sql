@@ -3,9 +3,11 @@
 --
 -- new_payment, new_reply and new_message are the rows to be written, without status, timestamps and texts. reply_parts and
 -- message_parts are JSON texts in three parts, between which created_at and expires_at belong.
+-- A requested_amount asks for a unique amount: amount_units is then the price that it is near, and the texts have four parts, for the
+-- chosen amount belongs before the timestamps.
 -- outcome: 'created' and 'replayed' come with the exact bytes of the 201; 'unknown_merchant' when no policy has arrived from quota;
 -- else the refusal.
--- Raises lock_not_available when the gate is not free within the transaction's lock_timeout.
+-- Raises lock_not_available when the gate is not free within the transaction's lock_timeout, or others keep taking the amounts chosen.
 create or replace function create_payment(
   new_payment payment, time_to_live interval, bind_wallet boolean,
   new_reply idempotent_reply, reply_parts text[],
@@ -20,6 +22,9 @@ declare
   saved record;
   wallet_owner text;
   timestamps text[];
+  is_unique constant boolean := new_payment.requested_amount is not null;
+  price_units constant bigint := new_payment.amount_units;
+  is_created boolean;
 begin
   -- A replay waits for no lock. The lock's last holder may have answered the same key, so the search is repeated under the lock.
   for search in 1..2 loop
@@ -63,9 +68,20 @@ begin
     end if;
   end if;
 
-  insert into payment select new_payment.*
-  on conflict (network, recipient, amount_units) where status in ('PENDING', 'CHECKING') do nothing;
-  if not found then
+  for attempt in 1..100 loop
+    if is_unique then
+      new_payment.amount_units := choose_unique_amount(new_payment.network, new_payment.recipient, price_units);
+      if new_payment.amount_units is null then is_created := false; exit; end if;
+      new_payment.amount := to_char(new_payment.amount_units / 1000000.0, 'FM999999999990.0000');
+    end if;
+    insert into payment select new_payment.*
+    on conflict (network, recipient, amount_units) where status in ('PENDING', 'CHECKING') do nothing;
+    is_created := found;
+    -- Where merchants share the address, another one may have taken the amount meanwhile.
+    exit when is_created or not is_unique;
+    if attempt = 100 then raise lock_not_available using message = 'others took every amount that was chosen'; end if;
+  end loop;
+  if not is_created then
     -- Only a success binds a wallet.
     if bind_wallet and wallet_owner is null then delete from wallet where address = new_payment.recipient; end if;
     outcome := 'slot_taken';
@@ -79,6 +95,10 @@ begin
    where merchant_id = new_payment.merchant_id;
 
   outcome := 'created';
+  if is_unique then
+    reply_parts := array[reply_parts[1] || new_payment.amount || reply_parts[2], reply_parts[3], reply_parts[4]];
+    message_parts := array[message_parts[1] || new_payment.amount || message_parts[2], message_parts[3], message_parts[4]];
+  end if;
   timestamps := array[rfc3339(new_payment.created_at), rfc3339(new_payment.expires_at)];
   body := convert_to(reply_parts[1] || timestamps[1] || reply_parts[2] || timestamps[2] || reply_parts[3], 'UTF8');
   insert into idempotent_reply (merchant_id, idempotency_key, created_at, fingerprint, body)

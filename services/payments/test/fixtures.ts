@@ -4,7 +4,7 @@ import { addressFromHex } from '@quittance/contracts/address.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { CreationRequest, Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { BodyOf, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ReadPaymentDetails } from '@quittance/contracts/http/payments/payments.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
@@ -47,7 +47,14 @@ export async function newMerchant(payments: PaymentsUnderTest, change: Partial<A
 /** What a list answers. */
 export type PaymentPage = { payments: Payment[]; next_cursor: string | null };
 
-export type Order = { key: string; amount: string; wallet: string; description: string };
+export type Order = {
+  key: string;
+  amount: string;
+  wallet: string;
+  description: string;
+  /** What a request may say beyond these. */
+  options: Pick<CreationRequest, 'order_id' | 'metadata' | 'return_url' | 'expires_in' | 'unique_amount'>;
+};
 
 /** Asks for a payment; what is not said is new and unlike any other. */
 export function create(
@@ -62,6 +69,7 @@ export function create(
     merchant_wallet: order.wallet ?? newWallet(),
     network,
     description: order.description ?? 'Two tickets',
+    ...order.options,
   };
   return payments.call('POST', `/merchants/${merchantId}/payments`, body, init);
 }

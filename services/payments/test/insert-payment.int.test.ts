@@ -24,10 +24,15 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** @param message its fields beyond those that every process writes. @returns the outcome and the message's traceparent. */
+/**
+ * @param message its fields beyond those that every process writes.
+ * @param options columns of the payment that a process of 0.1.0 does not know.
+ * @returns the outcome and the message's traceparent.
+ */
 async function create(
   amount: bigint,
   message: { traceparent?: string } = {},
+  options: Partial<NewPayment['payment']> = {},
 ): Promise<{ outcome: string; traceparent: string | null }> {
   const [token, messageId] = [newPublicToken(), randomUUID()];
   const common = { message_id: messageId, name: 'PaymentCreated', version: 1, merchant_id: 'mer_1', request_id: 'r-1' };
@@ -43,11 +48,8 @@ async function create(
         amount: String(amount),
         amount_units: amount,
         description: 'coffee',
-        order_id: null,
-        metadata: null,
-        return_url: null,
-        requested_amount: null,
-      },
+        ...options,
+      } as NewPayment['payment'],
       ttlSeconds: 1800,
       bindWallet: false,
       idempotencyKey: randomUUID(),
@@ -62,6 +64,19 @@ async function create(
   );
   return { outcome, traceparent: rows[0]?.traceparent ?? null };
 }
+
+test('a process that does not know the options of a creation creates beside one that does, by the same rule', async () => {
+  const known = {
+    order_id: 'shop-7',
+    metadata: { shelf: 'B' },
+    return_url: 'https://shop.example',
+    requested_amount: null,
+  };
+  expect(await create(3n, {}, known)).toMatchObject({ outcome: 'created' });
+  expect(await create(3n)).toMatchObject({ outcome: 'slot_taken' });
+  expect(await create(4n)).toMatchObject({ outcome: 'created' });
+  expect(await create(4n, {}, known)).toMatchObject({ outcome: 'slot_taken' });
+});
 
 test('a process that does not know a column of the message creates beside one that does, by the same rule', async () => {
   const traceparent = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`;

@@ -60,14 +60,13 @@ export function createGatewayApp(parts: GatewayParts) {
     // A lost database with them: no request passes uncounted.
     isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),
     routes: [
-      ...transferRoutes({ admission, ...parts.upstreams }),
-
       ...paymentRoutes({
         ...parts,
         admission,
         views,
         creationRules: { ...parts.optionRules, networks: parts.networks },
       }),
+      ...transferRoutes({ admission, ...parts.upstreams }),
       ...publicStatusRoutes({ admission, views }),
       ...accountRoutes({ ...parts, admission }),
       ...webhookRoutes({ ...parts, admission }),

@@ -19,6 +19,7 @@ export const optionShapes = {
   metadata: { type: 'object' },
   return_url: { type: 'string' },
   expires_in: { type: 'integer' },
+  unique_amount: { type: 'boolean' },
 };
 
 const METADATA_MAX_MEMBERS = 20;
@@ -38,16 +39,19 @@ export function readOptions(
   { expiresIn, localReturnUrls }: OptionRules,
   report: (field: string, reason: string | null) => void,
 ): Options {
-  const { order_id: orderId, metadata, return_url: returnUrl, expires_in: seconds } = value;
+  const { amount, order_id: orderId, metadata, return_url: returnUrl, expires_in: seconds } = value;
+  const isUnique = value['unique_amount'] === true;
   if (typeof orderId === 'string') report('order_id', orderIdProblem(orderId));
   if (isObject(metadata)) report('metadata', metadataProblem(metadata));
   if (typeof returnUrl === 'string') report('return_url', returnUrlProblem(returnUrl, localReturnUrls));
   if (Number.isInteger(seconds)) report('expires_in', expiryProblem(seconds as number, expiresIn));
+  if (isUnique && typeof amount === 'string') report('unique_amount', priceProblem(amount));
   return {
     ...(typeof orderId === 'string' && { order_id: orderId }),
     ...(isObject(metadata) && Object.keys(metadata).length > 0 && { metadata: metadata as PaymentMetadata }),
     ...(typeof returnUrl === 'string' && { return_url: returnUrl }),
     ...(typeof seconds === 'number' && { expires_in: seconds }),
+    ...(isUnique && { unique_amount: true }),
   };
 }
 
@@ -59,6 +63,10 @@ const orderIdProblem = (text: string): string | null =>
 
 const expiryProblem = (seconds: number, { min, max }: OptionRules['expiresIn']): string | null =>
   seconds >= min && seconds <= max ? null : `must be from ${min} to ${max} seconds`;
+
+/** An amount that is none at all is a problem of its own field. */
+const priceProblem = (amount: string): string | null =>
+  /\.\d{3}/.test(amount) ? 'needs an amount of at most two decimals' : null;
 
 function metadataProblem(metadata: JsonObject): string | null {
   const members = Object.entries(metadata);

@@ -62,19 +62,23 @@ function refusedHeaders(headers: IncomingHttpHeaders): string | null {
   return isCompressed ? 'must be sent without a Content-Encoding' : null;
 }
 
-/** Keys of the outer object that stand in a valid JSON text more than once. */
+/** Fields of the outer object that stand in a valid JSON text more than once, or hold an object in which a name does. */
 function repeatedKeys(text: string): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();
   let depth = 0;
   let lastString = '""';
+  let field = '';
   for (const [token] of text.matchAll(tokens)) {
     if (token === '{' || token === '[') depth += 1;
     else if (token === '}' || token === ']') depth -= 1;
     else if (token !== ':') lastString = token;
-    else if (depth === 1) {
+    else if (depth <= 2) {
       const key = JSON.parse(lastString) as string;
-      (seen.has(key) ? repeated : seen).add(key);
+      if (depth === 1) field = key;
+      const path = JSON.stringify(depth === 1 ? [key] : [field, key]);
+      if (seen.has(path)) repeated.add(field);
+      seen.add(path);
     }
   }
   return [...repeated];

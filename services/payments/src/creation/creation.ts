@@ -10,7 +10,7 @@ import { type CreationResult, insertPayment, type NewPayment } from '../store/ne
 import type { PaymentRow } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
 import { fingerprintOf } from './fingerprint.ts';
-import { splitAtTimestamps } from './split-at-timestamps.ts';
+import { splitAtValues } from './split-at-values.ts';
 
 /** A creation as the gateway validated it. */
 export type Creation = CreationRequest & {
@@ -77,7 +77,7 @@ function newPayment(
   { ttlSeconds, walletBinding, publicBaseUrl, messages }: CreationContext,
   creation: Creation,
 ): NewPayment {
-  // Placeholders: the database's clock decides the timestamps and fills them into the texts.
+  // Placeholders: the database decides the timestamps, and an amount that is to be unique, and fills them into the texts.
   const now = new Date();
   const payment: PaymentRow = {
     payment_id: newId('pay', now),
@@ -88,7 +88,7 @@ function newPayment(
     recipient: creation.merchant_wallet,
     amount: creation.amount,
     amount_units: creation.amount_units,
-    requested_amount: null,
+    requested_amount: creation.unique_amount === true ? creation.amount : null,
     description: creation.description,
     order_id: creation.order_id ?? null,
     metadata: creation.metadata ?? null,
@@ -99,13 +99,14 @@ function newPayment(
     cancelled_at: null,
   };
   const message = messages.composeCreated(payment);
+  const decidedThere = [...(creation.unique_amount === true ? ['amount'] : []), 'created_at', 'expires_at'];
   return {
     payment: { ...payment, token_sha256: sha256(payment.public_token) },
     ttlSeconds: creation.expires_in ?? ttlSeconds,
     bindWallet: walletBinding,
     idempotencyKey: creation.idempotency_key,
     fingerprint: fingerprintOf(creation, ttlSeconds),
-    reply: splitAtTimestamps(JSON.stringify(toPayment(payment, null, publicBaseUrl))),
-    message: { ...message, body: splitAtTimestamps(message.body) },
+    reply: splitAtValues(JSON.stringify(toPayment(payment, null, publicBaseUrl)), decidedThere),
+    message: { ...message, body: splitAtValues(message.body, decidedThere) },
   };
 }

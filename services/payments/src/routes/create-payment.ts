@@ -69,10 +69,15 @@ function replyOf(outcome: CreationOutcome): Reply {
 
 const isConflict = (refusal: CreationRefusal): refusal is keyof typeof conflicts => refusal in conflicts;
 
+/** A unique amount differs from its price behind the second decimal. */
+const UNITS_OF_A_CENT = 10_000n;
+const uniqueOfTooManyDecimals = { field: 'unique_amount', reason: 'needs an amount of at most two decimals' };
+
 /** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
 function toCreation(merchantId: string, body: BodyOf<typeof CreatePayment>, networks: readonly Network[]): Creation {
   const units = parseAmount(body.amount);
   if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
+  if (body.unique_amount === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);
   const network = networks.find(({ id }) => id === body.network);
   if (network === undefined) throw invalid({ field: 'network', reason: 'is not configured' });
   const wallet = parseAddress(body.merchant_wallet);

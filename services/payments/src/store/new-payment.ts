@@ -3,10 +3,10 @@ import type { NewOutboxRow } from '@quittance/messaging/outbox/store.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from './payment.ts';
 
-/** JSON text in the three parts between which the values of `created_at` and `expires_at` belong. */
-export type SplitJson = [beforeCreatedAt: string, between: string, afterExpiresAt: string];
+/** JSON text in the parts between which the values belong that only the database knows; see sql/create_payment.sql. */
+export type SplitJson = string[];
 
-/** Everything a creation writes. The database adds status and timestamps. */
+/** Everything a creation writes. The database adds status and timestamps, and chooses the amount where `requested_amount` asks for a unique one. */
 export type NewPayment = {
   payment: Omit<PaymentRow, 'status' | 'created_at' | 'expires_at' | 'paid_at' | 'cancelled_at'> & {
     token_sha256: Buffer;

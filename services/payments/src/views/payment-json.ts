@@ -9,7 +9,7 @@ type PayingTransfer = Omit<ViewedTransfer, 'observed_at'> & PaidTransfer & WithP
 
 /**
  * A payment as merchants get it. The order of the fields is part of the bytes that replays repeat: `amount`, `created_at` and `expires_at`
- * come in this order, and before everything in which a merchant may name fields of its own (see splitReply()).
+ * come in this order, and before everything in which a merchant may name fields of its own (see splitAtValues()).
  * @param transfer the one that pays it, or null.
  * @param publicBaseUrl where customers reach the checkout, without a trailing slash.
  */

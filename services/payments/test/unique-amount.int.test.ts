@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
+import { create, newKey, newMerchant, newPayment, newWallet, type Order } from './fixtures.ts';
+import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
+
+// Real processes on a busy machine take their time; nothing here passes or fails by it.
+jest.setTimeout(120_000);
+
+const PRICE = '49.90';
+const ALL = 99;
+const everyAmount = Array.from({ length: ALL }, (_, step) => `49.90${String(step + 1).padStart(2, '0')}`);
+
+let payments: PaymentsUnderTest;
+let unbound: PaymentsUnderTest;
+beforeAll(async () => {
+  [payments, unbound] = await Promise.all([
+    startPayments({ replicas: 2 }),
+    startPayments({ replicas: 2, settings: { WALLET_BINDING: 'off' } }),
+  ]);
+});
+afterAll(() => Promise.all([payments.close(), unbound.close()]));
+
+const unique = (order: Partial<Order> = {}): Partial<Order> => ({
+  key: newKey(),
+  amount: PRICE,
+  ...order,
+  options: { unique_amount: true, ...order.options },
+});
+
+/** Until it is decided: so many on one gate may well be told 503, and then ask again with the same key. */
+const ask = (of: PaymentsUnderTest, merchantId: string, order: Partial<Order>): Promise<Answer<Payment>> =>
+  insist(() => create(of, merchantId, order), { timeoutMs: 60_000, intervalMs: 25 });
+
+const amountsOf = (answers: readonly Answer<Payment>[]): string[] => answers.map(({ json }) => json.amount).sort();
+
+/** Takes all amounts of the price on a new wallet. */
+async function takeAll() {
+  const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
+  const answers = await Promise.all(
+    everyAmount.map(() => ask(payments, merchantId, unique({ wallet })).then(({ json }) => json)),
+  );
+  const close = (amount: string) => {
+    const { payment_id: id } = answers.findLast((payment) => payment.amount === amount)!;
+    return payments.call('POST', `/merchants/${merchantId}/payments/${id}/cancel`);
+  };
+  const next = async () => {
+    const answer = await ask(payments, merchantId, unique({ wallet }));
+    if (answer.status === 201) answers.push(answer.json);
+    return answer;
+  };
+  const age = (amount: string, hours: number) =>
+    payments.db.query(
+      `update payment set created_at = created_at - $3 * interval '1 hour', expires_at = expires_at - $3 * interval '1 hour',
+                          cancelled_at = cancelled_at - $3 * interval '1 hour' where recipient = $1 and amount = $2`,
+      [wallet, amount, hours],
+    );
+  return { merchantId, wallet, close, next, age };
+}
+
+describe('99 creations at once on one address and price', () => {
+  test('of one merchant get the 99 amounts, and the hundredth is refused like a slot that is taken', async () => {
+    const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
+    const answers = await Promise.all(everyAmount.map(() => ask(payments, merchantId, unique({ wallet }))));
+    expect(amountsOf(answers)).toEqual(everyAmount);
+    expect(answers.every(({ json }) => json.requested_amount === PRICE)).toBe(true);
+    const refused = await ask(payments, merchantId, unique({ wallet }));
+    expect([refused.status, refused.json]).toEqual([
+      409,
+      { detail: 'Finish the current payment with this amount on this address first' },
+    ]);
+    expect((await ask(payments, merchantId, unique({ wallet, amount: '49.91' }))).status).toBe(201);
+  });
+
+  test('of eleven merchants who share the address get the 99 amounts, and the hundredth is refused', async () => {
+    const merchants = await Promise.all(Array.from({ length: 11 }, () => newMerchant(unbound)));
+    const wallet = newWallet();
+    const answers = await Promise.all(
+      everyAmount.map((_, at) => ask(unbound, merchants[at % merchants.length]!, unique({ wallet }))),
+    );
+    expect(amountsOf(answers)).toEqual(everyAmount);
+    expect((await ask(unbound, merchants[0]!, unique({ wallet }))).status).toBe(409);
+  });
+});
+
+describe('an amount', () => {
+  test('is not given again for 24 hours while others are free, then first the one that closed longest ago', async () => {
+    const { close, next, age } = await takeAll();
+    // Not in the order in which they were given.
+    const closed = ['49.9071', '49.9003', '49.9042'];
+    for (const amount of closed) expect((await close(amount)).status).toBe(200);
+    await age('49.9042', 25);
+    expect((await next()).json.amount).toBe('49.9042');
+    expect((await next()).json.amount).toBe('49.9071');
+    await close('49.9071');
+    expect((await next()).json.amount).toBe('49.9003');
+    expect((await next()).json.amount).toBe('49.9071');
+    expect((await next()).status).toBe(409);
+  });
+
+  test('is what the message says and what a replay repeats to the byte; the same key without it is another body', async () => {
+    const merchantId = await newMerchant(payments);
+    const order = unique({ wallet: newWallet(), amount: '7' });
+    const first = await ask(payments, merchantId, order);
+    expect(first.json.amount).toMatch(/^7\.00(0[1-9]|[1-9]\d)$/);
+    expect(first.json.requested_amount).toBe('7');
+    const again = await ask(payments, merchantId, { ...order, amount: '7.0' });
+    expect([again.text, again.headers.get('idempotency-replayed')]).toEqual([first.text, 'true']);
+    expect((await ask(payments, merchantId, { ...order, options: {} })).status).toBe(409);
+    await eventually(() => {
+      const said = payments.received.created.find(({ payment_id: id }) => id === first.json.payment_id);
+      expect(said?.amount).toBe(first.json.amount);
+    });
+  });
+
+  test('is refused while a payment of the bare price waits, which in turn it does not refuse', async () => {
+    const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
+    const plain = await newPayment(payments, { wallet, amount: '49.9' }, merchantId);
+    expect((await ask(payments, merchantId, unique({ wallet }))).status).toBe(409);
+    await plain.cancel();
+    expect((await ask(payments, merchantId, unique({ wallet }))).status).toBe(201);
+    expect((await ask(payments, merchantId, { key: newKey(), wallet, amount: PRICE })).status).toBe(201);
+  });
+
+  test('needs a price of at most two decimals', async () => {
+    const answer = await create(payments, await newMerchant(payments), unique({ amount: '1.001' }));
+    expect([answer.status, answer.json.detail]).toMatchObject([422, [{ field: 'unique_amount' }]]);
+  });
+});
+
+test('a refusal does not keep a wallet that was nobody’s', async () => {
+  const [first, second] = await Promise.all([newMerchant(payments), newMerchant(payments)]);
+  const wallet = newWallet();
+  await newPayment(payments, { wallet, amount: PRICE }, first);
+  await payments.call('POST', `/wallets/${wallet}/release`, { actor: 'ada', reason: 'sold the shop' });
+  expect((await ask(payments, second, unique({ wallet }))).status).toBe(409);
+  const { rows } = await payments.db.query('select from wallet where address = $1', [wallet]);
+  expect(rows).toEqual([]);
+});
+
+test('who sends its exact amount pays it; who drops the last digits has paid too little, and pays no other payment', async () => {
+  const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
+  const one = await newPayment(payments, unique({ wallet, options: { order_id: 'shop-7' } }), merchantId);
+  const two = await newPayment(payments, unique({ wallet }), merchantId);
+  const bare = await one.observe({ phase: 'confirmed', amount_units: '49900000' });
+  const short = [expect.objectContaining({ transaction_id: bare.transaction_id, reason: 'underpaid', amount: '49.9' })];
+  await eventually(async () => {
+    for (const payment of [one, two])
+      expect(await payment.details()).toMatchObject({ status: 'PENDING', unmatched_transfers: short });
+  });
+  const exact = await two.observe({ phase: 'confirmed' });
+  await eventually(async () => {
+    const { status, transaction } = await two.details();
+    expect([status, Number(transaction!.amount)]).toEqual(['PAID', Number(two.payment.amount)]);
+    const said = payments.received.paid.find(({ payment_id: id }) => id === two.payment.payment_id);
+    expect(said).toMatchObject({
+      expected_amount: two.payment.amount,
+      requested_amount: PRICE,
+      transaction_id: exact.transaction_id,
+    });
+  });
+  expect((await one.details()).status).toBe('PENDING');
+});
