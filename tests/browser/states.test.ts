@@ -198,6 +198,16 @@ test('the keyboard reaches everything that can be used, from top to bottom, and 
   expect(wanted.length).toBeGreaterThan(5);
 });
 
+test('nothing jumps while a page loads: what the script adds has its place', async () => {
+  const url = opened.stage.show(checkout('waiting', { return_url: 'https://shop.example/' }));
+  for (const device of ['phone', 'desktop'] as const) {
+    const { page } = await opened.browser.visit({ device });
+    await page.goto(url);
+    expect(await page.locator('.copy').first().isVisible()).toBe(true);
+    expect([device, await page.evaluate<number>(shifted)]).toEqual([device, 0]);
+  }
+});
+
 test('nothing moves for somebody who asked for that', async () => {
   const url = opened.stage.show(checkout('waiting'));
   for (const [reducedMotion, isMoving] of [
@@ -210,6 +220,14 @@ test('nothing moves for somebody who asked for that', async () => {
     expect([reducedMotion, moving > 0]).toEqual([reducedMotion, isMoving]);
   }
 });
+
+/** Evaluated in the page: how much of what was painted has moved since, as browsers count it. */
+const shifted = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => list.getEntries().forEach(({ value }) => (sum += value)))
+    .observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => setTimeout(() => resolve(Math.round(sum * 1000) / 1000)));
+})`;
 
 /** Evaluated in the page. */
 const focusedElement = `(() => {

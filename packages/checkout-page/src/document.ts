@@ -58,7 +58,7 @@ export function checkoutDocument(choices: PageChoices, title: string, renewal: R
 
 /** For a page of a heading and a text. */
 export function messageMain(state: string, { title, text }: { title: string; text: string }, more: Html | []): Html {
-  return html`<main data-state="${state}">
+  return html`<main class="message" data-state="${state}">
     <h1 tabindex="-1">${title}</h1>
     <p class="lead">${text}</p>
     ${more}

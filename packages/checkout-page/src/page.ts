@@ -78,7 +78,7 @@ function paymentMain(input: PageInput, state: CheckoutState, choices: PageChoice
     ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
     ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
     ${state === 'seen' || state === 'paid' ? [] : help(view, input.networks, choices)}
-    ${isOpen(state) ? reloadNotice(choices, renewalOf(view)) : []} ${isDone ? [] : backToShop(view, language)}
+    ${isDone ? [] : backToShop(view, language)} ${isOpen(state) ? reloadNotice(choices, renewalOf(view)) : []}
     ${canPay ? endOfTime(input, state, choices) : []}
   </main>`;
 }
