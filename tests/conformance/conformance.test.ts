@@ -8,6 +8,7 @@ import { credentialsSection } from './sections/credentials.ts';
 import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
+import { extensionsAccountsSection } from './sections/extensions-accounts.ts';
 import { errorCodesSection } from './sections/extensions-errors.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { extensionsPageSection } from './sections/extensions-page.ts';
@@ -80,6 +81,7 @@ describe('the public contract', () => {
   extensionsPageSection(contract);
   extensionsWebhooksSection(contract);
   errorCodesSection(contract);
+  extensionsAccountsSection(contract);
   hostileSection(contract);
   // Late, because it waits for the end of a window that began before everything else.
   windows.section();

@@ -195,6 +195,13 @@ export const rules = {
     'Every error has a top-level code of its status beside detail; that of a 403 is the code of detail',
   'extensions.errors.conflict': 'Each kind of 409 has its own code',
   'extensions.errors.edge': 'What the edge answers as JSON has its code too',
+  'extensions.keys.read': 'A key of the scope read is 401 wherever it may not go',
+  'extensions.keys.revoke': 'A key is refused from the moment of its revocation',
+  'extensions.keys.rotate': 'rotate-key replaces the first key only',
+  'extensions.keys.counters': 'All keys of a merchant share its counters',
+  'extensions.profile': 'PUT and GET /merchant/profile: the name that customers see, 1 to 60 characters or null',
+  'extensions.unlimited':
+    'An account without limits is active at once, legacy, with no daily cap and no practical total',
 
   // Beyond the interface document: the checkout page
   'extensions.page.return': 'Every state of the page leads back to return_url',
