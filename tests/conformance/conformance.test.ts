@@ -10,6 +10,7 @@ import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
 import { extensionsAccountsSection } from './sections/extensions-accounts.ts';
 import { errorCodesSection } from './sections/extensions-errors.ts';
+import { extensionsFindingSection } from './sections/extensions-finding.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
 import { extensionsPageSection } from './sections/extensions-page.ts';
 import { extensionsWebhooksSection } from './sections/extensions-webhooks.ts';
@@ -77,6 +78,7 @@ describe('the public contract', () => {
   foreignObjectsSection(contract);
   rateLimitsSection(contract);
   edgeLimitsSection(contract);
+  extensionsFindingSection(contract);
   extensionsMoneySection(contract);
   extensionsPageSection(contract);
   extensionsWebhooksSection(contract);

@@ -207,6 +207,17 @@ export const rules = {
   'extensions.page.return': 'Every state of the page leads back to return_url',
   'extensions.page.reference': 'The page shows the reference; order_id and metadata stay private',
   'extensions.page.help': 'The page takes the id of a transaction, without script too',
+
+  // Beyond the interface document: finding and counting
+  'extensions.finding.filters':
+    'Both lists also filter by order_id, reference, transaction_id, merchant_wallet, network, paid_from and paid_to',
+  'extensions.finding.filters-refused': 'A filter that cannot be right is 422 and named',
+  'extensions.finding.export': 'GET /payments/export: a stream of payments, oldest first, as CSV or ndjson',
+  'extensions.finding.export-one': 'One export at a time for a merchant, else 429 with Retry-After',
+  'extensions.finding.export-refused': 'An export of more than 366 days is 422',
+  'extensions.finding.report': 'GET /merchant/report: payments counted by day or month and network, with totals',
+  'extensions.finding.report-refused': 'A report of more than 400 rows is 422',
+  'extensions.finding.limit': 'Exports and reports count with the shared reads',
 } as const satisfies Record<string, string>;
 
 export type RuleId = keyof typeof rules;

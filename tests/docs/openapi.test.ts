@@ -223,7 +223,7 @@ const usedOutsideOperations = Object.values(openApi['x-outside-operations']).map
 /** Nothing is asked of the parts: only the list of routes is looked at. */
 function routesOfGateway(): string[] {
   const metrics = createMetrics({ service: 'api-gateway', processMetrics: false });
-  const parts = { logger: testLogger, metrics, internalToken: 'none', upstreams: {} };
+  const parts = { logger: testLogger, metrics, internalToken: 'none', upstreams: {}, networks: [] };
   const app = createGatewayApp(parts as unknown as GatewayParts);
   type Layer = { route?: { path: string; methods: Record<string, boolean> } };
   return (app.router.stack as unknown as Layer[])

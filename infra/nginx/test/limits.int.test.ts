@@ -57,6 +57,7 @@ describe('one client', () => {
 
   test.each([
     ['GET', '/api/v1/payments/page?limit=1'],
+    ['GET', '/api/v1/payments/export?format=csv'],
     ['GET', '/api/v1/payments'],
     ['POST', '/api/v1/payments'],
     ['GET', `/api/v1/payments/${token}/details`],

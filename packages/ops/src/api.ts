@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import type { Given } from '@quittance/http/client/request.ts';
 import { createServiceClient, ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
@@ -20,6 +22,8 @@ export type Api = {
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** As `call`, with null for a 404. */
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
+  /** Makes a call whose answer may be of any length, and is read as it comes. @throws Failure as `call`, while it has not begun. */
+  stream<C extends Call>(call: C, ...given: Given<C>): Promise<Readable>;
   close(): void;
 };
 
@@ -44,16 +48,28 @@ export function createApi(config: Config): Api {
     return client;
   }
 
-  async function send<C extends Call>(call: C, ...given: Given<C>): Promise<{ status: number; body: unknown }> {
-    const { owner, method } = call;
+  /** @throws Failure `unreachable` when there is none. */
+  async function answerOf<T>({ owner, method }: Call, ask: () => Promise<T>): Promise<T> {
     try {
-      const answer = await clientOf(owner).send(call, ...given);
-      return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
+      return await ask();
     } catch (error) {
       if (!(error instanceof ServiceUnavailable)) throw error;
       const doubt = method === 'GET' || error.wasNeverSent ? '' : `. ${PERHAPS_DONE}`;
       throw new Failure('unreachable', `${owner} at ${config.urls[owner]} gave no answer: ${reasonOf(error)}${doubt}`);
     }
+  }
+
+  async function send<C extends Call>(call: C, ...given: Given<C>): Promise<{ status: number; body: unknown }> {
+    const { owner } = call;
+    const answer = await answerOf(call, () => clientOf(owner).send(call, ...given));
+    return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
+  }
+
+  async function open<C extends Call>(call: C, ...given: Given<C>): Promise<Readable> {
+    const { owner } = call;
+    const answer = await answerOf(call, () => clientOf(owner).stream(call, ...given));
+    if (answer.status < 400) return answer.body;
+    throw refusal(owner, answer.status, parse(await buffer(answer.body), `${owner} at ${config.urls[owner]}`));
   }
 
   function read<C extends Call>({ owner }: C, { status, body }: { status: number; body: unknown }): ResponseOf<C> {
@@ -67,6 +83,7 @@ export function createApi(config: Config): Api {
       const answer = await send(call, ...given);
       return answer.status === 404 ? null : read(call, answer);
     },
+    stream: open,
     close: () => clients.forEach((client) => client.close()),
   };
 }

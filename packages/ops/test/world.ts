@@ -16,7 +16,12 @@ const internalToken = 'a-token-for-tests-of-the-operator-commands';
 export type Call = { method: string; path: string; query: string; body: unknown };
 
 /** What a service answers to its `nth` call, from 1. */
-type Answer = (call: { nth: number; params: Record<string, string>; query: URLSearchParams; body: unknown }) => Reply;
+type Answer = (call: {
+  nth: number;
+  params: Record<string, string>;
+  query: URLSearchParams;
+  body: unknown;
+}) => Reply | Promise<Reply>;
 
 /**
  * All five services' internal APIs on one loopback address, each route answering what the test says.

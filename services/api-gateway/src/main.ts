@@ -17,6 +17,8 @@ const LOCK_TIMEOUT_MS = 1_000;
 
 /** Longer than payments waits for chain-watcher's answer about a transfer, and within the time of the public request. */
 const ACCEPTANCE_TIMEOUT_MS = 7_500;
+/** Longer than a statement of payments may take. */
+const REPORT_TIMEOUT_MS = 8_000;
 
 await startService({
   name,
@@ -31,6 +33,7 @@ await startService({
       payments: client('payments', config.paymentsUrl),
       // Its own circuit: nodes that are slow must not block what else is asked of payments.
       acceptance: client('payments accept', config.paymentsUrl, ACCEPTANCE_TIMEOUT_MS),
+      reports: client('payments reports', config.paymentsUrl, REPORT_TIMEOUT_MS),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
       webhookTests: client('webhook-dispatcher tests', config.webhookDispatcherUrl, TEST_CALL_TIMEOUT_MS),
     };

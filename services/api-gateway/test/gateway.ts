@@ -75,6 +75,7 @@ export async function testGateway(): Promise<TestGateway> {
     const upstreams = {
       payments: client('payments', payments.url),
       acceptance: client('payments accept', payments.url),
+      reports: client('payments reports', payments.url),
       webhooks: client('webhooks', webhooks.url),
       webhookTests: client('webhooks tests', webhooks.url),
     };

@@ -1,15 +1,21 @@
 import { describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import { writeCursor } from '@quittance/contracts/payment-cursor.ts';
 import fc from 'fast-check';
-import { readListQuery, readPageQuery } from '../src/validation/list-query.ts';
+import { listQueries, readExportQuery, readReportQuery } from '../src/validation/list-query.ts';
 import { refusedFields } from './fake-request.ts';
 
+const networks = [
+  { id: 'local', family: 'evm' },
+  { id: 'tron', family: 'tron' },
+] as Network[];
+const { list: readListQuery, page: readPageQuery } = listQueries(networks);
 const page = (query: string) => readPageQuery(new URLSearchParams(query));
 
 describe('the plain list', () => {
-  test('asks for at most 100 and knows only status', () => {
-    expect(readListQuery(new URLSearchParams('status=PAID&limit=x&X-API-Key=qk'))).toEqual({
+  test('asks for at most 100 and knows no parameter of pages', () => {
+    expect(readListQuery(new URLSearchParams('status=PAID&limit=x&cursor=x&created_from=x&X-API-Key=qk'))).toEqual({
       limit: 100,
       status: 'PAID',
     });
@@ -71,7 +77,7 @@ describe('the page', () => {
   });
 
   test('for any text the answer is a value or a 422', async () => {
-    const names = ['status', 'limit', 'cursor', 'created_from', 'created_to'];
+    const names = ['status', 'limit', 'cursor', 'created_from', 'paid_to', 'reference', 'transaction_id', 'order_id'];
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...names), fc.string({ unit: 'binary' }), async (name, text) => {
         const query = new URLSearchParams([[name, text]]);
@@ -82,5 +88,104 @@ describe('the page', () => {
         }
       }),
     );
+  });
+});
+
+const transactionId = 'ab'.repeat(32);
+const wallet = '0x52908400098527886E0F7030069857D2E4169EE7';
+
+describe('the filters of both', () => {
+  test('are passed on in their canonical form', () => {
+    const query = {
+      order_id: 'A 1/2',
+      reference: 'oil1-ab'.replace('-', '2K'),
+      transaction_id: `0x${transactionId.toUpperCase()}`,
+      merchant_wallet: wallet.toLowerCase(),
+      network: 'tron',
+      paid_from: '2026-01-31T09:00:00+02:00',
+      paid_to: '2026-02-01T00:00:00Z',
+    };
+    const passedOn = {
+      ...query,
+      transaction_id: transactionId,
+      merchant_wallet: wallet,
+      paid_from: '2026-01-31T07:00:00.000Z',
+      paid_to: '2026-02-01T00:00:00.000Z',
+    };
+    expect(page(new URLSearchParams(query).toString())).toEqual({ limit: 20, ...passedOn });
+    expect(readListQuery(new URLSearchParams(query))).toEqual({ limit: 100, ...passedOn });
+  });
+
+  test.each([
+    ['order_id', ''],
+    ['order_id', 'a'.repeat(129)],
+    ['order_id', 'tea\n'],
+    ['order_id', 'té'],
+    ['reference', 'ABCDEFG'],
+    ['reference', 'ABCDEFGU'],
+    ['transaction_id', transactionId.slice(1)],
+    ['transaction_id', `0X${transactionId}`],
+    ['merchant_wallet', wallet.slice(1)],
+    ['merchant_wallet', wallet.replace('E', 'e')],
+    ['network', 'mainnet'],
+    ['paid_from', '2026-01-31'],
+    ['paid_to', 'now'],
+  ])('refuse %s %p', async (name, text) => {
+    for (const read of [readListQuery, readPageQuery]) {
+      const items = await refusedFields(() => read(new URLSearchParams([[name, text]])));
+      expect(items.map(({ field }) => field)).toEqual([name]);
+    }
+  });
+});
+
+describe('the export', () => {
+  const clock = () => new Date('2026-11-23T12:00:00Z');
+  const read = (query: string) => readExportQuery(new URLSearchParams(query), clock);
+
+  test('is of the last 366 days unless it is told otherwise', () => {
+    expect(read('')).toEqual({ created_from: '2025-11-22T12:00:00.000Z' });
+    expect(read('created_to=2026-01-02T00:00:00Z&status=PAID&format=ndjson')).toEqual({
+      created_from: '2025-01-01T00:00:00.000Z',
+      created_to: '2026-01-02T00:00:00.000Z',
+      status: 'PAID',
+      format: 'ndjson',
+    });
+  });
+
+  test('is of no more than 366 days', async () => {
+    expect(read('created_from=2025-11-22T12:00:00Z')).toEqual({ created_from: '2025-11-22T12:00:00.000Z' });
+    for (const query of [
+      'created_from=2025-11-22T11:59:59Z',
+      'created_from=2025-01-01T00:00:00Z&created_to=2026-01-02T00:00:01Z',
+    ]) {
+      expect(await refusedFields(() => read(query))).toMatchObject([{ field: 'created_from' }]);
+    }
+  });
+
+  test.each(['format=xlsx', 'format=', 'status=x', 'created_to=now'])('refuses ?%s', async (query) => {
+    const items = await refusedFields(() => read(query));
+    expect(items.map(({ field }) => field)).toEqual([query.split('=')[0]]);
+  });
+});
+
+describe('the report', () => {
+  const read = (query: string) => readReportQuery(new URLSearchParams(query));
+
+  test('has 400 periods at most', async () => {
+    expect(read('from=2026-01-01&to=2027-02-04')).toEqual({ from: '2026-01-01', to: '2027-02-04' });
+    expect(read('from=2000-05-31&to=2033-08-01&group=month')).toMatchObject({ group: 'month' });
+    for (const query of ['from=2026-01-01&to=2027-02-05', 'from=2000-05-31&to=2033-09-01&group=month'])
+      expect(await refusedFields(() => read(query))).toMatchObject([{ field: 'to' }]);
+  });
+
+  test.each([
+    ['', ['from', 'to']],
+    ['from=2026-01-01', ['to']],
+    ['from=2026-02-30&to=x&group=week', ['from', 'group', 'to']],
+    ['from=2026-01-02&to=2026-01-01', ['to']],
+    ['from=2026-01-01T00:00:00Z&to=2026-01-02', ['from']],
+  ])('refuses ?%s', async (query, fields) => {
+    const items = await refusedFields(() => read(query));
+    expect(items.map(({ field }) => field).sort()).toEqual(fields);
   });
 });

@@ -21,14 +21,15 @@ import { startExpireLoop } from './loops/expire.ts';
 import { startKeepRepliesLoop } from './loops/keep-replies.ts';
 import { schema } from './migrations.ts';
 import { createPaymentMessages } from './payment-messages.ts';
-import { anything, createQueries } from './queries/payments.ts';
+import { anyPayment, listPayments } from './queries/payment-lists.ts';
+import { createQueries } from './queries/payments.ts';
 import { acceptTransferRoute } from './routes/accept-transfer.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { createPaymentRoute } from './routes/create-payment.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
+import { findingRoutes } from './routes/finding.ts';
 import { limitsRoutes } from './routes/limits.ts';
-import { listPaymentsRoute } from './routes/list-payments.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { webhookChoiceRoute } from './routes/webhook-choice.ts';
 import { paymentViewsRoutes } from './routes/view-payments.ts';
@@ -80,7 +81,7 @@ await startService({
       policy: createConfirmationPolicy(networks),
     };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
-    await warmUp(logger, [() => queries.list('none', anything), () => keepReplyPartitions(pool)]);
+    await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
@@ -88,10 +89,10 @@ await startService({
         acceptance: { db: pool, verifier: merchantVerifier, messages, logger },
         transact: transactAdmitted,
         leastPercent: config.merchantAcceptMinPercent,
-        ...{ queries, publicBaseUrl, progress },
+        ...{ publicBaseUrl, progress },
       }),
       webhookChoiceRoute({ transact: transactAdmitted }),
-      listPaymentsRoute(queries, publicBaseUrl, progress),
+      ...findingRoutes({ db: pool, operators, networks, publicBaseUrl, progress, logger }),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({

@@ -18,6 +18,8 @@ export const protectedEndpoints: readonly Endpoint[] = [
   },
   { method: 'GET', path: '/api/v1/payments', call: {} },
   { method: 'GET', path: '/api/v1/payments/page', call: {} },
+  { method: 'GET', path: '/api/v1/payments/export', call: {} },
+  { method: 'GET', path: '/api/v1/merchant/report?from=2026-01-01&to=2026-01-01', call: {} },
   { method: 'GET', path: `/api/v1/payments/${paymentId}/details`, call: {} },
   { method: 'POST', path: `/api/v1/payments/${paymentId}/cancel`, call: {} },
   { method: 'GET', path: `/api/v1/payments/${paymentId}/webhooks`, call: {} },

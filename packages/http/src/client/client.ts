@@ -11,6 +11,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { startCall } from './call-span.ts';
 import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceResponse } from './request.ts';
+import { openStream, type StreamResponse } from './stream.ts';
 import { startWaiting } from './waiting.ts';
 import { causesOf, HttpError } from '../errors.ts';
 import { TIMEOUT_HEADER } from '../timeout-header.ts';
@@ -35,6 +36,11 @@ export type ServiceClient = {
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
   /** As `call`, with null for a 404. */
   find<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C> | null>;
+  /**
+   * As `send`, for an answer of any length, which is read as it comes; the deadline is that of its beginning. Whoever gets the body
+   * reads it to its end or destroys it.
+   */
+  stream<C extends Call>(call: C, ...given: Given<C>): Promise<StreamResponse>;
   close(): void;
 };
 
@@ -124,6 +130,7 @@ export function createServiceClient({
 
   return {
     ...callsOf(name, request),
+    stream: streamOf(name, (asked) => openStream(http, asked, toUrl(baseUrl, asked), timeoutMs)),
     close() {
       breaker.shutdown();
       closeConnections();
@@ -135,7 +142,7 @@ export function createServiceClient({
 function callsOf(
   name: string,
   request: (request: ServiceRequest) => Promise<ServiceResponse>,
-): Omit<ServiceClient, 'close'> {
+): Omit<ServiceClient, 'stream' | 'close'> {
   function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
     try {
       return readAnswer(call, answer);
@@ -152,6 +159,16 @@ function callsOf(
       const answer = await send(call, ...given);
       return answer.status === 404 ? null : read(call, answer);
     },
+  };
+}
+
+function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamResponse>): ServiceClient['stream'] {
+  return async (call, ...[input]) => {
+    try {
+      return await open(requestOf(call, input));
+    } catch (error) {
+      throw new ServiceUnavailable(name, { cause: error });
+    }
   };
 }
 

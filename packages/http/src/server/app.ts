@@ -16,12 +16,16 @@ import { closeUnreadBody, sendReply } from './reply.ts';
 import type { Route, RouteRequest } from './route.ts';
 import { traceRequests } from './trace-requests.ts';
 
+/** A reader on a bad line reads a few kilobytes a second; what the system buffers for it may hide that for a minute. */
+const STREAM_STALLED_MS = 120_000;
+
 /**
  * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
  * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
  * @param internalTokenPrevious accepted as well, while the token is being replaced.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
+ * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
  * @param ready throws while the service cannot do its work; bounded to one second.
  * @param isUnavailable which errors of the service's libraries are answered 503, for example a lost database.
  */
@@ -33,6 +37,7 @@ export function createApp({
   internalToken,
   internalTokenPrevious = null,
   publicTimeoutMs = Infinity,
+  streamStalledMs = STREAM_STALLED_MS,
   ready,
   isUnavailable = () => false,
 }: {
@@ -43,10 +48,12 @@ export function createApp({
   internalToken?: string;
   internalTokenPrevious?: string | null;
   publicTimeoutMs?: number;
+  streamStalledMs?: number;
   ready: () => Promise<void>;
   isUnavailable?: (error: unknown) => boolean;
 }): Express {
   const app = express();
+  app.locals.streamStalledMs = streamStalledMs;
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
@@ -66,7 +73,7 @@ export function createApp({
   if (exposed && internalToken === undefined) {
     throw new Error(`${exposed.path} would be public: createApp needs an internalToken`);
   }
-  mount(app, all);
+  mount(app, all, logger);
   app.use((error: unknown, _request: Request, response: Response, next: NextFunction) => {
     if (error instanceof RequestAborted || response.destroyed) logger.debug({ error }, 'request aborted by the client');
     // Half an answer cannot be withdrawn: the framework closes the connection.
@@ -77,12 +84,14 @@ export function createApp({
 }
 
 /** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
-function mount(app: Express, routes: readonly Route[]): void {
+function mount(app: Express, routes: readonly Route[], logger: Logger): void {
   for (const { method, path, handle, publicTimeoutMs } of routes) {
     app[methodNames[method]](path, async (request: Request, response: Response) => {
       response.locals.route = path;
       if (publicTimeoutMs !== undefined) restartPublicCaller(request, response, publicTimeoutMs);
-      sendReply(response, await handle(toRouteRequest(request, response)));
+      sendReply(response, await handle(toRouteRequest(request, response)), (error) =>
+        logger.warn({ error, route: path }, 'an answer broke off'),
+      );
     });
   }
   // Comes here only when no route has answered.

@@ -1,3 +1,4 @@
+import { pipeline, Readable } from 'node:stream';
 import type { NextFunction, Request, Response } from 'express';
 
 import type { Reply } from './route.ts';
@@ -5,14 +6,20 @@ import type { Reply } from './route.ts';
 /** How long the unread rest of a body may keep its connection after the answer. */
 const UNREAD_BODY_TIMEOUT_MS = 5_000;
 
-/** Sends a route's reply, unless the client has gone. */
-export function sendReply(response: Response, reply: Reply): void {
-  if (response.headersSent || response.destroyed) return;
+/** Sends a route's reply, unless the client has gone. @param onBroken is told why a stream ended before its end. */
+export function sendReply(response: Response, reply: Reply, onBroken?: (error: Error) => void): void {
+  if (response.headersSent || response.destroyed) {
+    if (reply.body instanceof Readable) reply.body.destroy();
+    return;
+  }
   const { bytes, contentType } = encode(reply.body);
   // Nothing is kept by browsers or proxies unless a route says so: answers hold credentials and states that change.
   const headers: Record<string, string | number> = { 'cache-control': 'no-store' };
   for (const [name, value] of Object.entries(reply.headers ?? {})) headers[name.toLowerCase()] = value;
-  if (bytes !== null) {
+  if (bytes instanceof Readable) {
+    // A proxy that keeps the whole answer before it passes it on would hide that it is coming, and that it broke.
+    headers['x-accel-buffering'] = 'no';
+  } else if (bytes !== null) {
     headers['content-type'] ??= contentType;
     headers['content-length'] = bytes.length;
   } else if (reply.status !== 204 && reply.status !== 304) {
@@ -22,11 +29,32 @@ export function sendReply(response: Response, reply: Reply): void {
   const stopping = response.app.locals.stopping as AbortSignal | undefined;
   if (stopping?.aborted) headers.connection = 'close';
   response.writeHead(reply.status, headers);
-  response.end(bytes ?? undefined);
+  if (bytes instanceof Readable) sendStream(response, bytes, onBroken);
+  else response.end(bytes ?? undefined);
 }
 
-function encode(body: unknown): { bytes: Buffer | null; contentType: string } {
+/**
+ * Sends as fast as the client reads. The end of an answer says that it is whole, so a stream that fails, or stands still, breaks
+ * the connection.
+ */
+function sendStream(response: Response, stream: Readable, onBroken: (error: Error) => void = () => undefined): void {
+  if (response.req.method === 'HEAD') {
+    stream.destroy();
+    response.end();
+    return;
+  }
+  // Node counts a write that goes on, however slowly, as progress.
+  const { streamStalledMs } = response.app.locals as { streamStalledMs: number };
+  response.setTimeout(streamStalledMs, () => response.destroy(new Error('the stream stood still')));
+  pipeline(stream, response, (error) => {
+    // A client may leave when it likes.
+    if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') onBroken(error);
+  });
+}
+
+function encode(body: unknown): { bytes: Buffer | Readable | null; contentType: string } {
   if (body === undefined) return { bytes: null, contentType: '' };
+  if (body instanceof Readable) return { bytes: body, contentType: '' };
   if (typeof body === 'string') return { bytes: Buffer.from(body), contentType: 'text/plain; charset=utf-8' };
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   return { bytes, contentType: 'application/json; charset=utf-8' };

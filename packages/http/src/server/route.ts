@@ -23,7 +23,7 @@ export type RouteRequest = {
 
 /**
  * What a route answers. An object is sent as JSON; a Buffer byte for byte, as JSON unless `headers` says otherwise; a string as
- * plain text unless `headers` says otherwise.
+ * plain text unless `headers` says otherwise; a Readable as its bytes come, at the pace of the client (see startStream()).
  */
 export type Reply = { status: number; body?: unknown; headers?: Record<string, string> };
 

@@ -8,6 +8,7 @@ import { auditView, readAudit } from '../audit.ts';
 import { dayArgument, idArgument, momentArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
 import { note, noteOlder, printResult } from '../output.ts';
+import { merchantReportCommand } from './merchant-report.ts';
 import { merchantsView, usageView, wholeMerchantView } from '../views/merchant.ts';
 
 const merchantId = idArgument('mer');
@@ -21,6 +22,7 @@ export function merchantReadingCommands(merchant: Command, ops: Ops): void {
   show(merchant, ops);
   audit(merchant, ops);
   usage(merchant, ops);
+  merchantReportCommand(merchant, ops);
 }
 
 function list(merchant: Command, { api }: Ops): void {

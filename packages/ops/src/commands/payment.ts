@@ -3,10 +3,13 @@ import { ReadPayment, type LedgerEntry, type OperatorsPayment } from '@quittance
 import { idArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { printResult } from '../output.ts';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import { paymentFindingCommands } from './payment-finding.ts';
 import { record, sections, shortTime, table } from '../text.ts';
 
-export function paymentCommands(program: Command, { api }: Ops): void {
+export function paymentCommands(program: Command, ops: Ops): void {
+  const { api } = ops;
   const payment = program.command('payment').description('look at payments');
+  paymentFindingCommands(payment, ops);
   reads(payment.command('show'))
     .description('everything known about a payment of any merchant')
     .argument('<payment>', 'payment id', idArgument('pay'))

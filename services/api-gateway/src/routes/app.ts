@@ -19,6 +19,7 @@ import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
 import { operatorApiKeyRoutes } from './operator-api-keys.ts';
 import { operatorRoutes } from './operator.ts';
+import { findingRoutes } from './finding.ts';
 import { paymentRoutes } from './payments.ts';
 import { profileRoutes } from './profile.ts';
 import { publicStatusRoutes } from './public-status.ts';
@@ -44,7 +45,7 @@ export type GatewayParts = {
 /** Below the two seconds within which a client must have an answer, whatever is broken. */
 const PUBLIC_TIMEOUT_MS = 1_800;
 
-/** All routes of the gateway. Their order matters in one place: /payments/page comes before /payments/{public_token}. */
+/** All routes of the gateway. Their order matters in one place: /payments/page and /payments/export come before /payments/{public_token}. */
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.upstreams.payments);
@@ -60,6 +61,7 @@ export function createGatewayApp(parts: GatewayParts) {
     // A lost database with them: no request passes uncounted.
     isUnavailable: (error) => error instanceof DeadlineExceeded || error instanceof Overloaded || isUnavailable(error),
     routes: [
+      ...findingRoutes({ ...parts, admission }),
       ...paymentRoutes({
         ...parts,
         admission,

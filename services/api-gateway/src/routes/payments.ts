@@ -1,4 +1,4 @@
-import { CancelPayment, CreatePayment, ListPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { CancelPayment, CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId } from '@quittance/contracts/ids.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
@@ -12,7 +12,6 @@ import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { readCreation, type CreationRules } from '../validation/creation.ts';
-import { readListQuery, readPageQuery } from '../validation/list-query.ts';
 
 type Dependencies = {
   admission: Admission;
@@ -21,10 +20,9 @@ type Dependencies = {
   creationRules: CreationRules;
 };
 
-/** A merchant's payments. */
+/** A merchant's payments, one at a time. */
 export const paymentRoutes = (dependencies: Dependencies): Route[] => [
   ...changes(dependencies),
-  ...lists(dependencies),
   ...single(dependencies),
 ];
 
@@ -46,31 +44,6 @@ const changes = ({ admission, upstreams, creationRules }: Dependencies): Route[]
       if (answer.status === 409) throw notCancellable();
       return forward(answer);
     },
-  }),
-];
-
-const lists = ({ admission, upstreams }: Dependencies): Route[] => [
-  merchantRoute(admission, 'GET /api/v1/payments', {
-    limit: rateLimits.sharedReads,
-    read: async (request) => {
-      await refuseLargeBody(request);
-      return readListQuery(request.query);
-    },
-    handle: async ({ merchant, input }) => {
-      const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
-      const page = successBody(answer);
-      return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
-    },
-  }),
-
-  merchantRoute(admission, 'GET /api/v1/payments/page', {
-    limit: rateLimits.sharedReads,
-    read: async (request) => {
-      await refuseLargeBody(request);
-      return readPageQuery(request.query);
-    },
-    handle: async ({ merchant, input }) =>
-      forward(await upstreams.payments.send(ListPayments, { params: merchant, query: input })),
   }),
 ];
 

@@ -6,6 +6,8 @@ import type { Reply } from '@quittance/http/server/route.ts';
 /** The services behind the gateway. Each client bounds its calls; one that cannot be reached throws ServiceUnavailable. */
 export type Upstreams = {
   payments: ServiceClient;
+  /** payments again, where it may take its time: with a circuit of its own. */
+  reports: ServiceClient;
   webhooks: ServiceClient;
   /** Of payments, with a deadline that leaves it time to have the chain asked. */
   acceptance: ServiceClient;

@@ -1,7 +1,12 @@
+import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { ReadReport, reportSpanProblem } from '@quittance/contracts/http/payments/report.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
 import { readCursor } from '@quittance/contracts/payment-cursor.ts';
+import { query } from '@quittance/contracts/query.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readQuery } from '@quittance/http/server/call-route.ts';
-import { rfc3339 } from '@quittance/runtime/time.ts';
+import { rfc3339, type Clock } from '@quittance/runtime/time.ts';
 
 const timestampPattern =
   /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -17,18 +22,60 @@ const parameters = {
   cursor: { ...ListPayments.query.cursor, parse: (text: string) => readCursor(text) && text },
   created_from: time,
   created_to: time,
+  paid_from: time,
+  paid_to: time,
 };
 
-/** GET /payments knows only `status`. @throws HttpError 422 with every invalid parameter. */
-export const readListQuery = (query: URLSearchParams) => ({
-  limit: 100,
-  ...given(readQuery({ status: parameters.status }, query)),
-});
+/** Without what a list of at most a hundred has never had. */
+const { cursor: _cursor, limit: _limit, created_from: _from, created_to: _to, ...filters } = parameters;
 
-/** GET /payments/page. Parameters it does not know are ignored. @throws HttpError 422 with every invalid parameter. */
-export const readPageQuery = (query: URLSearchParams) => ({ limit: 20, ...given(readQuery(parameters, query)) });
+type Values = Record<string, string | number>;
 
-const given = (values: Record<string, string | number | null>): Record<string, string | number> =>
+/**
+ * The queries of lists. Parameters that they do not know are ignored; of GET /payments these are those of pages, too.
+ * @returns for each list what reads its query. @throws HttpError 422 with every invalid parameter.
+ */
+export function listQueries(networks: readonly Network[]) {
+  const network = query.oneOf(...networks.map(({ id }) => id));
+  return {
+    list: (given: URLSearchParams): Values => ({ limit: 100, ...present(readQuery({ ...filters, network }, given)) }),
+    page: (given: URLSearchParams): Values => ({ limit: 20, ...present(readQuery({ ...parameters, network }, given)) }),
+  };
+}
+
+const EXPORT_DAYS_MAX = 366;
+const DAY_MS = 86_400_000;
+
+/** What is not given is until now, and from a year earlier. @throws HttpError 422 with every invalid parameter. */
+export function readExportQuery(given: URLSearchParams, clock: Clock): Values {
+  const {
+    created_from: from,
+    created_to: to,
+    ...others
+  } = readQuery({ ...ExportPayments.query, created_from: time, created_to: time }, given);
+  const end = to === null ? clock() : new Date(to);
+  const earliest = new Date(end.getTime() - EXPORT_DAYS_MAX * DAY_MS);
+  if (from !== null && new Date(from) < earliest) {
+    throw invalid({ field: 'created_from', reason: `must be at most ${EXPORT_DAYS_MAX} days before created_to` });
+  }
+  return present({ ...others, created_from: from ?? rfc3339(earliest), created_to: to });
+}
+
+/** GET /merchant/report. @throws HttpError 422 with every invalid parameter. */
+export function readReportQuery(given: URLSearchParams): Values {
+  const { from, to, group } = readQuery(ReadReport.query, given);
+  if (from === null || to === null) throw invalid(...missing({ from, to }));
+  const problem = reportSpanProblem({ from, to, group: group ?? 'day' });
+  if (problem !== null) throw invalid(problem);
+  return present({ from: dayOf(from), to: dayOf(to), group });
+}
+
+const missing = (values: Record<string, Date | null>): ValidationItem[] =>
+  Object.entries(values).flatMap(([field, value]) => (value === null ? [{ field, reason: 'is required' }] : []));
+
+const dayOf = (date: Date): string => rfc3339(date).slice(0, 10);
+
+const present = (values: Record<string, string | number | null>): Values =>
   Object.fromEntries(Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value]])));
 
 /** An RFC 3339 timestamp, in UTC with milliseconds. The year is bounded so that every store can hold it. */

@@ -48,14 +48,17 @@ const viewColumns = `p.payment_id, p.merchant_id, p.public_token, p.status, p.ne
   p.created_at, p.expires_at, p.paid_at, p.cancelled_at, p.return_url,
   t.transaction_id, t.transaction_event_index, t.block_number, t.confirmations, t.confirmations_required, t.observed_at, now() as read_at`;
 
+/** What a payment's merchant reads, from a payment `p` and its transfer `t`. */
+export const detailColumns = `${viewColumns}, p.order_id, p.metadata, p.requested_amount,
+  t.amount_units as transfer_units, t.decimals as transfer_decimals,
+  p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted`;
+
 /** @returns those of the payments that exist and are that merchant's, in no particular order. */
 export async function findDetails(db: Queryable, requested: readonly OwnPayment[]): Promise<DetailsRow[]> {
   const { rows } = await db.query<DetailsRow>({
     name: 'read-details',
     text: `
-      select ${viewColumns}, p.order_id, p.metadata, p.requested_amount,
-             t.amount_units as transfer_units, t.decimals as transfer_decimals,
-             p.status = 'PAID' and exists (select from transfer_acceptance where payment_id = p.payment_id) as accepted
+      select ${detailColumns}
       from unnest($1::text[], $2::text[]) as r (merchant_id, payment_id)
         join payment p on p.payment_id = r.payment_id and p.merchant_id = r.merchant_id
         left join transfer t on t.payment_id = p.payment_id`,

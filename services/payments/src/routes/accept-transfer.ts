@@ -4,23 +4,21 @@ import type { Route } from '@quittance/http/server/route.ts';
 import { acceptAsMerchant } from '../acceptance/accept-as-merchant.ts';
 import type { AcceptanceContext } from '../acceptance/accept-transfer.ts';
 import type { TransactAdmitted } from '../admission.ts';
-import type { Queries } from '../queries/payments.ts';
+import { findDetails } from '../queries/payment-views.ts';
 import type { ProgressSources } from '../views/confirmations.ts';
-import { toListedPayments } from '../views/listed-payments.ts';
+import { toPayments } from '../views/listed-payments.ts';
 
 /** A transfer that pays nothing becomes the payment's, on the word of its merchant: 200 with the payment, as often as it is asked for. */
 export const acceptTransferRoute = ({
   acceptance,
   transact,
   leastPercent,
-  queries,
   publicBaseUrl,
   progress,
 }: {
   acceptance: Omit<AcceptanceContext, 'transact'>;
   transact: TransactAdmitted;
   leastPercent: number;
-  queries: Queries;
   publicBaseUrl: string;
   progress: ProgressSources;
 }): Route =>
@@ -28,8 +26,8 @@ export const acceptTransferRoute = ({
     const { merchant_id: merchantId, payment_id: paymentId } = params;
     const context: AcceptanceContext = { ...acceptance, transact: (run) => transact(merchantId, run) };
     await acceptAsMerchant(context, { merchantId, paymentId, event }, leastPercent);
-    const payment = await queries.find(paymentId);
-    const [shown] = payment === null ? [] : await toListedPayments({ queries, ...progress }, [payment], publicBaseUrl);
+    const rows = await findDetails(acceptance.db, [{ merchant_id: merchantId, payment_id: paymentId }]);
+    const [shown] = await toPayments(rows, progress, publicBaseUrl);
     if (shown === undefined) throw new Error(`${paymentId} was deleted after it was paid`);
     return shown;
   });

@@ -24,7 +24,7 @@ export const operatorRoutes = ({
   progress: ProgressSources;
 }): Route[] => [
   callRoute(ReadPayment, async ({ params: { payment_id: paymentId } }) => {
-    const payment = await readOperatorPayment({ queries, ...progress }, paymentId, publicBaseUrl);
+    const payment = await readOperatorPayment({ db: acceptance.db, queries, ...progress }, paymentId, publicBaseUrl);
     if (payment === null) throw new HttpError(404, 'Payment not found');
     const accepted = await findAcceptanceOfPayment(acceptance.db, paymentId);
     return { ...payment, acceptance: accepted && toAcceptance(accepted) };

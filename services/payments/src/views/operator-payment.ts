@@ -1,21 +1,23 @@
 import { formatUnits } from '@quittance/contracts/amount.ts';
 import type { LedgerEntry, OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { findDetails } from '../queries/payment-views.ts';
 import type { Queries, Transfer } from '../queries/payments.ts';
 import { paymentWindow, unmatchedReasonFor } from '../settlement/payment-window.ts';
 import type { ProgressSources } from './confirmations.ts';
-import { toListedPayments } from './listed-payments.ts';
+import { toPayments } from './listed-payments.ts';
 
 /** All there is of a payment, whichever merchant's it is: its transfers, matched or not, and its incidents. */
 export async function readOperatorPayment(
-  { queries, ...progress }: ProgressSources & { queries: Queries },
+  { db, queries, ...progress }: ProgressSources & { db: Queryable; queries: Queries },
   paymentId: string,
   publicBaseUrl: string,
 ): Promise<Omit<OperatorsPayment, 'acceptance'> | null> {
   const payment = await queries.find(paymentId);
   if (payment === null) return null;
   const unmatched = await queries.listUnmatched(payment, paymentWindow(payment));
-  const [shown] = await toListedPayments({ queries, ...progress }, [payment], publicBaseUrl);
+  const [shown] = await toPayments(await findDetails(db, [payment]), progress, publicBaseUrl);
   if (shown === undefined) throw new Error('a payment is shown as nothing');
   const paying = payment.transfer && {
     ...toLedgerEntry(payment.transfer),

@@ -2,6 +2,7 @@ import type { AccessChanged } from '@quittance/contracts/messages/access-changed
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
+import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route, RouteRequest } from '@quittance/http/server/route.ts';
@@ -21,10 +22,11 @@ import { createPayment } from '../../src/creation/creation.ts';
 import { accessChanged } from '../../src/handlers/access-changed.ts';
 import { transferObserved } from '../../src/handlers/transfer-observed.ts';
 import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
-import type { Queries } from '../../src/queries/payments.ts';
+import { anything, listPayments } from '../../src/queries/payment-lists.ts';
+import type { DetailsRow } from '../../src/queries/payment-views.ts';
 import { readDetails, readPublicPayments } from '../../src/views/payment-details.ts';
 import { createConfirmationPolicy } from '../../src/views/confirmation-policy.ts';
-import { toListedPayments } from '../../src/views/listed-payments.ts';
+import { toPayments } from '../../src/views/listed-payments.ts';
 import { cancelPaymentRoute } from '../../src/routes/cancel-payment.ts';
 import { createPaymentRoute } from '../../src/routes/create-payment.ts';
 import { limitsRoutes } from '../../src/routes/limits.ts';
@@ -37,7 +39,6 @@ import type { Answered, Settings } from './steps.ts';
 /** What a replica is made of besides its database. */
 export type Parts = {
   outbox: Outbox;
-  queries: Queries;
   owners: Owners;
   networks: readonly Network[];
   settings: Settings;
@@ -48,7 +49,7 @@ export type Replica = ReturnType<typeof startReplica>;
 
 type Reply = { status: number; text: string; headers: Record<string, string> };
 
-export function startReplica(pool: Pool, { outbox, queries, owners, networks, settings }: Parts) {
+export function startReplica(pool: Pool, { outbox, owners, networks, settings }: Parts) {
   const messages = createPaymentMessages({ outbox, metrics: testMetrics });
   const transact = createAdmission(pool);
   const refresh = createAccessRefresh({ owners, transact });
@@ -94,14 +95,20 @@ export function startReplica(pool: Pool, { outbox, queries, owners, networks, se
     publicStatus: async (tokenSha256: string) => (await readPublicPayments(views, [tokenSha256]))[0] ?? null,
     /** All pages of the list. @param pageSize small, so that there are several. */
     async list(merchant: string, status: PaymentStatus | null, pageSize: number): Promise<unknown[]> {
-      const filter = { status, createdFrom: null, createdTo: null, limit: pageSize };
-      let page = await queries.list(merchant, { ...filter, after: null });
-      const all = [...page.payments];
-      while (page.next !== null) {
-        page = await queries.list(merchant, { ...filter, after: page.next });
+      const filter = { ...anything, status };
+      const all: DetailsRow[] = [];
+      let after: Cursor | null = null;
+      do {
+        const part = { after, limit: pageSize, order: 'newest first' } as const;
+        const page: Awaited<ReturnType<typeof listPayments>> = await listPayments(pool, merchant, {
+          networks: [],
+          filter,
+          part,
+        });
         all.push(...page.payments);
-      }
-      return toListedPayments({ queries, ...progress }, all, publicBaseUrl);
+        after = page.next;
+      } while (after !== null);
+      return toPayments(all, progress, publicBaseUrl);
     },
     receiveTransfer: (message: TransferObserved) => receive(transferObserved(messages), message),
     receivePolicy: (message: AccessChanged) => receive(accessChanged(), message),

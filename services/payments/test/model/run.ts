@@ -49,14 +49,13 @@ export async function beginRun(world: SharedDatabase, plan: Plan): Promise<Run> 
   const networks = [networkNamed(`six-${tag}`, 6), networkNamed(`eighteen-${tag}`, 18)];
   const merchants = plan.merchants.map(() => newId('mer'));
   const wallets = Array.from({ length: WALLETS }, () => newWallet());
-  const partsOf = (replica: 0 | 1): Parts => ({
+  const partsOfReplica = (): Parts => ({
     outbox: world.outbox,
-    queries: world.queries[replica],
     owners: ownersIn(otherServices),
     networks,
     settings,
   });
-  const parts = [partsOf(0), partsOf(1)] as const;
+  const parts = [partsOfReplica(), partsOfReplica()] as const;
   const run: Run = {
     ...{ world, settings, merchants, wallets, networks, otherServices, parts },
     scope: { merchants, wallets, networks: networks.map(({ id }) => id) },

@@ -4,7 +4,6 @@ import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { testDatabase } from '@quittance/testkit/database.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../../src/migrations.ts';
-import { createQueries, type Queries } from '../../src/queries/payments.ts';
 import { type Clock, steerable, takeClock } from './clock.ts';
 import { createStatementScheduler, type StatementScheduler } from './statement-scheduler.ts';
 
@@ -12,7 +11,6 @@ import { createStatementScheduler, type StatementScheduler } from './statement-s
 export type SharedDatabase = {
   /** One for each replica. */
   pools: readonly [Pool, Pool];
-  queries: readonly [Queries, Queries];
   /** For the test itself. */
   db: Pool;
   clock: Clock;
@@ -37,14 +35,12 @@ export async function openSharedDatabase(): Promise<SharedDatabase> {
   const broker = connectBroker({ url: NO_BROKER, name: 'payments', logger: testLogger, metrics: testMetrics });
   const outbox = createOutbox({ pool: db, broker, logger: testLogger, metrics: testMetrics });
   const publicBaseUrl = 'https://pay.example';
-  const queriesOf = (pool: Pool): Queries => createQueries({ pool, schema });
   await fill(db);
   return {
     pools,
     db,
     outbox,
     publicBaseUrl,
-    queries: [queriesOf(pools[0]), queriesOf(pools[1])],
     clock: await takeClock(db, schema),
     scheduler: createStatementScheduler(pools, db),
     async deadlocks() {

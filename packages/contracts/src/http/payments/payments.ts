@@ -1,16 +1,14 @@
 import { defineCall, json, object } from '../../call.ts';
 import {
-  paymentStatuses,
   type CheckoutPayment,
   type CreationRequest,
   type Payment,
   type PaymentDetails,
   type UnmatchedReason,
 } from '../../payment.ts';
-import { readCursor } from '../../payment-cursor.ts';
-import { query } from '../../query.ts';
 import type { Acceptance } from './acceptance.ts';
 import type { PaymentIncident } from './incidents.ts';
+import { listFilters, pageParameters } from './list-filters.ts';
 
 const text = { type: 'string', minLength: 1 };
 
@@ -41,22 +39,12 @@ export const CreatePayment = defineCall('payments', 'POST /merchants/:merchant_i
   idempotent: true,
 });
 
-const LIST_MAX = 100;
-
-/** Newest first, 20 unless `limit` says otherwise; `created_from` is included, `created_to` is not. */
+/** Newest first, 20 unless `limit` says otherwise. */
 export const ListPayments = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments',
   json<{ payments: Payment[]; next_cursor: string | null }>(),
-  {
-    query: {
-      status: query.oneOf(...paymentStatuses),
-      created_from: query.timestamp,
-      created_to: query.timestamp,
-      cursor: { parse: readCursor, reason: 'must be a next_cursor of an earlier page' },
-      limit: query.integer(1, LIST_MAX),
-    },
-  },
+  { query: { ...listFilters, ...pageParameters } },
 );
 
 /** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */

@@ -1,0 +1,36 @@
+import { defineCall, json } from '../../call.ts';
+import type { Payment } from '../../payment.ts';
+import { query } from '../../query.ts';
+import { listFilters } from './list-filters.ts';
+
+const { status, created_from, created_to, order_id, reference, transaction_id, merchant_wallet } = listFilters;
+
+export const exportFormats = ['csv', 'ndjson'] as const;
+
+export type ExportFormat = (typeof exportFormats)[number];
+
+/**
+ * A merchant's payments as a stream, oldest first: what was created before it began, each as it is when it is read. CSV by RFC 4180 unless
+ * `format` says otherwise; ndjson ends with `{"end":<count>}`. One that cannot be finished breaks the connection.
+ * 429 with Retry-After while another one of this merchant is under way.
+ */
+export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
+  query: { status, created_from, created_to, format: query.oneOf(...exportFormats) },
+});
+
+/** By what a payment can be found. */
+export const findable = ['payment_id', 'token', 'order_id', 'reference', 'transaction_id', 'merchant_wallet'] as const;
+
+export type FoundPayment = Payment & { merchant_id: string; found_by: (typeof findable)[number] };
+
+export const FOUND_MAX = 100;
+
+/** For operators: payments of any merchant that fit one of what is given, each once; the newest hundred of each kind. */
+export const FindPayments = defineCall('payments', 'GET /payments', json<{ payments: FoundPayment[] }>(), {
+  query: {
+    payment_id: query.id('pay', 'a payment'),
+    /** SHA-256 in hex, so that no log has what opens the checkout page. */
+    token_sha256: { parse: (text: string) => (/^[0-9a-f]{64}$/.test(text) ? text : null), reason: 'must be a hash' },
+    ...{ order_id, reference, transaction_id, merchant_wallet },
+  },
+});

@@ -1,0 +1,45 @@
+import { Option, type Command } from 'commander';
+import { stringify } from 'csv-stringify/sync';
+import { ReadReport, reportGroups, type Report, type ReportGroup } from '@quittance/contracts/http/payments/report.ts';
+import { dayArgument, idArgument, reads, type JsonOption, type Ops } from '../command.ts';
+import { printResult } from '../output.ts';
+import { table } from '../text.ts';
+
+type ReportOptions = JsonOption & { from: string; to: string; group: ReportGroup; csv?: boolean };
+
+/** What a merchant's payments came to. */
+export function merchantReportCommand(merchant: Command, { api }: Ops): void {
+  reads(merchant.command('report'))
+    .description('payments created, paid, expired and cancelled by UTC day or month and network, and what was paid')
+    .argument('<merchant>', 'merchant id', idArgument('mer'))
+    .requiredOption('--from <day>', 'the first day', dayArgument)
+    .requiredOption('--to <day>', 'the last day, included', dayArgument)
+    .addOption(new Option('--group <period>', 'what a row is about').choices(reportGroups).default('day'))
+    .option('--csv', 'print CSV instead of a table')
+    .action(async (id: string, { from, to, group, ...options }: ReportOptions) => {
+      const report = await api.call(ReadReport, { params: { merchant_id: id }, query: { from, to, group } });
+      if (options.csv && !options.json) process.stdout.write(reportCsv(report));
+      else printResult(report, options, reportView);
+    });
+}
+
+export const reportCsv = ({ rows }: Report): string =>
+  stringify(rows, {
+    header: true,
+    columns: ['period', 'network', 'created', 'paid', 'paid_amount', 'expired', 'cancelled'],
+    record_delimiter: 'windows',
+    escape_formulas: true,
+  });
+
+const reportView = ({ rows, totals }: Report): string =>
+  rows.length === 0
+    ? table(rows, {})
+    : table([...rows, { period: 'all', network: '', ...totals }], {
+        period: 'period',
+        network: 'network',
+        created: 'created',
+        paid: 'paid',
+        'paid (USDT)': 'paid_amount',
+        expired: 'expired',
+        cancelled: 'cancelled',
+      });

@@ -1,0 +1,78 @@
+import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
+import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
+import type { Network } from '@quittance/contracts/networks.ts';
+import { unavailable } from '@quittance/http/errors.ts';
+import type { StreamResponse } from '@quittance/http/client/stream.ts';
+import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
+import { systemClock } from '@quittance/runtime/time.ts';
+import type { Admission } from '../admission/admission.ts';
+import { merchantRoute } from '../admission/merchant-route.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
+import { rateLimited } from '../responses/errors.ts';
+import { forward, successBody, type Upstreams } from '../upstream/response.ts';
+import { refuseLargeBody } from '../validation/body-limit.ts';
+import { listQueries, readExportQuery, readReportQuery } from '../validation/list-query.ts';
+
+/** Counting a million payments takes longer than other requests may. */
+const REPORT_TIMEOUT_MS = 8_500;
+
+type Dependencies = { admission: Admission; upstreams: Upstreams; networks: readonly Network[] };
+
+/** Lists, the export and the report of a merchant's payments. All count as shared reads. */
+export function findingRoutes({ admission, upstreams, networks }: Dependencies): Route[] {
+  const limit = rateLimits.sharedReads;
+  const queries = listQueries(networks);
+  const reading = <Query>(read: (query: URLSearchParams) => Query) => ({ limit, read: bodiless(read) });
+  return [
+    merchantRoute(admission, 'GET /api/v1/payments', {
+      ...reading(queries.list),
+      handle: async ({ merchant, input }) => {
+        const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
+        const page = successBody(answer);
+        return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
+      },
+    }),
+
+    merchantRoute(admission, 'GET /api/v1/payments/page', {
+      ...reading(queries.page),
+      handle: async ({ merchant, input }) =>
+        forward(await upstreams.payments.send(ListPayments, { params: merchant, query: input })),
+    }),
+
+    merchantRoute(admission, 'GET /api/v1/payments/export', {
+      ...reading((query) => readExportQuery(query, systemClock)),
+      handle: async ({ merchant, input }) =>
+        toExport(await upstreams.payments.stream(ExportPayments, { params: merchant, query: input })),
+    }),
+
+    {
+      publicTimeoutMs: REPORT_TIMEOUT_MS,
+      ...merchantRoute(admission, 'GET /api/v1/merchant/report', {
+        ...reading(readReportQuery),
+        handle: async ({ merchant, input }) =>
+          forward(await upstreams.reports.send(ReadReport, { params: merchant, query: input })),
+      }),
+    },
+  ];
+}
+
+const bodiless =
+  <Query>(read: (query: URLSearchParams) => Query) =>
+  async (request: RouteRequest): Promise<Query> => {
+    await refuseLargeBody(request);
+    return read(request.query);
+  };
+
+/** @throws HttpError 429 while another export is under way. */
+function toExport({ status, headers, body }: StreamResponse): Reply {
+  if (status === 200) {
+    const contentType = headers['content-type'] ?? 'application/octet-stream';
+    const extension = contentType.startsWith('text/csv') ? 'csv' : 'ndjson';
+    const disposition = `attachment; filename="payments.${extension}"`;
+    return { status, headers: { 'content-type': contentType, 'content-disposition': disposition }, body };
+  }
+  body.destroy();
+  if (status !== 429) throw unavailable(new Error(`upstream answered ${status}`));
+  throw rateLimited(Number(headers['retry-after'] ?? 1));
+}

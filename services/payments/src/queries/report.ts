@@ -1,0 +1,66 @@
+import type { ReportGroup } from '@quittance/contracts/http/payments/report.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { closedLateSql, CLOSED_IN_TIME } from './payment-lists.ts';
+
+/** What happened on one network in one period, or without a network in all of them. */
+export type CountedRow = {
+  /** `2026-01-31` or `2026-01`. */
+  period: string;
+  network: string;
+  created: number;
+  paid: number;
+  /** Decimal text without zeros at its end. */
+  paid_amount: string;
+  expired: number;
+  cancelled: number;
+};
+
+const formats: Record<ReportGroup, string> = { day: 'YYYY-MM-DD', month: 'YYYY-MM' };
+
+/**
+ * Counts a merchant's payments from the index alone (ADR 0035). A payment that was paid by its amount was paid exactly that; what accepted
+ * transfers carried stands in the acceptances.
+ * @param span from the beginning of the first day to the end of the last one.
+ * @param limit most rows.
+ */
+export async function countPayments(
+  db: Queryable,
+  merchantId: string,
+  { from, to, group, limit }: { from: Date; to: Date; group: ReportGroup; limit: number },
+): Promise<CountedRow[]> {
+  const period = (time: string) => `to_char(${time}, '${formats[group]}')`;
+  const { rows } = await db.query<CountedRow>(
+    `with touched as (
+       select * from (
+         select created_at, status, network, amount_units, expires_at, paid_at, cancelled_at from payment
+          where merchant_id = $1 and created_at >= $2::timestamptz - interval '${CLOSED_IN_TIME}' and created_at < $3
+         union all
+         select created_at, status, network, amount_units, expires_at, paid_at, cancelled_at from payment
+          where merchant_id = $1 and created_at < $2::timestamptz - interval '${CLOSED_IN_TIME}' and ${closedLateSql}
+       ) either),
+     grouped as (
+       select network, status, date_bin('1 day', created_at, 'epoch') as created_on, date_bin('1 day', paid_at, 'epoch') as paid_on,
+              date_bin('1 day', case status when 'EXPIRED' then expires_at when 'CANCELLED' then cancelled_at end, 'epoch') as closed_on,
+              count(*)::integer as payments, sum(amount_units) as units
+         from touched group by 1, 2, 3, 4, 5),
+     happened as (
+       select network, created_on as day, payments as created, 0 as paid, 0::numeric as paid_units, 0 as expired, 0 as cancelled from grouped
+       union all
+       select network, paid_on, 0, payments, units, 0, 0 from grouped where status = 'PAID'
+       union all
+       select network, closed_on, 0, 0, 0, payments, 0 from grouped where status = 'EXPIRED'
+       union all
+       select network, closed_on, 0, 0, 0, 0, payments from grouped where status = 'CANCELLED'
+       union all
+       -- The difference between what was asked and what the accepted transfer carried, in millionths.
+       select p.network, date_bin('1 day', p.paid_at, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0
+         from transfer_acceptance a join payment p using (payment_id)
+        where a.merchant_id = $1 and a.accepted_at >= $2::timestamptz - interval '1 day' and a.accepted_at < $3::timestamptz + interval '1 day')
+     select ${period('day')} as period, network, sum(created)::integer as created, sum(paid)::integer as paid,
+            trim_scale(sum(paid_units) * 0.000001)::text as paid_amount, sum(expired)::integer as expired, sum(cancelled)::integer as cancelled
+       from happened where day >= $2 and day < $3
+      group by 1, 2 order by 1, 2 limit $4`,
+    [merchantId, from, to, limit],
+  );
+  return rows;
+}

@@ -1,0 +1,35 @@
+import {
+  REPORT_ROWS_MAX,
+  reportSpanProblem,
+  tooManyRows,
+  type Report,
+  type ReportRow,
+  type ReportSpan,
+} from '@quittance/contracts/http/payments/report.ts';
+import { invalid } from '@quittance/http/errors.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { countPayments } from '../queries/report.ts';
+import { sumOfAmounts } from './sum-of-amounts.ts';
+
+const DAY_MS = 86_400_000;
+
+/** @throws HttpError 422 for a span that ends before it begins, or that leaves too many rows. */
+export async function readReport(db: Queryable, merchantId: string, { from, to, group }: ReportSpan): Promise<Report> {
+  const problem = reportSpanProblem({ from, to, group });
+  if (problem !== null) throw invalid(problem);
+  const end = new Date(to.getTime() + DAY_MS);
+  const rows = await countPayments(db, merchantId, { from, to: end, group, limit: REPORT_ROWS_MAX + 1 });
+  if (rows.length > REPORT_ROWS_MAX) throw invalid(tooManyRows);
+  return { rows, totals: totalsOf(rows) };
+}
+
+const totalsOf = (rows: readonly ReportRow[]): Report['totals'] => ({
+  created: sum(rows, 'created'),
+  paid: sum(rows, 'paid'),
+  paid_amount: sumOfAmounts(rows.map(({ paid_amount: amount }) => amount)),
+  expired: sum(rows, 'expired'),
+  cancelled: sum(rows, 'cancelled'),
+});
+
+const sum = (rows: readonly ReportRow[], field: 'created' | 'paid' | 'expired' | 'cancelled'): number =>
+  rows.reduce((total, row) => total + row[field], 0);

@@ -1,0 +1,28 @@
+import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
+import { callReader } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import { startStream } from '@quittance/http/server/start-stream.ts';
+import { exportPayments, type ExportContext } from '../exports/export-payments.ts';
+import { writers } from '../exports/format.ts';
+
+/** A merchant's payments as one stream. */
+export function exportPaymentsRoute(context: ExportContext): Route {
+  const { method, path } = ExportPayments;
+  const read = callReader(ExportPayments);
+  return {
+    method,
+    path,
+    handle: async (request) => {
+      const { params, query } = await read(request);
+      const writer = writers[query.format ?? 'csv'];
+      const pieces = exportPayments(context, {
+        merchantId: params.merchant_id,
+        status: query.status,
+        createdFrom: query.created_from,
+        createdTo: query.created_to,
+        writer,
+      });
+      return { status: 200, headers: { 'content-type': writer.contentType }, body: await startStream(pieces) };
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import type { PaymentStatus } from '@quittance/contracts/payment.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { newWallet } from './fixtures.ts';
+
+/** A payment as it could have become in months; what is not said is like any other. */
+export type PastPayment = {
+  payment_id: string;
+  merchant_id: string;
+  public_token: string;
+  status: PaymentStatus;
+  network: string;
+  recipient: string;
+  amount_units: number;
+  description: string;
+  created_at: Date;
+  expires_at: Date;
+  paid_at: Date | null;
+  cancelled_at: Date | null;
+  order_id: string | null;
+  metadata: Record<string, string> | null;
+};
+
+export function pastPayment(more: Pick<PastPayment, 'merchant_id' | 'created_at'> & Partial<PastPayment>): PastPayment {
+  const { created_at: made, status = 'PENDING' } = more;
+  return {
+    payment_id: newId('pay', made),
+    public_token: newPublicToken(),
+    status,
+    network: 'local',
+    recipient: newWallet(),
+    amount_units: 10_500_000,
+    description: 'Two tickets',
+    expires_at: new Date(made.getTime() + 1_800_000),
+    paid_at: status === 'PAID' ? made : null,
+    cancelled_at: status === 'CANCELLED' ? made : null,
+    order_id: null,
+    metadata: null,
+    ...more,
+  };
+}
+
+/** A transfer in the ledger; where it does not pay by its amount, somebody accepted it. */
+export type PastTransfer = {
+  payment: PastPayment;
+  transaction_id: string;
+  amount_units: string;
+  decimals: number;
+  accepted: boolean;
+};
+
+export async function insertPast(
+  db: Pool,
+  payments: readonly PastPayment[],
+  transfers: readonly PastTransfer[] = [],
+): Promise<void> {
+  const rows = payments.map((payment) => ({
+    ...payment,
+    token_sha256: `\\x${sha256(payment.public_token).toString('hex')}`,
+    amount: String(payment.amount_units / 1e6),
+    expiry_check_at: payment.expires_at,
+  }));
+  await db.query('insert into payment select * from jsonb_populate_recordset(null::payment, $1)', [
+    JSON.stringify(rows),
+  ]);
+  const common = { transaction_event_index: 0, block_number: 1, block_hash: 'b', confirmations: 2 };
+  const ledger = transfers.map(({ payment, accepted: _, ...transfer }) => ({
+    ...{
+      ...common,
+      ...transfer,
+      payment_id: payment.payment_id,
+      network: payment.network,
+      version: 1,
+      phase: 'confirmed',
+    },
+    ...{
+      merchant_id: payment.merchant_id,
+      block_timestamp: payment.created_at,
+      sender: 's',
+      recipient: payment.recipient,
+    },
+    ...{ confirmations_required: 2, observed_at: payment.created_at },
+  }));
+  const columns = Object.keys(ledger[0] ?? {}).join(', ');
+  if (columns !== '')
+    await db.query(
+      `insert into transfer (${columns}) select ${columns} from jsonb_populate_recordset(null::transfer, $1)`,
+      [JSON.stringify(ledger)],
+    );
+  for (const { payment, transaction_id, amount_units, decimals } of transfers.filter(({ accepted }) => accepted)) {
+    await db.query(
+      `insert into transfer_acceptance (payment_id, merchant_id, status_before, network, transaction_id, transaction_event_index, recipient,
+              amount_units, decimals, block_number, block_hash, block_timestamp, confirmations, actor, reason, accepted_at)
+       values ($1, $2, 'EXPIRED', $3, $4, 0, $5, $6, $7, 1, 'b', $8, 2, 'olga', 'agreed', $9)`,
+      [
+        ...[payment.payment_id, payment.merchant_id, payment.network, transaction_id, payment.recipient, amount_units],
+        ...[decimals, payment.created_at, payment.paid_at],
+      ],
+    );
+  }
+}
