@@ -179,12 +179,20 @@ export const rules = {
   'versioning.path': 'The version is in the path: /api/v1/',
   'versioning.signature': 'Signatures carry the tag v1=',
 
-  // Beyond the interface document: money that pays nothing
+  // Beyond the interface document: webhooks
   'extensions.webhooks.events': 'A merchant chooses what its webhooks tell, PAID alone at first; PUT and GET answer it',
   'extensions.webhooks.events-refused': 'A choice is a non-empty array of known words without repeats',
   'extensions.webhooks.test': 'A test event is one attempt now, with the present URL and key, and its result',
   'extensions.webhooks.test-unconfigured': 'It is 409 before the endpoint is set',
   'extensions.webhooks.test-limit': 'It counts with the webhook settings',
+  'extensions.webhooks.paid': 'A PAID event also has the order_id and metadata of its payment; only it says PAID',
+  'extensions.webhooks.notices':
+    'CHECKING, EXPIRED and CANCELLED are told with event_type, once each, to who chose them',
+  'extensions.webhooks.unmatched': 'Confirmed money that pays nothing is told once, with the payment that it fits',
+  'extensions.webhooks.records': 'The delivery records of a payment are PAID first and have event_type, null for PAID',
+  'extensions.webhooks.paid-first': 'PAID events are sent before the others of the same merchant',
+
+  // Beyond the interface document: money that pays nothing
   'extensions.money.accept':
     'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
   'extensions.money.accept-refusals':

@@ -58,6 +58,7 @@ describe('a paid payment', () => {
     expect(delivery).toEqual({
       event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       payment_id: payment.payment_id,
+      event_type: null,
       status: 'delivered',
       attempts: 1,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
@@ -288,7 +289,7 @@ describe('operators', () => {
     });
     expect(await world.call('POST', `/events/${event_id}/recover`, { actor: 'olga' })).toEqual({
       status: 422,
-      body: { detail: [{ field: 'reason', reason: expect.any(String) }] },
+      body: { detail: [{ field: 'reason', reason: expect.any(String) }], code: 'invalid_request' },
     });
     const author = { actor: 'olga', reason: 'receiver is back' };
     expect(await world.call('POST', `/events/${event_id}/recover`, author)).toMatchObject({

@@ -45,7 +45,13 @@ describe('an event', () => {
       body: {
         event: {
           ...{ event_id: eventId, payment_id: paymentId, merchant_id: merchant.merchantId, status: 'delivered' },
-          ...{ attempts: 3, cycle: 1, cycle_started_at: expect.stringMatching(TIME), interruptions: 0 },
+          ...{
+            event_type: null,
+            attempts: 3,
+            cycle: 1,
+            cycle_started_at: expect.stringMatching(TIME),
+            interruptions: 0,
+          },
           ...{
             in_flight: false,
             created_at: expect.stringMatching(TIME),
@@ -125,7 +131,13 @@ test("waiting lanes are listed: all, those of blocked accounts, or one merchant'
   });
   const others = await lanes('');
   expect(others.lanes.map(({ merchant_id }) => merchant_id)).not.toContain(merchant.merchantId);
-  expect(await lanes(`?merchant_id=${merchant.merchantId}`)).toMatchObject({ total: 1, lanes: [{ held: true }] });
+  expect(await lanes(`?merchant_id=${merchant.merchantId}`)).toMatchObject({
+    total: 2,
+    lanes: [
+      { held: true, events: 'paid', due: 1 },
+      { held: true, events: 'notices', due: 0 },
+    ],
+  });
   expect(await ask(`/payments/${payment.payment_id}/event`)).toMatchObject({ body: { lane: { held: true, due: 1 } } });
   expect(await world.call('GET', '/lanes?held=perhaps')).toMatchObject({ status: 422 });
 });

@@ -1,9 +1,18 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { webhookChoices, type WebhookSettings } from '@quittance/contracts/webhook.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { Wallet } from 'ethers';
+import { LocalChain } from '../../support/local-chain.ts';
+import { asOperator } from '../../support/operator.ts';
 import type { Contract } from '../conformance.test.ts';
+import { inDatabase } from '../support/database.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { answerWith, isGenuine, receivedBy, type Received } from '../support/receiver.ts';
+import { deliveriesOf, expireSoon, patience, untilStatus } from '../support/paying.ts';
+import { answerWith, isGenuine, receivedBy, untilReceived, type Received } from '../support/receiver.ts';
 import { rule } from '../support/rule.ts';
+import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 const PATH = '/api/v1/merchant/webhook';
 
@@ -96,5 +105,143 @@ export function extensionsWebhooksSection(contract: Contract): void {
         expect([tested.status, rotated.status]).toEqual([429, 429]);
       },
     );
+  });
+
+  describe('the events of a merchant who chose all', () => {
+    type Event = Record<string, unknown> & { event_id: string; event_type?: string; payment_id: string | null };
+    let merchant: Merchant;
+    let paid: Payment;
+    let cancelled: Payment;
+    let expired: Payment;
+    let underpaid: Payment;
+    let events: Event[];
+    const wallet = () => Wallet.createRandom().address;
+    const eventsOf = ({ payment_id: id }: Payment) => events.filter((event) => event.payment_id === id);
+    const extras = { order_id: 'A-7', metadata: { cart: '9' }, requested_amount: '61.50' };
+    const unknownFields = { transaction_id: null, transaction_event_index: null };
+
+    beforeAll(async () => {
+      const { stack } = contract;
+      merchant = await openMerchant(stack);
+      const choice = { url: `https://${merchant.host}/hooks`, events: webhookChoices };
+      expect((await merchant.call('PUT', PATH, { body: choice })).status).toBe(200);
+      const { requested_amount: amount, ...own } = extras;
+      paid = await merchant.created({ amount, ...own, unique_amount: true });
+      cancelled = await merchant.created({ amount: '62', merchant_wallet: wallet() });
+      await merchant.call('POST', `/api/v1/payments/${cancelled.payment_id}/cancel`);
+      await new LocalChain(stack.chain.rpc_url).withMiningStopped(async () => {
+        await payOnChain(stack.chain, paid.merchant_wallet, paid.amount);
+        await untilReceived(stack, merchant.host, 2);
+      });
+      await untilStatus(stack, paid, 'PAID');
+      expired = await merchant.created({ amount: '63', merchant_wallet: wallet() });
+      await expireSoon(stack, expired);
+      underpaid = await merchant.created({ amount: '64', merchant_wallet: wallet() });
+      await payOnChain(stack.chain, underpaid.merchant_wallet, '63.9');
+      events = (await untilReceived(stack, merchant.host, 5)).map(({ raw_body: body }) => JSON.parse(body) as Event);
+    }, 180_000);
+
+    rule(
+      'extensions.webhooks.paid',
+      'say PAID once, with the order, the data and the price asked for behind the seven fields, and no type',
+      async () => {
+        const [event, ...others] = events.filter(({ status }) => status === 'PAID');
+        expect(others).toEqual([]);
+        const seven = ['event_id', 'payment_id', 'status', 'expected_amount', 'transaction_id'];
+        const rest = ['transaction_event_index', 'description', 'order_id', 'metadata', 'requested_amount'];
+        expect(Object.keys(event!)).toEqual([...seven, ...rest]);
+        expect(event).toMatchObject({ payment_id: paid.payment_id, expected_amount: paid.amount, ...extras });
+      },
+    );
+
+    rule(
+      'extensions.webhooks.notices',
+      'say once each that a payment is CHECKING, by which transfer, that it is CANCELLED, and that it has EXPIRED',
+      async () => {
+        const [pay, check] = eventsOf(paid).toSorted((a, b) => (a['status']! > b['status']! ? -1 : 1));
+        expect(check).toEqual({
+          event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+          event_type: 'payment.checking',
+          payment_id: paid.payment_id,
+          status: 'CHECKING',
+          expected_amount: paid.amount,
+          transaction_id: pay!['transaction_id'],
+          transaction_event_index: pay!['transaction_event_index'],
+          description: paid.description,
+          ...extras,
+        });
+        for (const [payment, word] of [[cancelled, 'cancelled'] as const, [expired, 'expired'] as const]) {
+          expect(eventsOf(payment)).toEqual([
+            {
+              event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+              event_type: `payment.${word}`,
+              payment_id: payment.payment_id,
+              status: word.toUpperCase(),
+              expected_amount: payment.amount,
+              ...unknownFields,
+              description: payment.description,
+            },
+          ]);
+        }
+      },
+    );
+
+    rule(
+      'extensions.webhooks.unmatched',
+      'tell once of confirmed money that pays nothing, with the one payment that it fits',
+      async () => {
+        const transfer = { amount: '63.9', reason: 'underpaid', network: underpaid.network };
+        expect(eventsOf(underpaid)).toEqual([
+          {
+            event_id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
+            event_type: 'transfer.unmatched',
+            payment_id: underpaid.payment_id,
+            status: 'UNMATCHED',
+            expected_amount: '64',
+            transaction_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+            transaction_event_index: expect.any(Number),
+            description: underpaid.description,
+            transfer: {
+              ...transfer,
+              merchant_wallet: underpaid.merchant_wallet,
+              block_timestamp: expect.stringMatching(UTC_TIMESTAMP),
+            },
+          },
+        ]);
+      },
+    );
+
+    rule('extensions.webhooks.records', 'are listed PAID first, each with its type, null for PAID', async () => {
+      const records = await deliveriesOf(merchant, paid);
+      expect(records.map(({ event_type: type }) => type)).toEqual([null, 'payment.checking']);
+      const told = eventsOf(paid).map(({ event_id: id }) => id);
+      expect(records.map(({ event_id: id }) => id).toSorted()).toEqual(told.toSorted());
+    });
+
+    rule('extensions.webhooks.paid-first', 'that wait together are sent PAID first', async () => {
+      const { stack } = contract;
+      const other = await openMerchant(stack);
+      const body = { url: `https://${other.host}/hooks`, events: ['PAID', 'EXPIRED'] };
+      await other.call('PUT', PATH, { body });
+      const payments = await Promise.all(['65', '66', '67'].map((amount) => other.created({ amount })));
+      const unpaid = await other.created({ amount: '68' });
+      await asOperator(stack, 'POST', `/merchants/${other.merchantId}/block`, {});
+      const waiting = (count: number, query: string) =>
+        eventually(
+          async () => expect((await inDatabase(stack, query, [other.merchantId])).length).toBe(count),
+          patience,
+        );
+      await waiting(2, `select 1 from webhooks.lane where merchant_id like $1 || '%' and held`);
+      await expireSoon(stack, unpaid);
+      for (const { amount } of payments) await payOnChain(stack.chain, other.wallet, amount);
+      await waiting(4, `select 1 from webhooks.event where merchant_id = $1`);
+      // Until the first attempt at a new merchant has ended, each of two dispatchers makes one: a third PAID event waits meanwhile.
+      await answerWith(stack, other.host, { delay_ms: 2_000 });
+      await asOperator(stack, 'POST', `/merchants/${other.merchantId}/unblock`, {});
+      const received = await untilReceived(stack, other.host, 4);
+      const statuses = received.map(({ raw_body: raw }) => (JSON.parse(raw) as { status: string }).status);
+      expect(statuses.toSorted()).toEqual(['EXPIRED', 'PAID', 'PAID', 'PAID']);
+      expect(statuses.slice(0, 2)).toEqual(['PAID', 'PAID']);
+    });
   });
 }
