@@ -27,8 +27,8 @@ const backends = {
 };
 
 export default {
-  // The tests wait for processes, and for loops that look now and then: with a worker for each core a third of a machine stands idle.
-  maxWorkers: availableParallelism() + 2,
+  // The tests wait for processes, and for loops that look now and then: with two workers more than cores a sixth of a machine stood idle.
+  maxWorkers: availableParallelism() + 3,
   testSequencer: '<rootDir>/tests/support/longest-first.ts',
   // Tests start processes and wait for loops of the services; five seconds, which jest would give them, measure the machine.
   testTimeout: 60_000,
