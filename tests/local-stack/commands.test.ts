@@ -7,6 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { freePortBase, ownEnvironment } from '../support/journey-stack.ts';
 
+/** For a start that fails beside them: a broker and a chain that need not be started first. */
+const elsewhere = { AMQP_URL: 'amqp://127.0.0.1:1', CHAIN_RPC_URL: 'http://127.0.0.1:1' };
 const repository = join(import.meta.dirname, '..', '..');
 
 type Ended = { code: number | null; output: string };
@@ -54,7 +56,7 @@ describe('the commands of the local stack', () => {
       { WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:9', POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' },
       /decides these settings itself; unset them: WEBHOOK_LOCAL_RECEIVER/,
     ],
-    [['start'], { POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
+    [['start'], { ...elsewhere, POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
   ])(
     '%j with %j ends with a sentence that says what is wrong',
     async (words, extra, sentence) => {
@@ -69,7 +71,7 @@ describe('the commands of the local stack', () => {
   test('a taken port is named, with the way out', async () => {
     const taken = Number(env['PORT_BASE']) + 2;
     const stranger = createServer().listen(taken, '127.0.0.1');
-    const { code, output } = await npm(['start', '--', '--no-demo'], env);
+    const { code, output } = await npm(['start', '--', '--no-demo'], { ...env, ...elsewhere });
     stranger.close();
     expect(code).not.toBe(0);
     expect(output).toContain(String(taken));

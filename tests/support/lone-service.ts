@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { freePort } from '@quittance/local-backends/ports.ts';
+import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts';
 
 export const INTERNAL_TOKEN = 'a token that is only used while this runs';
@@ -26,7 +27,7 @@ export async function startLoneService(options: {
     replica: 1,
     port,
     env: {
-      PATH: process.env['PATH'],
+      ...processEnvironment(),
       PORT: String(port),
       HOST: '127.0.0.1',
       DATABASE_URL: options.databaseUrl,
