@@ -1,9 +1,17 @@
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import type { FaultContext } from './fault.ts';
 import { row as stackDust } from './neighbours/stack-dust.row.ts';
 import { row as stackHangingReceivers } from './neighbours/stack-hanging-receivers.row.ts';
 
 const closers: (() => Promise<void>)[] = [];
+let stack: JourneyStack;
+
+// One for both: neither leaves anything that the other would feel.
+beforeAll(async () => {
+  stack = await journeyStack();
+}, 180_000);
+afterAll(() => stack.close(), 180_000);
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -18,7 +26,7 @@ describe('in its short form, through a whole local stack,', () => {
   ])(
     'the row $row.name is carried out',
     async ({ row, runs, figures }) => {
-      const { measured } = await row.run({ ...quietly, runs });
+      const { measured } = await row.run({ ...quietly, runs, stack });
       expect(measured.join('\n')).toMatch(figures);
     },
     240_000,

@@ -4,9 +4,9 @@ import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { latenciesOf } from '../../benchmarks/support/latencies.ts';
-import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import type { JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
-import type { Row } from './row.ts';
+import { stackFor, type Row } from './row.ts';
 
 const TRANSFERS = 1_500;
 /** So many transfers fit into one transaction. */
@@ -25,9 +25,9 @@ export const row: Row = {
     '1,500 (or --runs) transfers of a millionth of a USDT on chain to one wallet, through a whole stack, while five merchants create and ' +
     'customers pay: the creation p99 is at most twice as long, and a payment is PAID at most 1 s later',
   before: 'creation p99 96 ms became 236 to 465 ms, and an honest payment was PAID after 8 to 15 s instead of 1.4 s',
-  async run({ runs, onEnd }) {
-    const stack = await journeyStack();
-    onEnd(() => stack.close());
+  async run(context) {
+    const { runs, onEnd } = context;
+    const stack = await stackFor(context);
     const db = new pg.Client({ connectionString: stack.file.postgres_url });
     await db.connect();
     onEnd(() => db.end());

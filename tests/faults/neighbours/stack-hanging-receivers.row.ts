@@ -7,9 +7,9 @@ import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.
 import { answerWith } from '../../conformance/support/receiver.ts';
 import { withDatabase } from '../../support/database.ts';
 import { fewAtATime } from '../../support/http.ts';
-import { journeyStack, type JourneyStack } from '../../support/journey-stack.ts';
+import type { JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
-import type { Row } from './row.ts';
+import { stackFor, type Row } from './row.ts';
 
 const MERCHANTS = 150;
 const EVENTS_EACH = 9;
@@ -23,9 +23,9 @@ export const row: Row = {
     '150 (or --runs) merchants whose receivers never answer, with 9 paid payments each, through a whole stack: an event of another merchant ' +
     'is at its receiver in 100 ms at most',
   before: 'a healthy event was there after 1,025 ms instead of 19 ms',
-  async run({ runs, say, onEnd }) {
-    const stack = await journeyStack();
-    onEnd(() => stack.close());
+  async run(context) {
+    const { runs, say } = context;
+    const stack = await stackFor(context);
     const healthy = await Shop.open(stack);
     const noisy = await fewAtATime(Array.from({ length: runs ?? MERCHANTS }, () => () => openHanging(stack)));
     const unpaid = await fewAtATime(
