@@ -9,6 +9,7 @@ import { deliveriesSection } from './sections/deliveries.ts';
 import { edgeLimitsSection } from './sections/edge-limits.ts';
 import { eventsSection } from './sections/events.ts';
 import { extensionsAccountsSection } from './sections/extensions-accounts.ts';
+import { extensionsCreationSection } from './sections/extensions-creation.ts';
 import { errorCodesSection } from './sections/extensions-errors.ts';
 import { extensionsFindingSection } from './sections/extensions-finding.ts';
 import { extensionsMoneySection } from './sections/extensions-money.ts';
@@ -79,6 +80,7 @@ describe('the public contract', () => {
   rateLimitsSection(contract);
   edgeLimitsSection(contract);
   extensionsFindingSection(contract);
+  extensionsCreationSection(contract);
   extensionsMoneySection(contract);
   extensionsPageSection(contract);
   extensionsWebhooksSection(contract);

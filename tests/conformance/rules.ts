@@ -179,6 +179,20 @@ export const rules = {
   'versioning.path': 'The version is in the path: /api/v1/',
   'versioning.signature': 'Signatures carry the tag v1=',
 
+  // Beyond the interface document: creating a payment
+  'extensions.creation.options':
+    'order_id, metadata, return_url and requested_amount are wherever a payment is answered',
+  'extensions.creation.private': 'order_id and metadata never show to who has the link',
+  'extensions.creation.expires-in': 'expires_in decides when the payment expires',
+  'extensions.creation.refused': 'What is wrong with an option is 422 with its name',
+  'extensions.creation.replay': 'Options are part of the same body; absent equals the default',
+  'extensions.creation.transaction': 'transaction says what the transfer carried, and whether it was accepted',
+  'extensions.unique.amount':
+    'A unique amount is the price and 0.0001 to 0.0099 that nobody else waits for, with four decimals',
+  'extensions.unique.bare': 'While a plain payment of the bare price waits, a unique creation is 409',
+  'extensions.unique.decimals': 'A unique amount needs a price of at most two decimals',
+  'extensions.unique.dropped-digits': 'Who drops the extra digits has paid too little, and pays no other payment',
+
   // Beyond the interface document: webhooks
   'extensions.webhooks.events': 'A merchant chooses what its webhooks tell, PAID alone at first; PUT and GET answer it',
   'extensions.webhooks.events-refused': 'A choice is a non-empty array of known words without repeats',
