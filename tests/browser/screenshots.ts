@@ -18,7 +18,7 @@ const browser = await openBrowser({ forReading: true });
 try {
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  const shots = shotsOf(stage);
+  const shots = shotsOf(stage, await stage.shopCalled('Kaffeehaus Müller'));
   for (const shot of shots) await take(shot);
   stage.payments.fail(true);
   const failed = everyLook('503', stage.show(checkout('waiting')));
@@ -41,15 +41,17 @@ async function take({ name, url, options }: Shot): Promise<void> {
   await context.close();
 }
 
-function shotsOf({ show, origin }: Stage): Shot[] {
-  const return_url = 'https://shop.example/orders/4711';
-  const waiting = show(checkout('waiting', { return_url }));
-  const evm = show(checkout('waiting', { network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '49.9037' }));
+function shotsOf({ show, origin }: Stage, merchant_id: string): Shot[] {
+  const shop = { merchant_id, return_url: 'https://shop.example/orders/4711' };
+  const waiting = show(checkout('waiting', shop));
+  const evm = show(
+    checkout('waiting', { ...shop, network: 'ethereum', merchant_wallet: EVM_WALLET, amount: '49.9037' }),
+  );
   const lookup = { transaction_id: '4a'.repeat(32), amount: null, network: null };
   const languages = ['ar', 'fa', 'hi', 'zh', 'de', 'ru', 'vi'];
   const phone = (name: string, url: string, options: VisitOptions = {}): Shot => ({ name, url, options });
   return [
-    ...states.flatMap((state) => everyLook(state, show(checkout(state, { return_url })))),
+    ...states.flatMap((state) => everyLook(state, show(checkout(state, shop)))),
     ...everyLook('404', `${origin}/pay/${newPublicToken()}`),
     phone('seen-final-soon', show(checkout('seen', { confirmations: { seen: 19, required: 19 } }))),
     phone('waiting-ethereum', evm),
@@ -71,7 +73,7 @@ function shotsOf({ show, origin }: Stage): Shot[] {
     ...languages.flatMap((language) => [
       phone(`${language}-waiting`, `${waiting}?lang=${language}`),
       phone(`${language}-seen`, `${show(checkout('seen'))}?lang=${language}`),
-      phone(`${language}-paid`, `${show(checkout('paid', { return_url }))}?lang=${language}`),
+      phone(`${language}-paid`, `${show(checkout('paid', shop))}?lang=${language}`),
       phone(
         `${language}-look-up`,
         `${show(checkout('expired', { lookup: { ...lookup, outcome: 'too_late', amount: '49.90' } }))}?lang=${language}`,

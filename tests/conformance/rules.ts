@@ -227,6 +227,7 @@ export const rules = {
 
   // Beyond the interface document: the checkout page
   'extensions.page.return': 'Every state of the page leads back to return_url',
+  'extensions.page.shop': 'The page names the shop by its display_name, and nobody without one',
   'extensions.page.reference': 'The page shows the reference; order_id and metadata stay private',
   'extensions.page.help': 'The page takes the id of a transaction, without script too',
 

@@ -52,7 +52,7 @@ const titleOf = ({ payment }: CheckoutPayment, state: CheckoutState, language: L
 function shop(name: string | null, { language }: PageChoices): Html | [] {
   if (name === null) return [];
   const letters = Array.from(new Intl.Segmenter(language.locale).segment(name), ({ segment }) => segment);
-  const initial = letters.find((letter) => /[\p{L}\p{N}\p{Extended_Pictographic}]/u.test(letter)) ?? '';
+  const initial = letters.find((letter) => /[\p{L}\p{N}]/u.test(letter)) ?? '';
   return html`<header class="shop">
     <span class="initial" aria-hidden="true">${initial.toLocaleUpperCase(language.locale)}</span>
     <p><span>${language.texts.payee}</span> ${merchantsText('shop-name', name)}</p>

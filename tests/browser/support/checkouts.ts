@@ -10,14 +10,15 @@ export const EVM_WALLET = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 const MINUTE_MS = 60_000;
 
 type Changes = Partial<PublicPayment> &
-  Partial<Pick<CheckoutPayment, 'confirmations' | 'reference' | 'return_url' | 'lookup'>> & {
+  Partial<Pick<CheckoutPayment, 'confirmations' | 'merchant_id' | 'reference' | 'return_url' | 'lookup'>> & {
     /** Until the payment expires, on the server's clock. */
     minutesLeft?: number;
   };
 
 /** What payments tells of a payment whose page is in that state, now. */
 export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
-  const { minutesLeft, confirmations, reference = 'K7QMX2RD', return_url = null, lookup = null, ...payment } = changes;
+  const { minutesLeft, confirmations, merchant_id = null, reference = 'K7QMX2RD', ...others } = changes;
+  const { return_url = null, lookup = null, ...payment } = others;
   const now = Date.now();
   const left = minutesLeft ?? (state === 'over' || state === 'expired' ? -1 : 23.75);
   return {
@@ -34,7 +35,7 @@ export function checkout(state: State, changes: Changes = {}): CheckoutPayment {
     confirmations: confirmations ?? (state === 'seen' ? { seen: 7, required: 19 } : null),
     server_time: new Date(now).toISOString(),
     arrived: state === 'arrived' ? { amount: '1248.50' } : null,
-    merchant_id: null,
+    merchant_id,
     reference,
     return_url,
     lookup,

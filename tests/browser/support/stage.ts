@@ -1,9 +1,12 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { newId } from '@quittance/contracts/ids.ts';
 import type { CheckoutPayment } from '@quittance/contracts/payment.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
+import type { Client } from 'pg';
+import { withDatabase } from '../../support/database.ts';
 import { startLoneService } from '../../support/lone-service.ts';
 import { serviceDatabase } from '../../support/service-database.ts';
 import { networks } from './networks.ts';
@@ -14,6 +17,8 @@ export type Stage = {
   payments: PaymentsStandIn;
   /** The address of a checkout page that shows this. */
   show(checkout: CheckoutPayment): string;
+  /** A merchant whose shop has that name. @returns its id. */
+  shopCalled(name: string): Promise<string>;
   /** Has the page at that address show something else from now on. */
   change(url: string, checkout: CheckoutPayment): void;
   close(): Promise<void>;
@@ -50,6 +55,7 @@ export async function openStage(): Promise<Stage> {
     return {
       origin: gateway.origin,
       payments,
+      shopCalled: (name) => withDatabase(gateway.databaseUrl, (db) => addShop(db, name)),
       show: (checkout) => `${gateway.origin}/pay/${payments.add(checkout)}`,
       change: (url, checkout) => payments.change(new URL(url).pathname.split('/').at(-1) ?? '', checkout),
       close,
@@ -66,11 +72,18 @@ async function startGateway(directory: string, adminUrl: string, paymentsUrl: st
   });
   const networksFile = join(directory, 'networks.json');
   await writeFile(networksFile, JSON.stringify(networks));
-  return startLoneService({
+  const service = await startLoneService({
     name: 'api-gateway',
     directory: join(directory, 'gateway'),
     databaseUrl: database.url,
     amqpUrl: NO_BROKER,
     env: { PAYMENTS_URL: paymentsUrl, WEBHOOK_DISPATCHER_URL: 'http://127.0.0.1:1', NETWORKS_FILE: networksFile },
   });
+  return { ...service, databaseUrl: database.url };
+}
+
+async function addShop(db: Client, name: string): Promise<string> {
+  const id = newId('mer');
+  await db.query('insert into merchant (merchant_id, name, display_name) values ($1, $2, $2)', [id, name]);
+  return id;
 }

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay } from '../support/paying.ts';
+import { createAndPay, patience } from '../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 /** What the hosted page shows beyond the interface document, read as a browser without script reads it. */
@@ -28,6 +29,17 @@ export function extensionsPageSection(contract: Contract): void {
       expect(await pageOf(paid)).toMatch(/data-state="paid"/);
       expect(await pageOf(paid)).toContain(link);
       expect(await pageOf(await merchant.created({ amount: '61.20' }))).not.toContain('class="back"');
+    });
+
+    rule('extensions.page.shop', 'names the shop as it calls itself, as text, and nobody before', async () => {
+      const payment = await merchant.created({ amount: '61.50' });
+      expect(await pageOf(payment)).not.toContain('class="shop"');
+      const body = { display_name: '<b>Söhne</b> & Co' };
+      expect(await merchant.call('PUT', '/api/v1/merchant/profile', { body })).toMatchObject({ status: 200 });
+      await eventually(
+        async () => expect(await pageOf(payment)).toContain('>&lt;b&gt;Söhne&lt;/b&gt; &amp; Co</bdi>'),
+        patience,
+      );
     });
 
     rule('extensions.page.reference', 'shows the reference, and neither order_id nor metadata', async () => {
