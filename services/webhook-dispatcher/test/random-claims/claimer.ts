@@ -102,7 +102,7 @@ function createAttempt(scene: Scene, name: string): (delivery: Claimed) => Promi
   return async (delivery) => {
     const isLate = chance.happens(0.05);
     const isRepeated = chance.happens(0.05);
-    const ended = chance.happens(scene.successShareOf(delivery.merchant_id))
+    const ended = chance.happens(scene.successShareOf(merchantOf(delivery.merchant_id)))
       ? outcome(delivery)
       : outcome(delivery, { ...failure, retry_delay_seconds: chance.pick(RETRY_DELAYS_SECONDS) });
     await delay(isLate ? LEASE_SECONDS * 1000 + chance.below(300) : chance.below(30));
@@ -135,3 +135,6 @@ function add(counts: Map<string, number>, merchantId: string, change: 1 | -1): v
   if (count > 0) counts.set(merchantId, count);
   else counts.delete(merchantId);
 }
+
+/** Of a lane; that for notices has more behind the merchant's id. */
+const merchantOf = (lane: string): string => lane.split(':')[0] ?? lane;

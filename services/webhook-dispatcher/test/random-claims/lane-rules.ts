@@ -15,12 +15,12 @@ export async function findLaneViolations(db: Queryable): Promise<{ what: string;
   return rows.map(({ rule, lane }) => ({ what: `${rule}: ${lane.merchant_id}`, shown: JSON.stringify(lane) }));
 }
 
-/** Of `l`, each lane with the earliest of what pends in it. $1: longest rest of a host, $2: longest rest of a lane, $3: recovered at. */
+/** Of `l`, each lane with the earliest of what pends in it; one for notices rests for a second while PAID events are due. $1: longest rest of a host, $2: longest rest of a lane, $3: recovered at. */
 const rules = {
   'what pends is due at a time its lane knows of': `
     l.earliest is not null
     and (l.next_due_at is null
-         or l.next_due_at > greatest(l.earliest, l.open_until, clock_timestamp() + make_interval(secs => $1)))`,
+         or l.next_due_at > greatest(l.earliest, l.open_until, clock_timestamp() + make_interval(secs => greatest($1::float8, case when l.notices_of is null then 0 else 1 end))))`,
   'no circuit is open for longer than it may': `l.open_until > clock_timestamp() + make_interval(secs => $2)`,
   'an open or half-open circuit has an end, and no other has one': `
     (l.circuit_state in ('open', 'half_open')) <> (l.open_until is not null)`,

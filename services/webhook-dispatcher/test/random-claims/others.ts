@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@quittance/contracts/ids.ts';
+import { webhookChoices } from '@quittance/contracts/webhook.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { byMerchant } from '../../src/store/audit.ts';
 import { findEndpoint, replaceKey, saveEndpoint } from '../../src/store/endpoint.ts';
 import { insertEvents, type NewEvent } from '../../src/store/event.ts';
 import { giveUpDeliveries } from '../../src/store/give-up.ts';
 import { holdLane } from '../../src/store/lane.ts';
+import { insertNotices, type NewNotice } from '../../src/store/notice.ts';
 import { startCycle } from '../../src/store/retry.ts';
 import { hosts, newKey, repeat, type Chance, type Scene } from './scene.ts';
 import { GIVE_UP_SECONDS } from './times.ts';
@@ -15,6 +17,7 @@ export function runOthers(scene: Scene): Promise<void>[] {
   return [
     repeat(scene, 'first inserter', 40, (chance) => insert(scene, chance)),
     repeat(scene, 'second inserter', 40, (chance) => insert(scene, chance)),
+    repeat(scene, 'notice inserter', 40, (chance) => insertSomeNotices(scene, chance)),
     repeat(scene, 'holder', 100, createHolder(scene)),
     repeat(scene, 'mover', 250, (chance) => move(scene, chance)),
     repeat(scene, 'rotator', 150, (chance) => rotate(scene, chance)),
@@ -37,8 +40,25 @@ async function insert({ world, merchants, counts }: Scene, chance: Chance): Prom
   counts.inserted += events.length;
 }
 
-function newEvent(merchantId: string): NewEvent {
-  const event = { event_id: newId('evt'), payment_id: newId('pay'), status: 'PAID' };
+/** Some of them are overtaken by the PAID event of their payment. */
+async function insertSomeNotices({ world, merchants, counts }: Scene, chance: Chance): Promise<void> {
+  const notices = Array.from({ length: 1 + chance.below(4) }, () => newNotice(chance.pick(merchants)));
+  await transaction(world.pool, (tx) => insertNotices(tx, notices));
+  const overtaken = notices.filter(() => chance.happens(0.2));
+  const paid = overtaken.map(({ merchantId, paymentId }) => newEvent(merchantId, paymentId ?? newId('pay')));
+  await transaction(world.pool, (tx) => insertEvents(tx, paid));
+  counts.noticed += notices.length;
+}
+
+function newNotice(merchantId: string): NewNotice {
+  const [eventId, paymentId] = [newId('evt'), newId('pay')];
+  const type = 'payment.expired';
+  const notice = { event_id: eventId, event_type: type, payment_id: paymentId, status: 'EXPIRED' };
+  return { eventId, merchantId, type, paymentId, occurrence: eventId, body: Buffer.from(JSON.stringify(notice)) };
+}
+
+function newEvent(merchantId: string, paymentId = newId('pay')): NewEvent {
+  const event = { event_id: newId('evt'), payment_id: paymentId, status: 'PAID' };
   return {
     eventId: event.event_id,
     paymentId: event.payment_id,
@@ -66,7 +86,13 @@ async function move(scene: Scene, chance: Chance): Promise<void> {
 }
 
 export async function putEndpoint(scene: Scene, merchantId: string, host: string): Promise<void> {
-  const endpoint = { merchantId, url: `https://${host}/`, host, offeredKey: newKey(scene) };
+  const endpoint = {
+    merchantId,
+    url: `https://${host}/`,
+    host,
+    events: [...webhookChoices],
+    offeredKey: newKey(scene),
+  };
   await transaction(scene.world.pool, (tx) => saveEndpoint(tx, endpoint));
 }
 

@@ -18,6 +18,7 @@ const happenings = [
   'released',
   'opened',
   'inserted',
+  'noticed',
   'held',
   'moved',
   'rotated',
