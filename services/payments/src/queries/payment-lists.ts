@@ -21,7 +21,7 @@ export type ListFilter = {
 };
 
 /** A part of a list: what comes after a payment of it. */
-export type ListPart = { after: Cursor | null; limit: number; order: 'newest first' | 'oldest first' };
+type ListPart = { after: Cursor | null; limit: number; order: 'newest first' | 'oldest first' };
 
 /** What is asked of a merchant's payments. `networks` are all that there are. */
 type ListQuery = { networks: readonly string[]; filter: ListFilter; part: ListPart };
