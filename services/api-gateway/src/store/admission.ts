@@ -34,11 +34,12 @@ export async function admitCallers(db: Queryable, callers: readonly CallerReques
                sum(a.requests) over (partition by a.scope, m.merchant_id order by a.position) as requests_so_far
         from unnest($1::bytea[], $2::boolean[], $3::text[], $4::integer[], $5::integer[]) with ordinality
             as a (key_hash, is_read, scope, window_seconds, requests, position)
-          join (
-            select key_hash, merchant_id, true as may_write from api_key
+          -- Lateral, so that each key is looked up in both indexes; joined, all keys would be read.
+          cross join lateral (
+            select merchant_id, true as may_write from api_key where key_hash = a.key_hash
             union all
-            select key_hash, merchant_id, scope = 'all' from additional_api_key where revoked_at is null
-          ) k using (key_hash)
+            select merchant_id, scope = 'all' from additional_api_key where key_hash = a.key_hash and revoked_at is null
+          ) k
           join merchant m using (merchant_id)
           left join merchant_activity y using (merchant_id)
         where m.status = 'active' and (a.is_read or k.may_write)
