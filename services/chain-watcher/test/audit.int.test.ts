@@ -256,16 +256,19 @@ describe('with a single endpoint', () => {
   });
 });
 
-test('on a database that was never audited it begins at the present final block', async () => {
+test('begins where the scan began, also after a kill before its first range', async () => {
   const world = await startWorld();
-  const again = world.chain.rpcUrl.replace('127.0.0.1', 'localhost');
-  const before = world.watch({ rpcUrls: [world.chain.rpcUrl, again] });
+  const first = await misbehavingNode(world.chain);
+  const before = world.watch({ rpcUrls: [first.url] });
+  const wallet = await watchedWallet(world);
+  first.spoil(hiding(() => true));
+  await world.chain.transfer(wallet, 5n);
   await world.chain.mine(50);
   await untilScanned(world);
   await before.close();
   await world.pool.query('update cursor set audited_number = null');
-  const { final } = await heightsOf(world);
-  world.watch({ rpcUrls: [world.chain.rpcUrl, 'http://127.0.0.1:9'] });
-  await eventually(async () => expect((await heightsOf(world)).audited).toBe(final), inItsTime);
+  world.watch({ rpcUrls: [first.url, world.chain.rpcUrl] });
+  await untilReceived(world, wallet, ['seen', 'confirmed'], inItsTime);
   await world.close();
+  await first.close();
 });

@@ -7,7 +7,7 @@ import type { WatchSpan } from '../src/store/watches.ts';
 
 describe('the endpoint that a block was read from', () => {
   test('is remembered by spans, and before this term it was the best endpoint', () => {
-    const progress = createProgress(null, 10);
+    const progress = createProgress(0, 10);
     progress.onRead(12, 0);
     progress.onRead(15, 1);
     progress.onRead(15, 0);
@@ -25,7 +25,7 @@ describe('the endpoint that a block was read from', () => {
   });
 
   test('is the one of the back-fill, for a block that was read again', () => {
-    const progress = createProgress(null, 10);
+    const progress = createProgress(0, 10);
     progress.onRead(30, 1);
     progress.onReadAgain({ from: 15, through: 20 }, 2);
     expect([10, 14, 15, 20, 21].map((number) => progress.sourceOf(number))).toEqual([
@@ -43,7 +43,7 @@ describe('the endpoint that a block was read from', () => {
   });
 
   test('is forgotten with the blocks that a reorg takes away', () => {
-    const progress = createProgress(null, 10);
+    const progress = createProgress(0, 10);
     progress.onRead(20, 1);
     progress.onRewind(15);
     progress.onRead(18, 0);
@@ -52,7 +52,7 @@ describe('the endpoint that a block was read from', () => {
   });
 
   test('needs no more memory however often endpoints change', () => {
-    const progress = createProgress(null, 0);
+    const progress = createProgress(0, 0);
     for (let number = 1; number <= 5_000; number += 1) progress.onRead(number, number % 2);
     expect(progress.sourceOf(4_999)).toEqual({ through: 4_999, endpoint: 1 });
     expect(progress.sourceOf(1).through).toBeGreaterThan(3_000);

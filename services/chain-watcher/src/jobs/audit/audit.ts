@@ -5,7 +5,7 @@ import { readSpan, type BlockSpan, type SecondReading } from '../../second-readi
 import { storeDifferences } from '../../second-reading/store-differences.ts';
 import { moveAudited, type FinalBlock } from '../../store/cursor.ts';
 import type { ChainView, Position } from '../../term/position.ts';
-import { fencedTransaction, type Term } from '../../term/term.ts';
+import type { Term } from '../../term/term.ts';
 import { createProgress } from './progress.ts';
 
 /**
@@ -22,12 +22,13 @@ const SAME_ENDPOINT_AFTER_SECONDS = 60;
 
 /**
  * Reads blocks that have become final a second time, through another endpoint than the one they were read from.
- * @param stored the last block that was audited before this term.
+ * @param stored the last block that was audited before this term; null where none was: the audit starts where the scan did.
  */
 export function createAuditJob(term: Term, { chain, heights }: Position, stored: number | null) {
   const { network, endpoints, logger } = term;
   const rangeSize = createRangeSize(network);
-  const progress = createProgress(stored, chain.tip().number);
+  const oldest = chain.heights().at(-1) ?? chain.tip().number;
+  const progress = createProgress(stored ?? oldest, chain.tip().number);
   /** Monotonic milliseconds. */
   let notBefore = 0;
 
@@ -68,15 +69,8 @@ export function createAuditJob(term: Term, { chain, heights }: Position, stored:
       const { final } = heights();
       if (final === null || performance.now() < notBefore) return null;
       notBefore = performance.now() + auditPauseMs(network);
-      const audited = progress.audited();
-      if (audited === null) {
-        // The first audit starts at the current final block.
-        await fencedTransaction(term, (tx) => moveAudited(tx, network.id, final.number));
-        progress.moveTo(final.number);
-        return null;
-      }
       const end = lastAuditable(term, chain, final);
-      const from = audited + 1;
+      const from = progress.audited() + 1;
       const to = Math.min(end, from + rangeSize.size() - 1, progress.sourceOf(from).through);
       if (to < from || !endpoints.mayBegin('audit', 'background', progress.sourceOf(from).endpoint)) return null;
       const span = { from, to: lastKnown(chain, from, to) };

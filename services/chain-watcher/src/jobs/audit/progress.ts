@@ -6,18 +6,18 @@ const MAX_SPANS = 1_000;
  * @param stored the last block that was audited before this term.
  * @param scanned the last block that was scanned before this term.
  */
-export function createProgress(stored: number | null, scanned: number) {
+export function createProgress(stored: number, scanned: number) {
   let audited = stored;
   let spans = [{ through: scanned, endpoint: 0 }];
   const sourceOf = (number: number) =>
     spans.find(({ through }) => through >= number) ?? { endpoint: 0, through: number };
 
   function lower(number: number): void {
-    if (audited !== null) audited = Math.min(audited, number);
+    audited = Math.min(audited, number);
   }
 
   return {
-    /** The last block that was read a second time; null on a network that has no final block yet. */
+    /** The last block that was read a second time. */
     audited: () => audited,
     /** The blocks up to this height have been read a second time. */
     moveTo(number: number): void {
