@@ -91,8 +91,17 @@ async function readHeadOrAhead(
   if (expected === null) return { head: await readHead(rpc), blocks: null };
   const { head, tagged, reading } = await readAhead(rpc, context, expected);
   if (reading === null || (tagged !== null && contradicts(context.chain, tagged))) return { head, blocks: null };
-  const finalized = await readFinality(rpc, context, { head, tagged, transfers: reading.transfers });
+  const finalized = claimOf(context, head, tagged);
   return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
+}
+
+/** What the node says of finality, where it was asked. */
+function claimOf(
+  { network, asksFinality, hasNamedFinal }: PollContext,
+  head: Block,
+  tagged: Block | null,
+): FinalityClaim | null {
+  return asksFinality ? finalityClaim(network, head.number, tagged, hasNamedFinal) : null;
 }
 
 /** Our tip is the node's head. */
@@ -102,18 +111,6 @@ async function readNothingNew(rpc: RpcProvider, context: PollContext, head: Bloc
   if (named !== null && contradicts(chain, named)) return detectFork(rpc, context, head);
   const finalized = asksFinalityAtTip ? finalityClaim(network, head.number, named, hasNamedFinal) : null;
   return { kind: 'no_new_blocks', head: head.number, finalized };
-}
-
-/** Where every transfer waits for finality, one may be final as soon as it is seen: then that is asked for it. */
-async function readFinality(
-  rpc: RpcProvider,
-  { network, chain, asksFinality, hasNamedFinal }: PollContext,
-  { head, tagged, transfers }: { head: Block; tagged: Block | null; transfers: readonly Transfer[] },
-): Promise<FinalityClaim | null> {
-  if (asksFinality) return finalityClaim(network, head.number, tagged, hasNamedFinal);
-  if (network.finality !== 'finalized' || transfers.length === 0) return null;
-  const named = await readFinalized(rpc);
-  return named === null || contradicts(chain, named) ? null : finalityClaim(network, head.number, named, hasNamedFinal);
 }
 
 /** For a caller that has seen a block which does not belong to our chain. */
@@ -143,7 +140,7 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   ]);
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
-  const finalized = await readFinality(rpc, context, { head, tagged, transfers });
+  const finalized = claimOf(context, head, tagged);
   const read = entries.map(({ block }) => block);
   const deprecation = findDeprecation(network.token, entries);
   return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers, deprecation };
