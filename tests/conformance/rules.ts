@@ -211,6 +211,13 @@ export const rules = {
     'POST /payments/{payment_id}/accept-transfer: the merchant takes a transfer as the payment’s',
   'extensions.money.accept-refusals':
     'Accepting: 409 for what cannot be accepted, 404 for another’s payment, 422 for no transfer',
+  'extensions.money.transfers':
+    'GET /merchant/transfers: what became of a transaction, by the ledger and else by the chain',
+  'extensions.money.transfers-refusals':
+    'GET /merchant/transfers: 422 without a transaction id; another merchant learns only what the chain shows',
+  'extensions.money.customers':
+    'GET /pay/{token}?transaction_id=…: what a customer’s transaction has to do with the payment, six times a minute',
+  'extensions.money.arrived': 'While PENDING the page says how much arrived, where it fits this payment alone',
 
   // Beyond the interface document: errors and accounts
   'extensions.errors.code':

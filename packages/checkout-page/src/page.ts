@@ -66,6 +66,7 @@ function paymentMain(input: PageInput, state: CheckoutState, choices: PageChoice
   const network = networkOf(input);
   const canPay = network !== null && isInTime(view) && (state === 'waiting' || state === 'arrived');
   const isDone = !isOpen(state);
+  const isRecognised = state === 'seen' || state === 'paid';
   return html`<main
     data-status="${payment.status}"
     data-state="${state}"
@@ -77,7 +78,7 @@ function paymentMain(input: PageInput, state: CheckoutState, choices: PageChoice
     ${canPay && state === 'waiting' ? [paying(view, network, choices), listening(language)] : []}
     ${state === 'waiting' ? [] : html`<dl class="rows">${facts(view, network, language)}</dl>`}
     ${canPay && state === 'arrived' ? notSent(view, network, choices) : []}
-    ${state === 'seen' || state === 'paid' ? [] : help(view, input.networks, choices)}
+    ${isRecognised && !view.lookup ? [] : help(view, input.networks, choices)}
     ${isDone ? [] : backToShop(view, language)} ${isOpen(state) ? reloadNotice(choices, renewalOf(view)) : []}
     ${canPay ? endOfTime(input, state, choices) : []}
   </main>`;

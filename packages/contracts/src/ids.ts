@@ -27,6 +27,10 @@ export function isId(prefix: IdPrefix, text: string): boolean {
 export const parseTransactionId = (text: string): string | null =>
   /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1]?.toLowerCase() ?? null;
 
+/** As parseTransactionId(), in a text that has the id somewhere, such as the address of an explorer's page. */
+export const findTransactionId = (text: string): string | null =>
+  /(?:^|0x|[^0-9a-f])([0-9a-f]{64})(?![0-9a-f])/i.exec(text)?.[1]?.toLowerCase() ?? null;
+
 /** A new credential: `qk` API key, `qr` rotation secret, `whsec` webhook signing key; 256 random bits in base64url. */
 export function newSecret(prefix: SecretPrefix): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;

@@ -1,5 +1,5 @@
 import type { QueryParameter } from './call.ts';
-import { isId, type IdPrefix } from './ids.ts';
+import { isId, parseTransactionId, type IdPrefix } from './ids.ts';
 import { parseRfc3339 } from './timestamp.ts';
 
 /** The forms that parameters of a query have. */
@@ -11,6 +11,11 @@ export const query = {
 
   /** A UTC day, as the midnight that begins it. */
   day: { parse: (text: string) => parseRfc3339(`${text}T00:00:00Z`), reason: 'must be a day such as 2026-01-31' },
+
+  transactionId: {
+    parse: parseTransactionId,
+    reason: 'must be 64 hexadecimal characters, with or without 0x before them',
+  },
 
   oneOf: <const T extends string>(...values: readonly T[]): QueryParameter<T> => ({
     parse: (text) => values.find((value) => value === text) ?? null,

@@ -89,3 +89,44 @@ describe('transfer accept', () => {
     expect(result).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(stderr) });
   });
 });
+
+describe('transfer where', () => {
+  const found = {
+    ...{ network: 'local', transaction_id: transaction, transaction_event_index: 3, amount: '9.5' },
+    ...{
+      merchant_wallet: '0xwallet',
+      sender: '0xsender',
+      block_number: 7,
+      block_timestamp: acceptance.block_timestamp,
+    },
+    ...{ state: 'confirmed', waiting_for: null, payment_id: payment, reason: 'underpaid' },
+    merchant_id: acceptance.merchant_id,
+  };
+  const chain = {
+    ...{ outcome: 'mined', network: 'bnb', block_number: 7, block_timestamp: acceptance.block_timestamp },
+    ...{ is_scanned: true, is_final: true, other_recipients: [] },
+    transfers: [
+      { transaction_event_index: 0, from: '0xa', to: '0xb', amount_units: '9500000000000000000', decimals: 18 },
+    ],
+  };
+  const answer = (change: object) => ({
+    ...{ transaction_id: transaction, explanation: 'A sentence.', explanation_code: 'unmatched' },
+    ...{ transfers: [], chain: null },
+    ...change,
+  });
+
+  test.each<[string, object, RegExp[]]>([
+    ['what the ledger has', { transfers: [found] }, [/confirmed/, /9\.5/, /underpaid/, new RegExp(payment)]],
+    ['what the chain shows', { chain }, [/network +bnb/, /9\.5 +0xa +0xb/]],
+    ['that nobody knows it', { chain: { outcome: 'unknown' } }, [/outcome +unknown/]],
+  ])('says in a sentence what became of it, and shows %s', async (_, change, shown) => {
+    const body = answer(change);
+    await using services = await startServices({ 'GET /transfers/:id': () => ({ status: 200, body }) });
+    const result = await runOps(['transfer', 'where', `0x${transaction.toUpperCase()}`], services.env);
+    expect(result).toMatchObject({ code: 0, stderr: '' });
+    for (const text of [/^A sentence\.\n/, ...shown]) expect(result.stdout).toMatch(text);
+    expect(services.calls).toMatchObject([{ method: 'GET', path: `/transfers/${transaction}` }]);
+    const json = await runOps(['transfer', 'where', transaction, '--json'], services.env);
+    expect(JSON.parse(json.stdout)).toEqual(body);
+  });
+});

@@ -24,6 +24,8 @@ const views = { checkoutPayment, publicPayment: () => Promise.resolve(payment), 
 const shopNameOf = (merchantId: string) =>
   Promise.resolve(merchantId === 'mer_of_the_shop' ? 'Café <b>Zentral</b>' : null);
 
+const help = () => Promise.resolve({});
+
 describe('files of the checkout page', () => {
   const [route] = assetRoutes();
   const get = async (name: string) =>
@@ -46,7 +48,13 @@ describe('files of the checkout page', () => {
 });
 
 describe('links of the checkout page', () => {
-  const [route] = checkoutRoutes({ views, networks: [evmNetwork], shopNameOf, logger: testLogger });
+  const [route] = checkoutRoutes({
+    views,
+    help,
+    networks: [evmNetwork],
+    shopNameOf,
+    logger: testLogger,
+  });
 
   test.each([
     ['de', '?lang=de&amp;qr=link'],
@@ -60,7 +68,7 @@ describe('links of the checkout page', () => {
 });
 
 test('the page names the shop as text', async () => {
-  const [route] = checkoutRoutes({ views, networks: [evmNetwork], shopNameOf, logger: testLogger });
+  const [route] = checkoutRoutes({ views, help, networks: [evmNetwork], shopNameOf, logger: testLogger });
   const page = await route!.handle({ ...fakeRequest({}), params: { public_token: 'any' } });
   expect(page.body).toContain('Café &lt;b&gt;Zentral&lt;/b&gt;');
 });

@@ -13,6 +13,7 @@ test('the limits are those of the API contract', () => {
     'manual_retry 5/3600s',
     'key_rotation 5/60s',
     'public_status 120/60s',
+    'checkout_look_up 6/60s',
   ]);
 });
 

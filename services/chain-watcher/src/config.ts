@@ -14,5 +14,7 @@ export function readConfig(env: NodeJS.ProcessEnv) {
     rpcTimeoutMs: read.integer('RPC_TIMEOUT_MS', { default: 10_000, min: 100, max: 60_000 }),
     /** How long after a payment's end its wallet is still watched, in chain time, so that late transfers are shown. */
     watchGraceSeconds: read.integer('WATCH_GRACE_SECONDS', { default: WEEK_SECONDS, min: 3600, max: 365 * 86_400 }),
+    /** How many transactions are looked up on chain for one merchant and its customers within an hour. */
+    lookUpsPerHour: read.integer('LOOK_UPS_PER_HOUR', { default: 120, min: 0, max: 100_000 }),
   }));
 }

@@ -11,11 +11,13 @@ import { paymentCreated } from './handlers/payment-created.ts';
 import { startCountIncidentsLoop } from './jobs/count-incidents.ts';
 import { startNetworkLoop } from './jobs/network-loop.ts';
 import { startStoreUsageLoop } from './jobs/store-usage.ts';
+import { createLookUps } from './look-up/look-ups.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
 import { networkIncidentRoutes } from './routes/incidents.ts';
 import { jumpRoutes } from './routes/jumps.ts';
+import { lookUpTransactionRoute } from './routes/look-up-transaction.ts';
 import { rescanRoutes } from './routes/rescans.ts';
 import { resumeRoutes } from './routes/resume.ts';
 import { tipsRoute } from './routes/tips.ts';
@@ -63,6 +65,7 @@ await startService({
       return { network, endpoints, loop };
     });
 
+    const lookUps = createLookUps({ networks: watched, logger });
     const usage = startStoreUsageLoop({ db: pool, networks: watched, logger, metrics });
     lifecycle.onStop('store usage', () => usage.close());
     const counting = startCountIncidentsLoop({ db: pool, networks, logger, metrics });
@@ -78,6 +81,7 @@ await startService({
         transfersInWindowsRoute({ pool, networks }),
         tipsRoute({ pool, networks }),
         verifyTransferRoute({ pool, networks: watched }),
+        lookUpTransactionRoute({ pool, lookUps, limitPerHour: config.lookUpsPerHour, metrics }),
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
         ...jumpRoutes({ pool: operators, networks }),

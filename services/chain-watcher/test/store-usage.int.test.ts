@@ -27,7 +27,9 @@ function replica(urls = ['https://other.example', URL_WITH_KEY], db: Pick<Pool, 
   const dailyBudget = createDailyBudget(plan);
   const node = { headers: {}, wsUrl: null, requestsPerSecond: null, dailyPlan: null };
   const network = { id: 'local', endpoints: urls.map((url) => ({ ...node, url })) };
-  const endpoints = { dailyBudgets: () => [{ position: urls.indexOf(URL_WITH_KEY), dailyBudget }] };
+  const endpoints = {
+    dailyBudgets: () => [{ position: urls.indexOf(URL_WITH_KEY), dailyBudget, purpose: 'all' as const }],
+  };
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const networks = [{ network, endpoints }];
   const loop = startStoreUsageLoop({ db, networks, logger: testLogger, metrics, intervalMs: 20 });

@@ -1,12 +1,18 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import {
+  type LookedUp,
+  LookUpTransaction,
+  type LookUpAccount,
+} from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import { type NetworkTip, ReadTips } from '@quittance/contracts/http/chain-watcher/tips.ts';
 import { FindTransfersInWindows, type TransferPosition } from '@quittance/contracts/http/chain-watcher/transfers.ts';
 import type { VersionedChoice } from '@quittance/contracts/http/payments/webhook-choice.ts';
 import { ReadPolicy } from '@quittance/contracts/http/quota/policy.ts';
 import { ReadWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import type { ServiceClient } from '@quittance/http/client/client.ts';
+import { ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
+import { LOOK_UP_TIMEOUT_MS, TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 
 /* What payments asks other services. Every method throws ServiceUnavailable when there is no usable answer. */
 
@@ -36,7 +42,7 @@ const toPosition = ({ block_number, transaction_id, transaction_event_index }: T
 
 export type Chain = ReturnType<typeof createChain>;
 
-export const createChain = (watcher: ServiceClient) => ({
+const createChain = (watcher: ServiceClient) => ({
   /**
    * @param windows at most 100; none asks how far the whole network is scanned.
    * @param after where the page before ended; left out for the first one.
@@ -60,9 +66,49 @@ export const createChain = (watcher: ServiceClient) => ({
   },
 });
 
+/**
+ * Everything that is asked of chain-watcher. A client for each purpose, each with its own circuit: nodes that are slow for an operator or a
+ * merchant, or an answer that is late for a page, must not block the questions of the expiry loop.
+ */
+export function createWatcherClients(
+  clientOf: (name: string, url: string, timeoutMs?: number) => ServiceClient,
+  url: string,
+) {
+  const client = (name: string, timeoutMs?: number) => clientOf(name, url, timeoutMs);
+  const finder = (name: string) => createTransactionFinder(client(name, LOOK_UP_TIMEOUT_MS));
+  return {
+    chain: createChain(client('chain-watcher')),
+    tipReader: createTipReader(client('chain-watcher tips', TIPS_TIMEOUT_MS)),
+    verifiers: {
+      operators: client('chain-watcher verify', VERIFY_TIMEOUT_MS),
+      merchants: client('chain-watcher accept', VERIFY_TIMEOUT_MS),
+    },
+    finders: { operators: finder('chain-watcher operator look-up'), merchants: finder('chain-watcher look-up') },
+  };
+}
+
+export type TransactionFinder = ReturnType<typeof createTransactionFinder>;
+
+const createTransactionFinder = (watcher: ServiceClient) => ({
+  /**
+   * Where a transaction is, by the chain. What chain-watcher cannot answer now is not read yet.
+   * @param first id of the network that most likely has it.
+   * @param account in whose budget it falls; null for an operator's.
+   */
+  async lookUp(transactionId: string, first: string | null, account: LookUpAccount | null): Promise<LookedUp> {
+    const body = { transaction_id: transactionId, ...(first && { first }), ...(account && { account }) };
+    try {
+      return await watcher.call(LookUpTransaction, { body });
+    } catch (error) {
+      if (error instanceof ServiceUnavailable) return { outcome: 'not_read_yet', reason: 'no_answer' };
+      throw error;
+    }
+  },
+});
+
 export type TipReader = ReturnType<typeof createTipReader>;
 
-export const createTipReader = (watcher: ServiceClient) => ({
+const createTipReader = (watcher: ServiceClient) => ({
   /** How far chain-watcher has scanned, by network. */
   async tips(): Promise<ReadonlyMap<string, NetworkTip>> {
     const { tips } = await watcher.call(ReadTips);

@@ -7,5 +7,8 @@ export const LOCK_TIMEOUT_MS = 1_000;
  */
 export const VERIFY_TIMEOUT_MS = 7_000;
 
+/** How long chain-watcher may look for a transaction. Callers who wait for less are answered within what they wait. */
+export const LOOK_UP_TIMEOUT_MS = 5_000;
+
 /** How long chain-watcher may take to answer its tips. No request waits that long; a late answer serves later requests. */
 export const TIPS_TIMEOUT_MS = 1_000;

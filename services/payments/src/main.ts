@@ -4,14 +4,14 @@ import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transact } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAdmission } from './admission.ts';
-import { createChain, createOwners, createTipReader } from './clients.ts';
+import { createOwners, createWatcherClients } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment } from './creation/creation.ts';
-import { TIPS_TIMEOUT_MS, VERIFY_TIMEOUT_MS } from './deadlines.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -30,6 +30,7 @@ import { createPaymentRoute } from './routes/create-payment.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { findingRoutes } from './routes/finding.ts';
 import { limitsRoutes } from './routes/limits.ts';
+import { lookUpRoutes } from './routes/look-ups.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { webhookChoiceRoute } from './routes/webhook-choice.ts';
 import { paymentViewsRoutes } from './routes/view-payments.ts';
@@ -39,6 +40,11 @@ import { createChainTips } from './views/chain-tips.ts';
 import { createConfirmationPolicy } from './views/confirmation-policy.ts';
 
 const name = 'payments';
+
+const transactOn =
+  (db: Pool): Transact =>
+  (run) =>
+    transaction(db, run);
 
 await startService({
   name,
@@ -54,15 +60,9 @@ await startService({
       quota: client('quota', config.quotaUrl),
       webhooks: client('webhook-dispatcher', config.webhookDispatcherUrl),
     });
-    // A client for each purpose, each with its own circuit: nodes that are slow for an operator, or an answer that is late for a page,
-    // must not block the questions of the expiry loop.
-    const watcher = config.chainWatcherUrl;
-    const chain = createChain(client('chain-watcher', watcher));
-    const verifier = client('chain-watcher verify', watcher, VERIFY_TIMEOUT_MS);
-    const merchantVerifier = client('chain-watcher accept', watcher, VERIFY_TIMEOUT_MS);
-    const tipReader = createTipReader(client('chain-watcher tips', watcher, TIPS_TIMEOUT_MS));
+    const { chain, tipReader, verifiers, finders } = createWatcherClients(client, config.chainWatcherUrl);
 
-    const transact: Transact = (run) => transaction(pool, run);
+    const transact = transactOn(pool);
     const messages = createPaymentMessages({ outbox, metrics });
     const transactAdmitted = createAdmission(pool);
     const refresh = createAccessRefresh({ owners, transact: transactAdmitted });
@@ -80,26 +80,31 @@ await startService({
       readTips: createChainTips({ reader: tipReader, logger }),
       policy: createConfirmationPolicy(networks),
     };
+    const shown = { publicBaseUrl, progress };
+    const telling = { messages, logger };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
       createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
       cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
       acceptTransferRoute({
-        acceptance: { db: pool, verifier: merchantVerifier, messages, logger },
+        acceptance: { db: pool, verifier: verifiers.merchants, ...telling },
         transact: transactAdmitted,
         leastPercent: config.merchantAcceptMinPercent,
-        ...{ publicBaseUrl, progress },
+        ...shown,
       }),
       webhookChoiceRoute({ transact: transactAdmitted }),
       ...findingRoutes({ db: pool, operators, networks, publicBaseUrl, progress, logger }),
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
-        acceptance: { db: operators, transact: (run) => transaction(operators, run), verifier, messages, logger },
+        acceptance: { db: operators, transact: transactOn(operators), verifier: verifiers.operators, ...telling },
         queries,
-        publicBaseUrl,
-        progress,
+        ...shown,
+      }),
+      ...lookUpRoutes({
+        finding: { db: pool, finder: finders.merchants, networks: networks.map(({ id }) => id), ...progress },
+        operators: { db: operators, finder: finders.operators },
       }),
       ...paymentIncidentRoutes(operators),
       ...walletRoutes({ db: operators, networks }),

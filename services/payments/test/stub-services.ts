@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
+import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 
 type ServiceName = 'quota' | 'webhook-dispatcher' | 'chain-watcher';
@@ -30,6 +31,10 @@ export type StubServices = {
   findings: Map<string, object | (() => Promise<object>)>;
   /** The transfers that chain-watcher was asked to look at again. */
   verified: object[];
+  /** What chain-watcher shows of a transaction that it is asked to look up, by its id; unknown unless the test says otherwise. */
+  lookUps: Map<string, LookedUp>;
+  /** The questions about transactions. */
+  lookedUp: object[];
   /** These answer 500. */
   down: Set<ServiceName>;
   /** How often each was asked, but for tips. */
@@ -45,6 +50,8 @@ export async function startStubServices(): Promise<StubServices> {
     tips: { heights: new Map(), asked: 0, before: async () => {} },
     findings: new Map(),
     verified: [],
+    lookUps: new Map(),
+    lookedUp: [],
     down: new Set(),
     asked: { quota: 0, 'webhook-dispatcher': 0, 'chain-watcher': 0 },
   };
@@ -69,8 +76,9 @@ async function answer(
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const [, , , , merchantId = '', what = ''] = (request.url ?? '').split('/');
   const isVerification = request.url === '/internal/v1/transfers/verify';
+  const isLookUp = request.url === '/internal/v1/transactions/look-up';
   const isTips = request.url === '/internal/v1/tips';
-  const isChain = isVerification || isTips || request.url === '/internal/v1/transfers/in-windows';
+  const isChain = isVerification || isLookUp || isTips || request.url === '/internal/v1/transfers/in-windows';
   const name = isChain ? 'chain-watcher' : what === 'policy' ? 'quota' : 'webhook-dispatcher';
   if (isTips) knowledge.tips.asked += 1;
   else knowledge.asked[name] += 1;
@@ -83,6 +91,10 @@ async function answer(
   else if (isTips) send(200, tipsAnswer(knowledge.tips));
   else if (isVerification) {
     send(200, await findingOf(knowledge, JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string }));
+  } else if (isLookUp) {
+    const question = JSON.parse(Buffer.concat(chunks).toString()) as { transaction_id: string };
+    knowledge.lookedUp.push(question);
+    send(200, knowledge.lookUps.get(question.transaction_id) ?? { outcome: 'unknown' });
   } else if (isChain) {
     const question = JSON.parse(Buffer.concat(chunks).toString()) as WindowsQuestion;
     const isFailing = question.windows.some(({ recipient }) => knowledge.chain.failingWallets.has(recipient));

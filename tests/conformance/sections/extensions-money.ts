@@ -1,14 +1,18 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
+import type { FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { Wallet } from 'ethers';
+import { send } from '../../support/http.ts';
+import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
 import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { detailsOf, patience } from '../support/paying.ts';
+import { detailsOf, patience, untilStatus } from '../support/paying.ts';
 import { receivedBy, untilReceived } from '../support/receiver.ts';
 import { rule } from '../support/rule.ts';
+import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 
 type Choice = { transaction_id: string; transaction_event_index: number };
 
@@ -78,6 +82,118 @@ export function extensionsMoneySection(contract: Contract): void {
         expect(answers.map(({ status }) => status)).toEqual([409, 409, 404, 404, 422, 422]);
         expect(answers[2].text).toBe(answers[3].text);
         expect(await detailsOf(merchant, payment)).toMatchObject({ status: 'PENDING', transaction: null });
+      },
+    );
+
+    const found = async (hash: string, as = merchant) => {
+      const answer = await as.call('GET', `/api/v1/merchant/transfers?transaction_id=${hash}`);
+      if (answer.status !== 200) throw new Error(`answered ${answer.status} ${answer.text}`);
+      return answer.json<FoundTransfers>();
+    };
+    /** Waits until the transaction is explained by this code. */
+    const explained = (hash: string, code: string, as = merchant) =>
+      eventually(async () => {
+        const answer = await found(hash, as);
+        expect(answer).toMatchObject({ explanation_code: code, explanation: expect.stringMatching(/\.$/) });
+        return answer;
+      }, patience);
+
+    rule(
+      'extensions.money.transfers',
+      'is found by its transaction: what pays, what pays nothing and why, what went elsewhere, and what nobody knows',
+      async () => {
+        const [paid, missed] = await Promise.all([created('54'), created('55')]);
+        const [paying, missing, elsewhere] = [
+          await pay(paid, '54'),
+          await pay(missed, '54.5'),
+          await pay({ ...paid, merchant_wallet: Wallet.createRandom().address }, '54'),
+        ];
+        const { transfers } = await explained(paying.toUpperCase(), 'pays_payment');
+        expect(transfers).toEqual([
+          {
+            network: paid.network,
+            transaction_id: paying.slice(2),
+            transaction_event_index: 0,
+            amount: '54',
+            merchant_wallet: paid.merchant_wallet,
+            sender: expect.stringMatching(/^0x/),
+            block_number: expect.any(Number),
+            block_timestamp: expect.stringMatching(UTC_TIMESTAMP),
+            state: expect.stringMatching(/^(seen|confirmed)$/),
+            waiting_for: transfers[0]!.state === 'seen' ? 'confirmations' : null,
+            payment_id: paid.payment_id,
+            reason: null,
+          },
+        ]);
+        expect((await explained(missing.slice(2), 'unmatched')).transfers).toMatchObject([
+          { amount: '54.5', payment_id: missed.payment_id, reason: 'underpaid' },
+        ]);
+        expect(await explained(elsewhere, 'not_your_wallet')).toMatchObject({ transfers: [] });
+        expect(await explained('ab'.repeat(32), 'unknown')).toMatchObject({ transfers: [] });
+      },
+    );
+
+    rule(
+      'extensions.money.transfers-refusals',
+      'is not told to another merchant, who reads what the chain shows; without a transaction id it is 422',
+      async () => {
+        const payment = await created('56');
+        const hash = await pay(payment, '56');
+        const stranger = await openMerchant(contract.stack);
+        await explained(hash, 'pays_payment');
+        const foreign = await explained(hash, 'not_your_wallet', stranger);
+        expect(JSON.stringify(foreign)).not.toContain(payment.payment_id);
+        for (const query of ['', '?transaction_id=0x12', `?transaction_id=${'z'.repeat(64)}`]) {
+          const answer = await merchant.call('GET', `/api/v1/merchant/transfers${query}`);
+          expect([query, answer.status]).toEqual([query, 422]);
+          expect(answer.json()).toMatchObject({ detail: [{ field: 'transaction_id' }] });
+        }
+      },
+    );
+
+    const page = (payment: Payment, typed?: string) =>
+      send('GET', `${payment.payment_url}?lang=en${typed === undefined ? '' : `&transaction_id=${typed}`}`);
+    const says = async (payment: Payment, typed: string, text: string) =>
+      expect(await page(payment, typed)).toMatchObject({ status: 200, text: expect.stringContaining(text) });
+
+    rule(
+      'extensions.money.customers',
+      'is explained on the page to the customer who names its transaction; the seventh question in a minute is 429',
+      async () => {
+        const [payment, other] = await Promise.all([created('57'), created('58')]);
+        const chain = new LocalChain(contract.stack.chain.rpc_url);
+        const paying = await chain.withMiningStopped(async () => {
+          const hash = await pay(payment, '57');
+          await untilStatus(contract.stack, payment, 'CHECKING');
+          await says(payment, hash, 'This transfer pays this payment');
+          return hash;
+        });
+        const elsewhere = await pay(other, '57');
+        await explained(elsewhere, 'unmatched');
+        await says(other, elsewhere.slice(2), 'with another amount');
+        await says(other, paying, 'went to another address');
+        await says(other, 'cd'.repeat(32), 'No network knows this transaction');
+        await says(other, 'no id', 'This is no transaction ID');
+        const rest = await Promise.all(Array.from({ length: 4 }, () => page(other, paying)));
+        expect(rest.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429]);
+        const refused = rest.find(({ status }) => status === 429)!;
+        expect(refused.text).toContain('That was too often');
+        expect(refused.headers['retry-after']).toMatch(/^[1-9]\d?$/);
+      },
+    );
+
+    rule(
+      'extensions.money.arrived',
+      'is said on the page of the one payment that it fits, and on none where it fits two',
+      async () => {
+        const wallet = Wallet.createRandom().address;
+        const payment = await merchant.created({ amount: '59', merchant_wallet: wallet });
+        await pay(payment, '48.25');
+        await eventually(async () => expect((await page(payment)).text).toContain('48.25'), patience);
+        const second = await merchant.created({ amount: '60', merchant_wallet: wallet });
+        await pay(second, '58.75');
+        await explained(await pay(second, '58.5'), 'unmatched');
+        for (const one of [payment, second]) expect((await page(one)).text).not.toMatch(/58\.(5|75)/);
       },
     );
   });

@@ -41,6 +41,11 @@ export function recipientOf(token: string, log: Log): string | null {
   return isPaddedAddress(from) && isPaddedAddress(to) ? unpad(to) : null;
 }
 
+/** Whom an event of any contract shows to have got a token; null for one that is no transfer. */
+export function movedTo({ topics: [topic, , to] }: Pick<Log, 'topics'>): string | null {
+  return topic === TRANSFER_TOPIC && to !== undefined && isPaddedAddress(to) ? unpad(to) : null;
+}
+
 /**
  * Reads an event as a transfer of the token.
  * @returns null for anything else: another contract (look-alike tokens), another number of topics, short or long data, an

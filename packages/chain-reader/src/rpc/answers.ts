@@ -73,6 +73,19 @@ export function parseReceipt(value: unknown): Receipt {
   };
 }
 
+/** Whom a transaction is sent to, and whether it takes some of the chain's own coin along. `to` is null for one that makes a contract. */
+export type TransactionAnswer = { hash: string; to: string | null; movesCoin: boolean };
+
+export function parseTransaction(value: unknown): TransactionAnswer {
+  const transaction = object(value, 'transaction');
+  const { to } = transaction;
+  return {
+    hash: hex(transaction['hash'], 32, 'transaction.hash'),
+    to: typeof to === 'string' && to.length > 2 ? hex(to, 20, 'transaction.to') : null,
+    movesCoin: /[1-9a-f]/.test(bytes(transaction['value'], 'transaction.value').slice(2)),
+  };
+}
+
 /** An event's position in its receipt names it for good: events of others, in another order or twice would give it a wrong one. */
 function eventsOf(transactionHash: string, logs: Log[]): Log[] {
   const areInPlace = logs.every((log, position) => {

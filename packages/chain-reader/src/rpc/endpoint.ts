@@ -7,6 +7,7 @@ import { createDailyBudget, type DailyBudget, type Urgency } from './daily-budge
 import { createEndpointStats, type EndpointMetrics } from './endpoint-stats.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 import { createHeadTrust, lagBlocks, lags, type Head } from './heads.ts';
+import { createLookUpAccess } from './look-up-access.ts';
 import type { RpcNetwork, RpcNode } from './network.ts';
 import { RpcProvider, type RpcProviderOptions } from './provider.ts';
 import { readChainId, readHead } from './reads.ts';
@@ -56,18 +57,14 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
   const budget = createBudget(node.requestsPerSecond, { maxWaitMs: MAX_BUDGET_WAIT_MS });
   const dailyBudget = node.dailyPlan === null ? null : createDailyBudget(node.dailyPlan);
   const [cooldown, trust, stats] = [createCooldown(), createHeadTrust(), createEndpointStats(label, metrics)];
-  const rpc = new RpcProvider({
-    ...{ endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id },
-    ...{ timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget, ...listeners(stats, dailyBudget) },
-  });
+  const address = { endpoint: position, url: node.url, headers: node.headers, chainId: network.chain_id };
+  const listenersWith = (budgets: readonly (DailyBudget | null)[]) => listeners(stats, budgets);
+  const limits = { timeoutMs, maxResponseBytes: MAX_RESPONSE_BYTES, budget };
+  const rpc = new RpcProvider({ ...address, ...limits, ...listenersWith([dailyBudget]) });
+  const lookUps = createLookUpAccess({ address, plan: node.dailyPlan, budget, dailyBudget, listenersWith });
   const circuit = createCircuit(rpc, network.chain_id, { label, cooldown, stats, logger });
 
-  function status(): CircuitStatus {
-    if (circuit.breaker.opened) return 'open';
-    if (cooldown.leftMs() > 0) return 'cooling_down';
-    return circuit.breaker.halfOpen ? 'half_open' : 'closed';
-  }
-
+  const status = () => statusOf(circuit.breaker, cooldown.leftMs());
   const dayWaitMs = (urgency: Urgency): number => dailyBudget?.waitMs(urgency) ?? 0;
 
   return {
@@ -87,6 +84,13 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
         throw error;
       }
     },
+    /** Whether it is well and has time for a read that no payment waits for. */
+    canLookUp: () => status() === 'closed' && lookUps.hasBudget(),
+    /**
+     * Runs a read that no payment waits for. Whatever becomes of it, the circuit does not open: anybody can ask about any transaction, and
+     * a strange one must not stop the scan. @throws RpcError
+     */
+    lookUp: <T>(read: Read<T>): Promise<T> => circuit.pass(() => read(lookUps.rpc)),
     /** Asks for its head, unless it cools down or has no budget to spare. Never throws: failures are in the state. */
     async probe(): Promise<void> {
       if (cooldown.leftMs() > 0 || budget.waitMs(1) > 0 || dayWaitMs('background') > 0) return;
@@ -98,8 +102,9 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
     budgetMs: () => budget.waitMs(1),
     /** Milliseconds until the budget of the day allows a read of this urgency. */
     dayWaitMs,
-    /** Null where the plan has no daily limit. */
+    /** Null where the plan has no daily limit; the second one is the part of the first that is for look-ups. */
     dailyBudget,
+    lookUpBudget: lookUps.dailyBudget,
     head: stats.head,
     /** Whether its head may make others look late. */
     isTrusted: () => trust.isTrusted() && !circuit.breaker.opened && stats.headAgeMs() < MAX_HEAD_AGE_MS,
@@ -117,24 +122,31 @@ export function createEndpoint({ network, position, node, timeoutMs, logger, met
       circuit.breaker.shutdown();
       budget.close();
       rpc.destroy();
+      lookUps.rpc.destroy();
     },
   };
 }
 
 function listeners(
   stats: ReturnType<typeof createEndpointStats>,
-  dailyBudget: DailyBudget | null,
+  dailyBudgets: readonly (DailyBudget | null)[],
 ): Pick<RpcProviderOptions, 'onExchange' | 'onHead'> {
   return {
     onExchange(outcome, durationSeconds, methods) {
       stats.recordExchange(outcome, durationSeconds, methods.length);
-      dailyBudget?.count(methods);
+      for (const dailyBudget of dailyBudgets) dailyBudget?.count(methods);
     },
     onHead(block) {
       const head = parseHead(block);
       if (head !== null) stats.recordHead(head);
     },
   };
+}
+
+function statusOf({ opened, halfOpen }: { opened: boolean; halfOpen: boolean }, cooldownMs: number): CircuitStatus {
+  if (opened) return 'open';
+  if (cooldownMs > 0) return 'cooling_down';
+  return halfOpen ? 'half_open' : 'closed';
 }
 
 function budgetStatus(budget: DailyBudget): NonNullable<EndpointStatus['budget']> {
@@ -198,7 +210,18 @@ function createCircuit(
     }
   }
 
-  return { breaker, fire };
+  /** Past the circuit: what comes of it counts neither for nor against the endpoint, except that being told to wait is obeyed. */
+  async function pass<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      await ensureChain();
+      return await read();
+    } catch (error) {
+      if (error instanceof RpcError) cooldown.startAfter(error);
+      throw error;
+    }
+  }
+
+  return { breaker, fire, pass };
 }
 
 function breaks(error: unknown): boolean {

@@ -75,12 +75,18 @@ export function createEndpoints(options: {
       const [answer] = await ask(read, among, () => true);
       return answer as T;
     },
+    /**
+     * Reads what no payment waits for, on the endpoints that have time for it, one after the other until the answers so far are `enough`.
+     * It may be asked by anybody about anything, so it neither waits for an endpoint nor changes what the scan thinks of one.
+     * @returns the answers that came; none when no endpoint had time, or none answered.
+     */
+    lookUp: <T>(read: Read<T>, enough: (answer: T) => boolean): Promise<T[]> =>
+      lookUpInTurn(read, inOrder(endpoints, best()), enough),
     /** The highest head that any of them has shown lately, one that is trusted if there is one; null when none has. */
     head: (): Head | null =>
       best() ?? bestHead(endpoints.map((endpoint) => ({ head: shownHead(endpoint), isTrusted: true }))),
-    /** Of the endpoints whose plans have a daily limit. */
-    dailyBudgets: () =>
-      endpoints.flatMap(({ position, dailyBudget }) => (dailyBudget === null ? [] : [{ position, dailyBudget }])),
+    /** Of the endpoints whose plans have a daily limit, one for everything and one for the part that look-ups may take. */
+    dailyBudgets: () => endpoints.flatMap(budgetsOf),
     states(): EndpointStatus[] {
       const head = best();
       return endpoints.map((endpoint) => endpoint.state(head));
@@ -91,6 +97,33 @@ export function createEndpoints(options: {
       for (const endpoint of endpoints) endpoint.close();
     },
   };
+}
+
+async function lookUpInTurn<T>(
+  read: Read<T>,
+  candidates: readonly Endpoint[],
+  enough: (answer: T) => boolean,
+): Promise<T[]> {
+  const answers: T[] = [];
+  for (const endpoint of candidates) {
+    if (!endpoint.canLookUp()) continue;
+    try {
+      const answer = await endpoint.lookUp(read);
+      answers.push(answer);
+      if (enough(answer)) break;
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+  return answers;
+}
+
+function budgetsOf({ position, dailyBudget, lookUpBudget }: Endpoint) {
+  if (dailyBudget === null || lookUpBudget === null) return [];
+  return [
+    { position, dailyBudget, purpose: 'all' as const },
+    { position, dailyBudget: lookUpBudget, purpose: 'look-ups' as const },
+  ];
 }
 
 /** An old one would look like a chain that stands still. */

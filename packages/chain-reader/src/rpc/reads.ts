@@ -1,4 +1,14 @@
-import { parseBlock, parseLogs, parseReceipt, quantity, type Block, type Log, type Receipt } from './answers.ts';
+import {
+  parseBlock,
+  parseLogs,
+  parseReceipt,
+  parseTransaction,
+  quantity,
+  type Block,
+  type Log,
+  type Receipt,
+  type TransactionAnswer,
+} from './answers.ts';
 import { RpcError, type RpcErrorKind } from './errors.ts';
 import { MAX_BATCH_REQUESTS, type RpcProvider } from './provider.ts';
 
@@ -224,6 +234,18 @@ export async function findReceipt(rpc: RpcProvider, transactionHash: string): Pr
   if (receipt.transactionHash !== transactionHash)
     throw new RpcError('invalid_answer', 'the receipt of another transaction');
   return receipt;
+}
+
+/** @returns null when the node knows no such transaction, or does not tell of transactions but by their receipts. */
+export async function findTransaction(rpc: RpcProvider, transactionHash: string): Promise<TransactionAnswer | null> {
+  const answer = await rpc.send('eth_getTransactionByHash', [transactionHash]).catch((error: unknown) => {
+    if (error instanceof RpcError && error.kind === 'unsupported') return null;
+    throw error;
+  });
+  if (answer === null) return null;
+  const transaction = parseTransaction(answer);
+  if (transaction.hash !== transactionHash) throw new RpcError('invalid_answer', 'another transaction');
+  return transaction;
 }
 
 function checkedLogs(value: unknown, belongs: (log: Log) => boolean): Log[] {

@@ -2,7 +2,7 @@ import type { RateLimit } from '../store/rate-limit-window.ts';
 
 /**
  * Every application rate limit. Endpoints that name the same row share its counter.
- * Counted per merchant, except `keyRotation` (per supplied rotation secret) and `publicStatus` (per public token).
+ * Counted per merchant, except `keyRotation` (per supplied rotation secret), `publicStatus` and `checkoutLookUp` (per public token).
  * Source: the API contract, "Application rate limits".
  */
 export const rateLimits = {
@@ -13,4 +13,5 @@ export const rateLimits = {
   manualRetry: { scope: 'manual_retry', limit: 5, windowSeconds: 3600 },
   keyRotation: { scope: 'key_rotation', limit: 5, windowSeconds: 60 },
   publicStatus: { scope: 'public_status', limit: 120, windowSeconds: 60 },
+  checkoutLookUp: { scope: 'checkout_look_up', limit: 6, windowSeconds: 60 },
 } as const satisfies Record<string, RateLimit>;

@@ -13,6 +13,7 @@ import { createShopNames } from '../profile/shop-names.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
 import type { OptionRules } from '../validation/creation-options.ts';
+import { createCheckoutHelp } from '../upstream/checkout-help.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
@@ -49,6 +50,7 @@ const PUBLIC_TIMEOUT_MS = 1_800;
 export function createGatewayApp(parts: GatewayParts) {
   const admission = createAdmission(parts.db, parts.metrics);
   const views = createPaymentViews(parts.upstreams.payments);
+  const help = createCheckoutHelp({ payments: parts.upstreams.payments, admission, logger: parts.logger });
   const shopNameOf = createShopNames(parts);
   return createApp({
     name: 'api-gateway',
@@ -75,7 +77,7 @@ export function createGatewayApp(parts: GatewayParts) {
       ...profileRoutes({ ...parts, admission }),
       ...operatorRoutes(parts),
       ...operatorApiKeyRoutes(parts),
-      ...checkoutRoutes({ ...parts, views, shopNameOf }),
+      ...checkoutRoutes({ ...parts, views, shopNameOf, help }),
       ...assetRoutes(),
       ...docsRoutes(),
     ],

@@ -5,10 +5,12 @@ import type { PageChoices } from '@quittance/checkout-page/document.ts';
 import { chooseLanguage, findLanguage } from '@quittance/checkout-page/languages.ts';
 import { notFoundPage, paymentPage, unavailablePage } from '@quittance/checkout-page/page.ts';
 import { compressed } from '../responses/compression.ts';
+import type { CheckoutHelpReader } from '../upstream/checkout-help.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 
 type Dependencies = {
   views: PaymentViews;
+  help: CheckoutHelpReader;
   networks: readonly Network[];
   /** What a merchant calls its shop; null where it has not said. */
   shopNameOf: (merchantId: string) => Promise<string | null>;
@@ -31,7 +33,7 @@ const pageHeaders = {
 };
 
 /** The hosted checkout page. A person gets a page whatever happens, never JSON. */
-export const checkoutRoutes = ({ views, networks, shopNameOf, logger }: Dependencies): Route[] => [
+export const checkoutRoutes = ({ views, help, networks, shopNameOf, logger }: Dependencies): Route[] => [
   {
     method: 'GET',
     path: '/pay/:public_token',
@@ -44,10 +46,16 @@ export const checkoutRoutes = ({ views, networks, shopNameOf, logger }: Dependen
           headers: { ...pageHeaders, 'content-language': choices.language.code, ...headers },
         });
       try {
-        const view = await views.checkoutPayment(pathParameter(request.params, 'public_token'));
-        if (view === null) return page(404, notFoundPage(choices));
-        const shopName = view.merchant_id === null ? null : await shopNameOf(view.merchant_id);
-        return page(200, paymentPage({ view, networks, shopName }, choices));
+        const token = pathParameter(request.params, 'public_token');
+        const payment = await views.checkoutPayment(token);
+        if (payment === null) return page(404, notFoundPage(choices));
+        // An empty field of the form asks nothing.
+        const typed = request.query.get('transaction_id')?.trim() || null;
+        const shopName = payment.merchant_id === null ? null : await shopNameOf(payment.merchant_id);
+        const { retryAfterSeconds, ...helped } = await help(token, payment, typed);
+        const body = paymentPage({ view: { ...payment, ...helped }, networks, shopName }, choices);
+        if (retryAfterSeconds === undefined) return page(200, body);
+        return page(429, body, { 'retry-after': String(retryAfterSeconds) });
       } catch (error) {
         logger.warn({ error }, 'the checkout page could not be shown');
         return page(503, unavailablePage(choices), { 'retry-after': '5' });

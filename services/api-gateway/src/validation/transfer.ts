@@ -1,11 +1,12 @@
 import { EVENT_INDEX_MAX, type TransferId } from '@quittance/contracts/http/chain-watcher/transfers.ts';
+import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { parseTransactionId } from '@quittance/contracts/ids.ts';
+import { query } from '@quittance/contracts/query.ts';
+import { readQuery } from '@quittance/http/server/call-route.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import type { ValidationItem } from '@quittance/http/errors.ts';
+import { invalid, type ValidationItem } from '@quittance/http/errors.ts';
 import { readValidJson } from './json-body.ts';
 import { shapeOf } from './shape.ts';
-
-const REASON = 'must be 64 hexadecimal characters, with or without 0x before them';
 
 const shape = shapeOf({
   required: ['transaction_id', 'transaction_event_index'],
@@ -21,11 +22,18 @@ export async function readTransferId(request: RouteRequest): Promise<Omit<Transf
     const { transaction_id: id } = value;
     const problems: ValidationItem[] = shape(value);
     if (typeof id === 'string' && parseTransactionId(id) === null)
-      problems.push({ field: 'transaction_id', reason: REASON });
+      problems.push({ field: 'transaction_id', reason: query.transactionId.reason });
     return problems;
   });
   return {
     transaction_id: parseTransactionId(String(body['transaction_id'])) ?? '',
     transaction_event_index: Number(body['transaction_event_index']),
   };
+}
+
+/** The `transaction_id` of a query, which it must have. @throws HttpError 422. */
+export function readTransactionQuery(given: URLSearchParams): { transaction_id: string } {
+  const { transaction_id: id } = readQuery(FindMerchantTransfers.query, given);
+  if (id === null) throw invalid({ field: 'transaction_id', reason: 'is required' });
+  return { transaction_id: id };
 }

@@ -27,8 +27,9 @@ export function startStoreUsageLoop(context: {
 }): Loop {
   const { db, networks, logger, metrics, intervalMs = INTERVAL_MS } = context;
   const limited = networks.flatMap(({ network, endpoints }) =>
-    endpoints.dailyBudgets().map(({ position, dailyBudget }): Limited => {
-      const endpoint = usageKey(network.id, network.endpoints[position]?.url ?? '');
+    endpoints.dailyBudgets().map(({ position, dailyBudget, purpose }): Limited => {
+      const url = network.endpoints[position]?.url ?? '';
+      const endpoint = usageKey(network.id, purpose === 'all' ? url : `${purpose} ${url}`);
       return { network: network.id, endpoint, dailyBudget, lastDay: '' };
     }),
   );

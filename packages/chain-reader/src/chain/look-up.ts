@@ -1,0 +1,73 @@
+import type { Receipt } from '../rpc/answers.ts';
+import type { RpcProvider } from '../rpc/provider.ts';
+import { findReceipt, findTransaction, readBlockAt } from '../rpc/reads.ts';
+import type { ChainNetwork } from './networks.ts';
+import { decodeTransfer, movedTo } from './transfers.ts';
+
+/** A transfer of the token in a transaction. Addresses are 0x and 40 lowercase hex characters, on Tron as well. */
+export type SeenTransfer = {
+  /** Position of the event in the receipt's full list, from 0. */
+  transactionEventIndex: number;
+  from: string;
+  to: string;
+  /** Base units of the token. */
+  amountUnits: bigint;
+};
+
+/** What a node shows of a transaction. It helps people, and decides about no money: nothing is proved but that this node says so. */
+export type TransactionSight =
+  /** The node knows no such transaction: there is none, or it lags, or has forgotten it. */
+  | { kind: 'unknown' }
+  /** The node knows it and has no block with it, or none that is still in its chain. */
+  | { kind: 'pending' }
+  | { kind: 'failed'; blockNumber: number; blockTimestamp: number }
+  | {
+      kind: 'mined';
+      blockNumber: number;
+      /** Unix seconds. */
+      blockTimestamp: number;
+      /** Of the token. */
+      transfers: SeenTransfer[];
+      /** Who else got something: another token, or the chain's own coin. */
+      otherRecipients: string[];
+    };
+
+/** A transaction that pays so many at once is shown in part. */
+const MAX_TRANSFERS = 500;
+const MAX_OTHER_RECIPIENTS = 100;
+
+/** Reads a transaction by its id, in two or three calls. @throws RpcError when the node contradicts itself or cannot answer. */
+export async function lookUpTransaction(
+  rpc: RpcProvider,
+  network: Pick<ChainNetwork, 'token'>,
+  transactionId: string,
+): Promise<TransactionSight> {
+  const hash = `0x${transactionId}`;
+  const [receipt, transaction] = await Promise.all([findReceipt(rpc, hash), findTransaction(rpc, hash)]);
+  if (receipt === null) return { kind: transaction === null ? 'unknown' : 'pending' };
+  const block = await readBlockAt(rpc, receipt.blockNumber);
+  if (block?.hash !== receipt.blockHash) return { kind: 'pending' };
+  const place = { blockNumber: block.number, blockTimestamp: block.timestamp };
+  if (!receipt.succeeded) return { kind: 'failed', ...place };
+  const coinTo = transaction?.movesCoin === true ? transaction.to : null;
+  const others = [...new Set([...otherRecipients(network.token, receipt), ...(coinTo === null ? [] : [coinTo])])];
+  return {
+    kind: 'mined',
+    ...place,
+    transfers: transfersOf(network.token, receipt).slice(0, MAX_TRANSFERS),
+    otherRecipients: others.slice(0, MAX_OTHER_RECIPIENTS),
+  };
+}
+
+function transfersOf(token: string, { logs }: Receipt): SeenTransfer[] {
+  return logs.flatMap((log, position) => {
+    const decoded = decodeTransfer(token, log);
+    if (decoded === null) return [];
+    const { from, to, amountUnits } = decoded;
+    return [{ transactionEventIndex: position, from, to, amountUnits }];
+  });
+}
+
+function otherRecipients(token: string, { logs }: Receipt): string[] {
+  return logs.flatMap((log) => (log.address === token ? [] : (movedTo(log) ?? [])));
+}

@@ -1,0 +1,65 @@
+import { ReadCheckoutHelp } from '@quittance/contracts/http/payments/look-ups.ts';
+import { findTransactionId } from '@quittance/contracts/ids.ts';
+import type { CheckoutLookup, CheckoutPayment } from '@quittance/contracts/payment.ts';
+import type { ServiceClient } from '@quittance/http/client/client.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Admission } from '../admission/admission.ts';
+import { rateLimits } from '../admission/rate-limits.ts';
+import { publicTokenHash } from './payment-views.ts';
+
+type Help = Pick<CheckoutPayment, 'arrived' | 'lookup'> & {
+  /** When the reader may ask again who has asked too often. */
+  retryAfterSeconds?: number;
+};
+
+/** @param typed what the reader took for the id of a transaction; null when nothing was asked. */
+export type CheckoutHelpReader = (token: string, view: CheckoutPayment, typed: string | null) => Promise<Help>;
+
+const SHOWN_CHARACTERS = 100;
+
+/**
+ * What the page says of money that came and of a transaction that its reader names. Never throws: without an answer the page is shown
+ * all the same.
+ */
+export function createCheckoutHelp({
+  payments,
+  admission,
+  logger,
+}: {
+  payments: ServiceClient;
+  admission: Pick<Admission, 'count'>;
+  logger: Logger;
+}): CheckoutHelpReader {
+  async function read(token: string, view: CheckoutPayment, transactionId: string | null): Promise<Help> {
+    if (transactionId === null && view.payment.status !== 'PENDING') return {};
+    const tokenHash = publicTokenHash(token);
+    if (transactionId !== null) {
+      const { limit } = rateLimits.checkoutLookUp;
+      const { count, secondsLeft } = await admission.count(tokenHash, rateLimits.checkoutLookUp);
+      if (count > limit) return { lookup: answer(transactionId, 'asked_too_often'), retryAfterSeconds: secondsLeft };
+    }
+    const body = { token_sha256: tokenHash, ...(transactionId !== null && { transaction_id: transactionId }) };
+    const help = await payments.find(ReadCheckoutHelp, { body });
+    // From a payments service of an older release, which has no such call.
+    return help ?? (transactionId === null ? {} : { lookup: answer(transactionId, 'not_read_yet') });
+  }
+
+  return async (token, view, typed) => {
+    const transactionId = typed === null ? null : findTransactionId(typed);
+    const isUnreadable = typed !== null && transactionId === null;
+    try {
+      const help = await read(token, view, transactionId);
+      return isUnreadable ? { ...help, lookup: answer(typed.slice(0, SHOWN_CHARACTERS), 'no_transaction_id') } : help;
+    } catch (error) {
+      logger.warn({ error }, 'the checkout page is shown without help');
+      return transactionId === null ? {} : { lookup: answer(transactionId, 'not_read_yet') };
+    }
+  };
+}
+
+const answer = (transactionId: string, outcome: CheckoutLookup['outcome']): CheckoutLookup => ({
+  transaction_id: transactionId,
+  outcome,
+  amount: null,
+  network: null,
+});

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import { checkoutOf } from '@quittance/testkit/sample-checkout.ts';
+import { evmNetwork, WALLET } from '@quittance/testkit/sample-networks.ts';
+import { testGateway, type Merchant, type TestGateway } from './gateway.ts';
+
+const ID = 'ab'.repeat(32);
+
+let gateway: TestGateway;
+let merchant: Merchant;
+beforeAll(async () => {
+  gateway = await testGateway();
+  merchant = await gateway.merchant();
+});
+afterAll(() => gateway.close());
+beforeEach(() => {
+  gateway.payments.answers.clear();
+  gateway.payments.received.length = 0;
+});
+
+const ask = (method: string, path: string, body?: object) =>
+  gateway.call(method, `/api/v1${path}`, { headers: { 'X-API-Key': merchant.api_key }, ...(body && { body }) });
+const own = (path: string) => `/internal/v1/merchants/${merchant.merchant_id}${path}`;
+const fieldsOf = (answer: { json: () => Record<string, unknown> }) =>
+  (answer.json()['detail'] as { field: string }[]).map(({ field }) => field);
+
+describe('accepting a transfer', () => {
+  const paymentId = newId('pay');
+
+  test('passes the transfer on as we write ids, and the answer back to the byte', async () => {
+    const path = `POST ${own(`/payments/${paymentId}/accept-transfer`)}`;
+    for (const [status, body] of [
+      [200, '{"status": "PAID"}'],
+      [404, '{"detail":"Payment not found","code":"not_found"}'],
+      [409, '{"detail":"This transfer is not final yet","code":"transfer_not_acceptable"}'],
+    ] as const) {
+      gateway.payments.answers.set(path, { status, body });
+      const body_ = { transaction_id: `0x${ID.toUpperCase()}`, transaction_event_index: 3 };
+      const answer = await ask('POST', `/payments/${paymentId}/accept-transfer`, body_);
+      expect([answer.status, answer.text]).toEqual([status, body]);
+    }
+    expect(JSON.parse(gateway.payments.received[0]!.body)).toEqual({ transaction_id: ID, transaction_event_index: 3 });
+  });
+
+  test('refuses what names no transfer, and asks nobody; a malformed payment id is an unknown payment', async () => {
+    const accept = (body: object, id: string = paymentId) => ask('POST', `/payments/${id}/accept-transfer`, body);
+    expect(fieldsOf(await accept({}))).toEqual(['transaction_id', 'transaction_event_index']);
+    expect(fieldsOf(await accept({ transaction_id: 'x', transaction_event_index: 1.5, note: '' })).sort()).toEqual([
+      'note',
+      'transaction_event_index',
+      'transaction_id',
+    ]);
+    const malformed = await accept({ transaction_id: ID, transaction_event_index: 0 }, 'pay_1');
+    expect([malformed.status, malformed.text]).toEqual([404, '{"detail":"Payment not found","code":"not_found"}']);
+    expect(gateway.payments.received).toEqual([]);
+  });
+});
+
+describe('finding a transaction', () => {
+  test('asks payments for this merchant', async () => {
+    const body = '{"transfers":[],"explanation":"…","explanation_code":"unknown"}';
+    gateway.payments.answers.set(`GET ${own('/transfers')}`, { status: 200, body });
+    const answer = await ask('GET', `/merchant/transfers?transaction_id=0X${ID.toUpperCase()}`);
+    expect([answer.status, answer.text]).toEqual([200, body]);
+    expect(gateway.payments.received[0]!.query).toBe(`?transaction_id=${ID}`);
+  });
+
+  test.each(['', '?transaction_id=', `?transaction_id=${ID}0`, `?transaction_id=${ID}&transaction_id=${ID}`])(
+    'of %j is 422 and names the field',
+    async (query) => {
+      const answer = await ask('GET', `/merchant/transfers${query}`);
+      expect([answer.status, fieldsOf(answer)]).toEqual([422, ['transaction_id']]);
+      expect(gateway.payments.received).toEqual([]);
+    },
+  );
+});
+
+describe('the checkout page', () => {
+  const payment: PublicPayment = {
+    ...{ status: 'PENDING', amount: '10', currency: 'USDT', network: evmNetwork.id, merchant_wallet: WALLET },
+    ...{ description: 'Order 7', expires_at: '2126-01-31T09:00:00.000Z' },
+  };
+  /** @returns the token of a payment that payments shows. */
+  function shown(change: Partial<PublicPayment> = {}, help: object | null = { arrived: null, lookup: null }): string {
+    const token = newPublicToken();
+    const found = [{ token_sha256: sha256(token).toString('hex'), ...checkoutOf({ ...payment, ...change }) }];
+    gateway.payments.answers.set('POST /internal/v1/public-payments', { status: 200, body: { found } });
+    if (help !== null) gateway.payments.answers.set('POST /internal/v1/checkout-help', { status: 200, body: help });
+    return token;
+  }
+  const open = (token: string, typed?: string) =>
+    gateway.call('GET', `/pay/${token}${typed === undefined ? '' : `?transaction_id=${encodeURIComponent(typed)}`}`);
+  const questions = () =>
+    gateway.payments.received
+      .filter(({ path }) => path.endsWith('/checkout-help'))
+      .map(({ body }) => JSON.parse(body) as object);
+
+  test('asks what arrived while the payment is PENDING, and nothing once it is over', async () => {
+    const token = shown();
+    expect((await open(token)).status).toBe(200);
+    expect(questions()).toEqual([{ token_sha256: sha256(token).toString('hex') }]);
+    await open(shown({ status: 'PAID' }));
+    expect(questions()).toHaveLength(1);
+    // Polling the status asks for nothing more than before.
+    await gateway.call('GET', `/api/v1/payments/${token}`);
+    expect(questions()).toHaveLength(1);
+  });
+
+  test('looks a transaction up however it was copied, and shows the payment all the same when payments cannot', async () => {
+    const token = shown({ status: 'EXPIRED' }, { arrived: null, lookup: null });
+    for (const typed of [ID, ` 0x${ID.toUpperCase()} `, `https://explorer.example/tx/0x${ID}?tab=1`]) {
+      expect((await open(token, typed)).status).toBe(200);
+    }
+    expect(questions()).toEqual(
+      Array.from({ length: 3 }, () => ({ token_sha256: sha256(token).toString('hex'), transaction_id: ID })),
+    );
+    gateway.payments.answers.set('POST /internal/v1/checkout-help', { status: 503, body: { detail: '…' } });
+    expect(await open(token, ID)).toMatchObject({ status: 200, text: expect.stringContaining('Order 7') });
+  });
+
+  test('looks up six times a minute for a payment, whoever asks; the seventh gets the page with 429 and when to come back', async () => {
+    const token = shown();
+    const answers = [];
+    for (let time = 0; time < 7; time += 1) answers.push(await open(token, ID));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 429]);
+    expect(answers[6]!.headers['retry-after']).toMatch(/^[1-9]\d?$/);
+    expect(answers[6]!.text).toContain('Order 7');
+    expect(questions()).toHaveLength(6);
+    // Without a question the page is not limited, and another payment has a count of its own.
+    expect((await open(token)).status).toBe(200);
+    expect((await open(shown(), ID)).status).toBe(200);
+  });
+
+  test('takes what is no id for none, without counting it', async () => {
+    const token = shown();
+    for (let time = 0; time < 8; time += 1) expect((await open(token, '<script>alert(1)</script>')).status).toBe(200);
+    expect(await open(token, '')).toMatchObject({ status: 200, text: expect.not.stringContaining('<script>alert') });
+    expect(questions().every((question) => !('transaction_id' in question))).toBe(true);
+  });
+});

@@ -1,0 +1,84 @@
+import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
+import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
+import type { CheckoutLookup } from '@quittance/contracts/payment.ts';
+import type { FoundTransferRow } from '../queries/found-transfers.ts';
+import { LAG_ALLOWANCE_MS, paymentWindow } from '../settlement/payment-window.ts';
+import type { PaymentRow } from '../store/payment.ts';
+
+/** Of what a transaction has to do with a payment, without the transaction. */
+export type Verdict = Omit<CheckoutLookup, 'transaction_id'>;
+
+type Payment = Pick<
+  PaymentRow,
+  'payment_id' | 'network' | 'recipient' | 'amount_units' | 'created_at' | 'expires_at' | 'cancelled_at'
+>;
+
+/** A transfer to the payment's address. */
+type Reaching = { network: string; amount_units: string; decimals: number; block_timestamp: Date };
+
+/** The first that holds of any transfer to the address is said. */
+const PRECEDENCE = [
+  'pays_this_payment',
+  'pending',
+  'other_amount',
+  'too_late',
+  'not_for_this_payment',
+  'other_network',
+] as const satisfies CheckoutLookup['outcome'][];
+
+/**
+ * What the ledger's transfers of a transaction have to do with a payment.
+ * @returns null when none of them reached its wallet on its network: then the chain is to be asked.
+ */
+export function judgeTransfers(payment: Payment, rows: readonly FoundTransferRow[]): Verdict | null {
+  const reaching = rows.filter(
+    ({ network, recipient }) => network === payment.network && recipient === payment.recipient,
+  );
+  return first(
+    reaching.map((row) => {
+      if (row.phase === 'retracted') return verdict('pending');
+      const meant = row.payment_id ?? (row.match_status === 'pending' ? row.related_payment_id : null);
+      return meant === payment.payment_id ? verdict('pays_this_payment') : judgeByChain(payment, row, 'read');
+    }),
+  );
+}
+
+/** What a transaction that the ledger does not have for this wallet has to do with a payment. */
+export function judgeLookedUp(payment: Payment, lookedUp: LookedUp): Verdict {
+  if (lookedUp.outcome !== 'mined') return verdict(lookedUp.outcome);
+  const { network, transfers, other_recipients: others } = lookedUp;
+  const blockTime = new Date(lookedUp.block_timestamp);
+  const reaching = transfers
+    .filter(({ to }) => to === payment.recipient)
+    .map((transfer) => judgeByChain(payment, { ...transfer, network, block_timestamp: blockTime }, 'unread'));
+  const best = first(reaching);
+  if (best !== null) return best;
+  if (!others.includes(payment.recipient)) return verdict('other_address');
+  return network === payment.network ? verdict('other_token') : { ...verdict('other_network'), network };
+}
+
+/**
+ * By what the chain shows of the transfer, and this payment, alone. Whatever else is known must not show here: another payment's customer
+ * may be the one who asks.
+ * @param standing whether the ledger has it; what it does not have may still pay.
+ */
+function judgeByChain(payment: Payment, transfer: Reaching, standing: 'read' | 'unread'): Verdict {
+  const amount = formatUnits(BigInt(transfer.amount_units), transfer.decimals);
+  if (transfer.network !== payment.network) return { outcome: 'other_network', amount, network: transfer.network };
+  const { start, end } = paymentWindow(payment);
+  if (transfer.block_timestamp.getTime() <= start.getTime() - LAG_ALLOWANCE_MS) return verdict('not_for_this_payment');
+  if (BigInt(transfer.amount_units) !== toTokenUnits(payment.amount_units, transfer.decimals))
+    return { ...verdict('other_amount'), amount };
+  if (transfer.block_timestamp >= end) return { ...verdict('too_late'), amount };
+  return verdict(standing === 'read' ? 'not_for_this_payment' : 'pending');
+}
+
+function first(verdicts: readonly Verdict[]): Verdict | null {
+  for (const outcome of PRECEDENCE) {
+    const found = verdicts.find((candidate) => candidate.outcome === outcome);
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+const verdict = (outcome: CheckoutLookup['outcome']): Verdict => ({ outcome, amount: null, network: null });
