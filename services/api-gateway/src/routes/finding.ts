@@ -2,7 +2,9 @@ import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
 import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
+import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
@@ -29,6 +31,7 @@ export function findingRoutes({ admission, upstreams, networks }: Dependencies):
       ...reading(queries.list),
       handle: async ({ merchant, input }) => {
         const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
+        requireFiltered(answer, input);
         const page = successBody(answer);
         return page === null ? forward(answer) : { status: 200, body: { payments: page['payments'] } };
       },
@@ -36,8 +39,11 @@ export function findingRoutes({ admission, upstreams, networks }: Dependencies):
 
     merchantRoute(admission, 'GET /api/v1/payments/page', {
       ...reading(queries.page),
-      handle: async ({ merchant, input }) =>
-        forward(await upstreams.payments.send(ListPayments, { params: merchant, query: input })),
+      handle: async ({ merchant, input }) => {
+        const answer = await upstreams.payments.send(ListPayments, { params: merchant, query: input });
+        requireFiltered(answer, input);
+        return forward(answer);
+      },
     }),
 
     merchantRoute(admission, 'GET /api/v1/payments/export', {
@@ -50,8 +56,12 @@ export function findingRoutes({ admission, upstreams, networks }: Dependencies):
       publicTimeoutMs: REPORT_TIMEOUT_MS,
       ...merchantRoute(admission, 'GET /api/v1/merchant/report', {
         ...reading(readReportQuery),
-        handle: async ({ merchant, input }) =>
-          forward(await upstreams.reports.send(ReadReport, { params: merchant, query: input })),
+        handle: async ({ merchant, input }) => {
+          const answer = await upstreams.reports.send(ReadReport, { params: merchant, query: input });
+          // A payments service of an older release has no reports.
+          if (answer.status === 404) throw unavailable(new Error('payments knows no reports'));
+          return forward(answer);
+        },
       }),
     },
   ];
@@ -63,6 +73,17 @@ const bodiless =
     await refuseLargeBody(request);
     return read(request.query);
   };
+
+/** What a payments service of an older release filters by; it ignores anything else. */
+const olderQuery = ['status', 'created_from', 'created_to', 'cursor', 'limit'];
+
+/** @throws HttpError 503 for a list that a payments service of an older release did not narrow down: its payments have no reference. */
+function requireFiltered(answer: ServiceResponse, query: Record<string, unknown>): void {
+  if (Object.keys(query).every((name) => olderQuery.includes(name))) return;
+  const payments = (successBody(answer)?.['payments'] ?? []) as Partial<Payment>[];
+  if (payments.some(({ reference }) => reference === undefined))
+    throw unavailable(new Error('payments does not know this filter'));
+}
 
 /** @throws HttpError 429 while another export is under way. */
 function toExport({ status, headers, body }: StreamResponse): Reply {

@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { testGateway, type Merchant, type TestGateway } from './gateway.ts';
+
+let gateway: TestGateway;
+let merchant: Merchant;
+
+beforeAll(async () => {
+  gateway = await testGateway();
+  merchant = await gateway.merchant();
+});
+afterAll(() => gateway.close());
+
+const answers = (path: string, answer: { status: number; body: unknown; headers?: Record<string, string> }) =>
+  gateway.payments.answers.set(`GET /internal/v1/merchants/${merchant.merchant_id}${path}`, answer);
+const get = (path: string) => gateway.call('GET', `/api/v1${path}`, { headers: { 'X-API-Key': merchant.api_key } });
+
+test('a list that a payments service of an older release did not narrow down is 503, and any other list is answered', async () => {
+  const old = { payment_id: 'pay_1', status: 'PAID' };
+  answers('/payments', { status: 200, body: { payments: [old], next_cursor: null } });
+  for (const path of ['/payments', '/payments/page']) {
+    expect((await get(`${path}?status=PAID`)).status).toBe(200);
+    expect((await get(`${path}?order_id=tea`)).status).toBe(503);
+  }
+  answers('/payments', { status: 200, body: { payments: [{ ...old, reference: 'ABCDEFG1' }], next_cursor: null } });
+  for (const path of ['/payments', '/payments/page']) expect((await get(`${path}?order_id=tea`)).status).toBe(200);
+});
+
+test('an export is handed on as it is, with a name for the file', async () => {
+  answers('/payments/export', { status: 200, body: 'a,b\r\n', headers: { 'content-type': 'text/csv; charset=utf-8' } });
+  const answer = await get('/payments/export');
+  expect([answer.status, answer.text]).toEqual([200, 'a,b\r\n']);
+  expect(answer.headers).toMatchObject({
+    'content-type': 'text/csv; charset=utf-8',
+    'content-disposition': 'attachment; filename="payments.csv"',
+    'cache-control': 'no-store',
+  });
+});
+
+test.each([
+  [429, 429],
+  [404, 503],
+  [500, 503],
+])('where payments answers an export %i, it is %i', async (status, expected) => {
+  answers('/payments/export', { status, body: { detail: 'internal words' }, headers: { 'retry-after': '7' } });
+  const answer = await get('/payments/export');
+  expect([answer.status, answer.text.includes('internal')]).toEqual([expected, false]);
+  expect(answer.headers['retry-after']).toBe(expected === 429 ? '7' : undefined);
+});
+
+test('a report is handed on, and 503 where payments has none', async () => {
+  const day = '/merchant/report?from=2026-01-01&to=2026-01-01';
+  answers('/report', { status: 200, body: '{"rows": []}' });
+  expect([(await get(day)).status, (await get(day)).text]).toEqual([200, '{"rows": []}']);
+  answers('/report', { status: 404, body: { detail: 'Not found' } });
+  expect((await get(day)).status).toBe(503);
+});
