@@ -1,6 +1,6 @@
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
 import { parseAmount } from '@quittance/contracts/amount.ts';
-import { accessRefusal, dayOf, DAY, REPLY_KEPT } from './rules.ts';
+import { accessRefusal, dayOf, DAY, referenceOf, REPLY_KEPT } from './rules.ts';
 import {
   type Answered,
   canonical,
@@ -150,6 +150,11 @@ export const paymentJson = (payment: ModelPayment, { publicBaseUrl }: Settings) 
   paid_at: payment.paidAt === null ? null : timestamp(payment.paidAt),
   cancelled_at: payment.cancelledAt === null ? null : timestamp(payment.cancelledAt),
   transaction: null,
+  order_id: null,
+  metadata: {},
+  return_url: null,
+  requested_amount: payment.amount,
+  reference: referenceOf(payment.id),
 });
 
 function answerOf(model: Model, decision: Decision, asked: readonly Owner[]): unknown {

@@ -3,7 +3,7 @@ import { sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus, UnmatchedReason } from '@quittance/contracts/payment.ts';
 import { paymentJson } from './creating.ts';
 import { done, timestamp, type Settings, type Step } from './steps.ts';
-import { windowOf } from './rules.ts';
+import { referenceOf, windowOf } from './rules.ts';
 import { isExact, otherAmount } from './settling.ts';
 import { type Model, type ModelPayment, type ModelTransfer } from './state.ts';
 
@@ -48,6 +48,9 @@ export const readingPublic =
       },
       confirmations: payment.status === 'CHECKING' ? confirmationsOf(transfer!) : null,
       server_time: timestamp(model.now),
+      merchant_id: payment.merchant,
+      reference: referenceOf(payment.id),
+      return_url: null,
     });
   };
 
@@ -67,6 +70,9 @@ function shown(model: Model, payment: ModelPayment, settings: Settings): object 
             transaction_id: transfer.id,
             transaction_event_index: transfer.index,
             block_number: transfer.blockNumber,
+            amount: formatUnits(transfer.tokenUnits, transfer.decimals),
+            // Nobody accepts by hand here.
+            accepted: false,
             confirmations: transfer.confirmations,
             confirmations_required: transfer.confirmationsRequired,
             waiting_for: waitingFor(payment, transfer),

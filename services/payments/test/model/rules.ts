@@ -50,6 +50,12 @@ export function exactReason(payment: Timed, blockTime: number): UnmatchedReason 
 
 export type Usage = { inPackage: number; today: number };
 
+/** The last 40 bits of an id in base 32, without the letters I, L, O and U. */
+export const referenceOf = (paymentId: string): string =>
+  Array.from(Number.parseInt(paymentId.slice(-10), 16).toString(32).padStart(8, '0'), (digit) =>
+    '0123456789ABCDEFGHJKMNPQRSTVWXYZ'.charAt(Number.parseInt(digit, 32)),
+  ).join('');
+
 /** Why a creation is refused, the first in the contract's order of precedence. */
 export function accessRefusal(policy: AccessPolicy, used: Usage, now: number): CreationBlockReason | null {
   const beta = policy.access_type === 'beta';
