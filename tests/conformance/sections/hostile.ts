@@ -22,7 +22,7 @@ const EXPECTED = [200, 201, 401, 404, 405, 409, 413, 422];
  */
 export function hostileSection(contract: Contract): void {
   const seed = Number(process.env['HOSTILE_SEED'] ?? seedOf(SEED));
-  const count = Number(process.env['HOSTILE_COUNT'] ?? amountOf({ short: 3_000, long: 10_000 }));
+  const count = Number(process.env['HOSTILE_COUNT'] ?? amountOf({ short: 2_000, long: 10_000 }));
   const replicas = () => contract.stack.services['api-gateway'].replicas;
   const open = (many: number, access: Parameters<typeof openMerchant>[1] = {}) =>
     Promise.all(Array.from({ length: many }, () => openMerchant(contract.stack, access)));

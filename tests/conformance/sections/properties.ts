@@ -25,7 +25,7 @@ const seed = Number(process.env['PROPERTY_SEED'] ?? seedOf(20_261_123));
 
 /** Below the thirty creations a minute of one merchant. */
 const CREATIONS = 20;
-const CHECKS = amountOf({ short: 60, long: 120 });
+const CHECKS = amountOf({ short: 40, long: 120 });
 
 /**
  * What holds for any input. Whether a text is accepted is told without creating anything: next to a field that is certainly
