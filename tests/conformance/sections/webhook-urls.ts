@@ -118,11 +118,15 @@ export function webhookUrlsSection(contract: Contract): void {
         for (const [index, url] of accepted.entries()) {
           if (index % PUTS_A_WINDOW === 0) await endWindows(contract.stack, merchant);
           const answer = await put(url);
-          expect([url, answer.status, answer.json<object>()]).toEqual([url, 200, { url, key_id: settings.key_id }]);
+          expect([url, answer.status, answer.json<object>()]).toEqual([
+            url,
+            200,
+            { url, key_id: settings.key_id, events: ['PAID'] },
+          ]);
         }
         expect(await readSettings()).toMatchObject({ url: accepted.at(-1), key_id: settings.key_id });
         await endWindows(contract.stack, merchant);
-        const ascii = { url: 'https://xn--bcher-kva.example/pay', key_id: settings.key_id };
+        const ascii = { url: 'https://xn--bcher-kva.example/pay', key_id: settings.key_id, events: ['PAID'] };
         expect((await put('https://Bücher.example/pay')).json<object>()).toEqual(ascii);
         expect(await readSettings()).toMatchObject(ascii);
       },
