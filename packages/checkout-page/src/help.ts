@@ -42,7 +42,7 @@ export function help(view: CheckoutPayment, networks: readonly Network[], choice
             name="transaction_id"
             value="${lookup === null ? '' : lookup.transaction_id}"
             required
-            maxlength="100"
+            maxlength="300"
             dir="ltr"
             autocomplete="off"
             autocapitalize="none"
