@@ -66,10 +66,8 @@ describe('99 creations at once on one address and price', () => {
     expect(amountsOf(answers)).toEqual(everyAmount);
     expect(answers.every(({ json }) => json.requested_amount === PRICE)).toBe(true);
     const refused = await ask(payments, merchantId, unique({ wallet }));
-    expect([refused.status, refused.json]).toEqual([
-      409,
-      { detail: 'Finish the current payment with this amount on this address first' },
-    ]);
+    const detail = 'Finish the current payment with this amount on this address first';
+    expect([refused.status, refused.json]).toMatchObject([409, { detail, code: 'payment_unfinished' }]);
     expect((await ask(payments, merchantId, unique({ wallet, amount: '49.91' }))).status).toBe(201);
   });
 
