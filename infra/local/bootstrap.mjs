@@ -51,6 +51,7 @@ const commands = {
   // What takes too long for every change: random tests with many runs from a new seed, and every fault.
   nightly: [
     step('long random tests', [...jest, ...longRandomTests()], { TEST_LENGTH: 'long' }),
+    step('contract, with optional fields', [...jest, 'tests/conformance/conformance'], { TEST_EXTENSIONS: 'present' }),
     step('faults', ['tests/faults/main.ts']),
   ],
 };

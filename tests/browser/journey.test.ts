@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page, Response } from 'playwright-core';
 import { withDatabase } from '../support/database.ts';
@@ -10,6 +11,8 @@ import { scan } from './support/look.ts';
 
 jest.setTimeout(120_000);
 
+/** No faster than a merchant may ask. */
+const patience = { timeoutMs: 60_000, intervalMs: 1_100 };
 const WEIGHT_MAX_BYTES = 30 * 1024;
 
 describe('a customer with a browser', () => {
@@ -75,6 +78,56 @@ describe('a customer with a browser', () => {
       await shows(page, 'over');
     });
     await shows(page, 'expired');
+  });
+
+  test('buys the same article as another one at once; the one who drops the digits is told, and both orders end paid', async () => {
+    const article = { amount: '49.90', unique_amount: true };
+    const orders = ['order-1', 'order-2'];
+    const payments = await Promise.all(
+      orders.map(async (order_id) => (await shop.order({ ...article, order_id })).body),
+    );
+    const [exact, careless] = payments as [Payment, Payment];
+    expect(exact.amount).not.toBe(careless.amount);
+
+    const { page } = await browser.visit();
+    await page.goto(exact.payment_url);
+    await shop.pay(exact.amount);
+    await shows(page, 'paid');
+
+    await page.goto(careless.payment_url);
+    expect(await page.locator('main').innerText()).toContain(careless.amount);
+    const { transactionHash } = await shop.pay('49.90');
+    await shows(page, 'arrived');
+    // How much came, how much was asked, and what to quote to the shop.
+    const told = await page.locator('main').innerText();
+    expect(told).toMatch(/49[.]90?\b/);
+    expect(told).toContain(careless.amount);
+    expect(told).toContain(careless.reference);
+
+    const { unmatched_transfers: unmatched } = await shop.details(careless.payment_id);
+    expect(unmatched).toMatchObject([{ amount: '49.9', reason: 'underpaid' }]);
+    const { transaction_event_index } = unmatched[0]!;
+    const transfer = { transaction_id: transactionHash, transaction_event_index };
+    // Refused until the chain calls it final.
+    const accepted = await eventually(async () => {
+      const answer = await shop.call<Payment>('POST', `/payments/${careless.payment_id}/accept-transfer`, transfer);
+      expect(answer.status).toBe(200);
+      return answer.body;
+    }, patience);
+    expect(accepted).toMatchObject({ status: 'PAID', transaction: { amount: '49.9', accepted: true } });
+    await shows(page, 'paid');
+
+    await eventually(async () => {
+      const told = (await shop.webhooks()).filter(({ body }) =>
+        payments.some((one) => one.payment_id === body.payment_id),
+      );
+      expect(told.map(({ body }) => body)).toMatchObject(
+        payments.map(({ payment_id, amount }, position) => ({
+          ...{ payment_id, status: 'PAID', expected_amount: amount, requested_amount: '49.90' },
+          order_id: orders[position],
+        })),
+      );
+    }, patience);
   });
 });
 

@@ -23,6 +23,20 @@ export const apiAt =
     return answer;
   };
 
+/**
+ * What a merchant may add to a creation. With TEST_EXTENSIONS=present every creation has it, and all the rules hold as without.
+ */
+const extensions =
+  process.env['TEST_EXTENSIONS'] === 'present'
+    ? {
+        order_id: 'order 17',
+        metadata: { basket: 'a-1', 'till.no': '3' },
+        return_url: 'https://shop.example.com/orders/17',
+        expires_in: 1800,
+        unique_amount: false,
+      }
+    : {};
+
 export type Merchant = {
   merchantId: string;
   apiKey: string;
@@ -74,7 +88,7 @@ function withKey(stack: StackFile, registered: Registered, host: string): Mercha
   const create = (body: Record<string, unknown> = {}, key: string = randomUUID()) =>
     call('POST', '/api/v1/payments', {
       headers: { 'Idempotency-Key': key },
-      body: { amount: '10.50', merchant_wallet: wallet, description: 'One cup of coffee', ...body },
+      body: { amount: '10.50', merchant_wallet: wallet, description: 'One cup of coffee', ...extensions, ...body },
     });
   const created = async (body?: Record<string, unknown>, key: string = randomUUID()) => {
     const answer = await insist(() => create(body, key));
