@@ -160,3 +160,18 @@ test('who sends its exact amount pays it; who drops the last digits has paid too
   });
   expect((await one.details()).status).toBe('PENDING');
 });
+
+test('who drops the last digits is told so although an earlier payment asked for the bare price', async () => {
+  const [merchantId, wallet] = [await newMerchant(payments), newWallet()];
+  const earlier = await newPayment(payments, { wallet, amount: PRICE }, merchantId);
+  await payments.call('POST', `/merchants/${merchantId}/payments/${earlier.payment.payment_id}/cancel`);
+  const waiting = await newPayment(payments, unique({ wallet }), merchantId);
+  const { transaction_id: id } = await waiting.observe({ phase: 'confirmed', amount_units: '49900000' });
+  await eventually(async () => {
+    const { rows } = await payments.db.query(
+      'select related_payment_id, reason from transfer where transaction_id = $1',
+      [id],
+    );
+    expect(rows).toEqual([{ related_payment_id: waiting.payment.payment_id, reason: 'underpaid' }]);
+  });
+});

@@ -1,4 +1,4 @@
-import { MAX_AMOUNT_UNITS, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { MAX_AMOUNT_UNITS, parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { PaymentRow, SlotSearch } from '../store/payment.ts';
 import type { Assignment, TransferRow } from '../store/transfer.ts';
 import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason } from './payment-window.ts';
@@ -73,7 +73,8 @@ async function assignUnmatched(
   // The last payment started before the block: the money was meant for it, but did not come in time.
   const started = startOfNextSecond(transfer.block_timestamp);
   const late = slot.findLast((payment) => payment.created_at < started);
-  const intended = late ?? closestAmount(await findOnWallet(transfer), transfer);
+  const candidates = await findOnWallet(transfer);
+  const intended = withoutAddedDigits(candidates, transfer) ?? late ?? closestAmount(candidates, transfer);
   return intended === null ? unrelated : unmatched(intended, transfer);
 }
 
@@ -83,6 +84,18 @@ function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
     { tokenUnits: BigInt(transfer.amount_units), blockTime: transfer.block_timestamp },
   );
   return { payment_id: null, related_payment_id: payment.payment_id, reason };
+}
+
+/** The payment that waits for this price and a little more, which its payer has left out: an older one of the bare price is not meant. */
+function withoutAddedDigits(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
+  const units = slotSearchOf(transfer)?.amountUnits;
+  const asks = ({ requested_amount: requested }: PaymentRow) => requested !== null && parseAmount(requested) === units;
+  const waits = (payment: PaymentRow) =>
+    payment.status !== 'PAID' && matchPayment([payment], transfer.block_timestamp) !== null;
+  return closestAmount(
+    candidates.filter((payment) => asks(payment) && waits(payment)),
+    transfer,
+  );
 }
 
 /**
