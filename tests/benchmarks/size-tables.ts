@@ -1,11 +1,13 @@
 import type { Aim, Table } from './benchmark.ts';
-import type { SizeBytes, SizeComparison, SizeStatements } from './size.bench.ts';
+import type { SizeBytes, SizeComparison, SizeStatements, UniqueComparison } from './size.bench.ts';
 import { renderSpread, shortened, significant } from './support/report.ts';
 import { measurementOf, ratioOf, spreadOf, type Measurement } from './support/rounds.ts';
+import { CREATION, UNIQUE_CREATION } from './support/sized-requests.ts';
 import { SHARED_BUFFERS } from './support/sized-payments.ts';
 import type { StatementCost } from './support/statements.ts';
 
 const AIM = 1.2;
+const UNIQUE_AIM = 1.3;
 
 /** The baseline, and the sizes that are compared with it. */
 const split = ([smallest = 0, ...larger]: readonly number[]) => ({
@@ -28,6 +30,20 @@ export function sizeAims(comparison: SizeComparison, sizes: readonly number[]): 
   }));
 }
 
+/** A unique amount beside a plain one. */
+const uniqueRatio = ({ rounds }: UniqueComparison) => ratioOf(rounds, timeOf, UNIQUE_CREATION, CREATION);
+
+export const uniqueAims = (unique: UniqueComparison | undefined): Aim[] =>
+  unique === undefined
+    ? []
+    : [
+        {
+          what: `${UNIQUE_CREATION}: time with ${name(unique.size)} to that of a plain one`,
+          atMost: UNIQUE_AIM,
+          measured: uniqueRatio(unique),
+        },
+      ];
+
 export const sizeNotes = [
   'Time is that of one operation while four are under way, CPU that of payments and PostgreSQL together; medians of the rounds',
   '(least–greatest). Lists are the largest merchant\'s, who has a fifth of all payments; "any page" begins anywhere among them.',
@@ -44,8 +60,9 @@ export function sizeTables(measured: {
   comparisons: SizeComparison[];
   statements: SizeStatements[];
   bytes: SizeBytes[];
+  unique: UniqueComparison | undefined;
 }): Table[] {
-  const { sizes, comparisons, statements, bytes } = measured;
+  const { sizes, comparisons, statements, bytes, unique } = measured;
   return [
     {
       title: 'Databases',
@@ -55,6 +72,7 @@ export function sizeTables(measured: {
     timeTable(comparisons, sizes),
     sqlTable(statements, sizes),
     growingTable(statements, sizes),
+    ...(unique === undefined ? [] : [uniqueTable(unique)]),
   ];
 }
 
@@ -80,6 +98,18 @@ function timeTable(comparisons: SizeComparison[], sizes: readonly number[]): Tab
         ...sizes.map((size) => median(size, cpuOf)),
       ];
     }),
+  };
+}
+
+function uniqueTable(unique: UniqueComparison): Table {
+  return {
+    title: `Creations in turn, ${name(unique.size)}`,
+    columns: ['', 'µs', 'to a plain one'],
+    rows: [CREATION, UNIQUE_CREATION].map((operation) => [
+      operation,
+      significant(spreadOf(unique.rounds.map((round) => timeOf(measurementOf(round, operation)))).median * 1e6),
+      operation === CREATION ? '1' : renderSpread(uniqueRatio(unique)),
+    ]),
   };
 }
 

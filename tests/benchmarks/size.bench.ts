@@ -1,12 +1,12 @@
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
-import { sizeAims, sizeNotes, sizeTables } from './size-tables.ts';
+import { sizeAims, sizeNotes, sizeTables, uniqueAims } from './size-tables.ts';
 import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
 import { startMatcher } from './support/matching.ts';
 import { measureLoad, type CpuCounters } from './support/measure.ts';
 import { postmasterOf } from './support/postgres.ts';
 import { interleave, type Measurement, type Round } from './support/rounds.ts';
 import { startSizedPayments, type SizedPayments } from './support/sized-payments.ts';
-import { CREATION, operationsOf } from './support/sized-requests.ts';
+import { CREATION, operationsOf, UNIQUE_CREATION } from './support/sized-requests.ts';
 import { countStatements, type StatementCost } from './support/statements.ts';
 
 /** Few, so that no request waits for long. */
@@ -28,6 +28,8 @@ type Length = { durationMs: number } | { operations: number };
 
 export type SizeComparison = { operation: string; rounds: Round[] };
 export type SizeStatements = { operation: string; size: number; operations: number; costs: StatementCost[] };
+/** Rounds of creations with and without a unique amount, where there are most payments. */
+export type UniqueComparison = { size: number; rounds: Round[] };
 export type SizeBytes = { size: number; bytes: number };
 
 /** Straight to payments' processes, one for each size, which wait for no other service. */
@@ -58,12 +60,13 @@ export const benchmark: Benchmark = {
         statements.push(...(await countAll(operation, contenders, counted)));
       });
     }
+    const unique = await attempt(UNIQUE_CREATION, () => compareUnique(operations, { runMs, rounds }));
     const bytes: SizeBytes[] = all.map(({ size, bytes }) => ({ size, bytes }));
     return {
-      tables: sizeTables({ sizes, comparisons, statements, bytes }),
+      tables: sizeTables({ sizes, comparisons, statements, bytes, unique }),
       notes: sizeNotes,
-      aims: comparisons.flatMap((comparison) => sizeAims(comparison, sizes)),
-      measurements: { comparisons, statements, bytes },
+      aims: [...comparisons.flatMap((comparison) => sizeAims(comparison, sizes)), ...uniqueAims(unique)],
+      measurements: { comparisons, statements, bytes, unique },
     };
   },
 };
@@ -71,8 +74,21 @@ export const benchmark: Benchmark = {
 const MATCHING = 'matching';
 
 function lengthOf(operation: string, durationMs: number): Length {
-  const aSecond = operation === CREATION ? A_SECOND.creation : operation === MATCHING ? A_SECOND.matching : null;
+  const isCreation = operation === CREATION || operation === UNIQUE_CREATION;
+  const aSecond = isCreation ? A_SECOND.creation : operation === MATCHING ? A_SECOND.matching : null;
   return aSecond === null ? { durationMs } : { operations: Math.ceil((aSecond * durationMs) / 1000) };
+}
+
+async function compareUnique(
+  operations: ReadonlyMap<string, Sized[]>,
+  { runMs, rounds }: { runMs: number; rounds: number },
+): Promise<UniqueComparison> {
+  const contenders = [CREATION, UNIQUE_CREATION].map((name) => {
+    const largest = operations.get(name)?.at(-1);
+    if (largest === undefined) throw new Error(`${name} is not measured`);
+    return { name, size: largest.sized.size, measure: () => largest.run(lengthOf(name, runMs)) };
+  });
+  return { size: contenders[0]!.size, rounds: await interleave(contenders, rounds) };
 }
 
 /** Matching comes last: it needs the payments that were created. */

@@ -105,6 +105,7 @@ describe('an event that cannot be delivered', () => {
           next_attempt_at: null,
           delivered_at: null,
           error_category: category,
+          event_type: null,
         });
       }
       expect(await receivedBy(stack.file, 'redirect-target.example.com')).toEqual([]);

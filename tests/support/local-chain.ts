@@ -40,8 +40,9 @@ export class LocalChain {
   /** Has the transaction of the newest block come one block later, as if another miner had been first. */
   async delayLastTransaction(hash: string): Promise<void> {
     const raw = await this.#call<string>('eth_getRawTransactionByHash', [hash]);
-    await this.mine(1);
-    await this.#call('anvil_reorg', [2, [[raw, 1]]]);
+    await this.dropLastBlock();
+    // At no moment has it a second block on top of it.
+    await this.#call('eth_sendRawTransaction', [raw]);
   }
 
   #call<T>(method: string, params: unknown[]): Promise<T> {

@@ -99,6 +99,7 @@ export function shownMetrics(scraped: readonly { service: string; text: string }
 const QUIET = [
   'chain_endpoint_budget_ahead_ratio',
   'chain_endpoint_budget_used_ratio',
+  'chain_look_ups_total',
   'chain_new_heads_connected',
   'chain_rpc_failures_total',
   'chain_transfers_awaiting_cross_check',

@@ -194,6 +194,10 @@ test('a message that no queue wants stays in the outbox until its queue is decla
 
 test('close() finishes the batch in flight', async () => {
   const outbox = world.outbox();
+  // It is connected, so that the delay is that of its message alone.
+  await sendMessage(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await world.channel.purgeQueue(QUEUE);
   world.brokerProxy.delay(200);
   await sendMessage(world, outbox);
   await eventually(async () => {

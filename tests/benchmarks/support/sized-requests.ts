@@ -11,6 +11,7 @@ const SAMPLE = 4_000;
 const headers = { 'x-internal-token': INTERNAL_TOKEN, 'content-type': 'application/json' };
 
 export const CREATION = 'creation';
+export const UNIQUE_CREATION = 'creation: unique amount';
 
 /** What is asked of payments, by operation; `status` of the answer where it is not 200. */
 export type Operation = { name: string; status?: number; requests: LoadRequest[] };
@@ -34,7 +35,17 @@ export async function operationsOf(adminUrl: string): Promise<Operation[]> {
     return { merchants: merchants.rows, payments: payments.rows, places: places.rows };
   });
   return [
-    { name: CREATION, status: 201, requests: merchants.map(creationOf) },
+    // No payment that is there already ends in .5, so its slot is free.
+    {
+      name: CREATION,
+      status: 201,
+      requests: merchants.map((merchant) => creationOf(merchant, { amount: '{number}.5' })),
+    },
+    {
+      name: UNIQUE_CREATION,
+      status: 201,
+      requests: merchants.map((merchant) => creationOf(merchant, { amount: '0.50', unique_amount: true })),
+    },
     {
       name: 'details',
       requests: payments.map(({ merchant_id, payment_id }) =>
@@ -64,11 +75,13 @@ const list = (filter: string): LoadRequest => ({
 
 const post = (path: string, body: object): LoadRequest => ({ path, headers, body: JSON.stringify(body) });
 
-const creationOf = ({ merchant_id, address }: { merchant_id: string; address: string }): LoadRequest => ({
+const creationOf = (
+  { merchant_id, address }: { merchant_id: string; address: string },
+  order: { amount: string; unique_amount?: boolean },
+): LoadRequest => ({
   ...post(`/internal/v1/merchants/${merchant_id}/payments`, {
     idempotency_key: '{key}',
-    // No payment that is there already ends in .5, so its slot is free.
-    amount: '{number}.5',
+    ...order,
     merchant_wallet: address,
     network: NETWORK,
     description: 'Order 12345, two teas',
