@@ -27,8 +27,8 @@ const backends = {
 };
 
 export default {
-  // The tests wait for processes, and for loops that look now and then: with two workers more than cores a sixth of a machine stood idle.
-  maxWorkers: availableParallelism() + 3,
+  // The tests wait for processes, and for loops that look now and then. More of them at once, and some wait too long for each other.
+  maxWorkers: availableParallelism() + 2,
   testSequencer: '<rootDir>/tests/support/longest-first.ts',
   // Tests start processes and wait for loops of the services; five seconds, which jest would give them, measure the machine.
   testTimeout: 60_000,
