@@ -26,7 +26,12 @@ async function eventsOf(payments: readonly PaymentPaid[]): Promise<{ event_id: s
 const twoMerchants = async (): Promise<Merchant[]> => [await world.merchant(), await world.merchant()];
 const idsOf = (payments: readonly PaymentPaid[]) => payments.map(({ payment_id }) => payment_id).toSorted();
 
-async function delivered(payments: readonly PaymentPaid[], merchants: readonly Merchant[]): Promise<void> {
+/** @param mayRepeat whether a dispatcher may have died between an attempt and noting it. */
+async function delivered(
+  payments: readonly PaymentPaid[],
+  merchants: readonly Merchant[],
+  mayRepeat = false,
+): Promise<void> {
   await eventually(
     async () => {
       const { rows } = await world.pool.query(
@@ -36,12 +41,13 @@ async function delivered(payments: readonly PaymentPaid[], merchants: readonly M
       );
       expect(rows).toEqual([{ delivered: payments.length }]);
     },
-    { timeoutMs: 30_000 },
+    // What a dispatcher held that died waits until its lease lapses.
+    { timeoutMs: 100_000 },
   );
   const sent = merchants.flatMap(({ host }) =>
     world.receiver.received(host).map(({ body }) => (JSON.parse(body.toString()) as PaymentPaid).payment_id),
   );
-  expect(sent.toSorted()).toEqual(idsOf(payments));
+  expect((mayRepeat ? [...new Set(sent)] : sent).toSorted()).toEqual(idsOf(payments));
 }
 
 test('paid payments that wait in the queue become events in one batch, one each', async () => {
@@ -58,7 +64,7 @@ test('paid payments that wait in the queue become events in one batch, one each'
       Number(/messaging_batch_messages_count\{[^}]*handler="payment-paid"[^}]*\} (\d+)\n/.exec(metrics)?.[1]),
     ).toBeLessThan(40);
   });
-}, 60_000);
+}, 180_000);
 
 test('a crash between the commit and the acknowledgements of a batch repeats no event', async () => {
   const merchants = await twoMerchants();
@@ -70,13 +76,13 @@ test('a crash between the commit and the acknowledgements of a batch repeats no 
   expect(committed.length).toBeGreaterThan(0);
 
   await world.restart();
-  await delivered(payments, merchants);
+  await delivered(payments, merchants, true);
   expect(await eventsOf(payments)).toEqual(expect.arrayContaining(committed));
   await eventually(async () => {
     const duplicates = new RegExp(`messaging_consumed_total\\{[^}]*result="duplicate"[^}]*\\} ${committed.length}\\n`);
     expect(await world.metrics()).toMatch(duplicates);
   });
-}, 60_000);
+}, 180_000);
 
 test('a payment whose event cannot be stored delays no other of its batch, and gets its event once it can be stored', async () => {
   const merchants = await twoMerchants();
@@ -97,4 +103,4 @@ test('a payment whose event cannot be stored delays no other of its batch, and g
     await world.pool.query('drop trigger refused on event; drop function refuse_event()');
   }
   await delivered(payments, merchants);
-}, 60_000);
+}, 180_000);
