@@ -4,7 +4,7 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { fewAtATime } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
+import { apiAt, openMerchant, shownExtensions, type Api, type Merchant } from '../support/merchant.ts';
 import { detailsOf, publicStatus, tokenOf } from '../support/paying.ts';
 import { protectedEndpoints } from '../support/protected-endpoints.ts';
 import { rule } from '../support/rule.ts';
@@ -48,10 +48,8 @@ export function creationSection(contract: Contract): void {
           paid_at: null,
           cancelled_at: null,
           transaction: null,
-          // What the interface document does not have: nothing of it was asked for.
-          order_id: null,
-          metadata: {},
-          return_url: null,
+          // What the interface document does not have.
+          ...shownExtensions,
           requested_amount: '10.50',
           reference: expect.stringMatching(/^[0-9A-HJKMNP-TV-Z]{8}$/),
         });

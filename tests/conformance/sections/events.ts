@@ -3,7 +3,7 @@ import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Payment, PaymentTransaction } from '@quittance/contracts/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
+import { apiAt, openMerchant, toldExtensions, type Merchant } from '../support/merchant.ts';
 import { untilStatus } from '../support/paying.ts';
 import { isGenuine, signatureOf, untilReceived, type Received } from '../support/receiver.ts';
 import { rule } from '../support/rule.ts';
@@ -53,6 +53,7 @@ export function eventsSection(contract: Contract): void {
           transaction_id: expect.stringMatching(/^[0-9a-f]{64}$/),
           transaction_event_index: expect.any(Number),
           description,
+          ...toldExtensions,
         });
       },
     );

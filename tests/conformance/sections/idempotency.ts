@@ -6,7 +6,7 @@ import { insist } from '@quittance/testkit/insist.ts';
 import { type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
-import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
+import { apiAt, extensions, openMerchant, type Merchant } from '../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /** Repeated creations, and which of several reasons to refuse one is said. */
@@ -26,7 +26,7 @@ export function idempotencySection(contract: Contract): void {
       'is answered with the bytes of the first 201, however the same values are written',
       async () => {
         const merchant = await open();
-        const body = { amount: '10.50', merchant_wallet: merchant.wallet, description: 'Café' };
+        const body = { amount: '10.50', merchant_wallet: merchant.wallet, description: 'Café', ...extensions };
         const first = await merchant.create(body, 'order-1');
         expect(first.status).toBe(201);
         expect(first.headers).not.toHaveProperty('idempotency-replayed');

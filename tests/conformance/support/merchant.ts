@@ -26,7 +26,7 @@ export const apiAt =
 /**
  * What a merchant may add to a creation. With TEST_EXTENSIONS=present every creation has it, and all the rules hold as without.
  */
-const extensions =
+export const extensions =
   process.env['TEST_EXTENSIONS'] === 'present'
     ? {
         order_id: 'order 17',
@@ -36,6 +36,11 @@ const extensions =
         unique_amount: false,
       }
     : {};
+
+/** The same in a payment's JSON, and in its PAID event. */
+const { order_id = null, metadata = {}, return_url = null }: Partial<Payment> = extensions;
+export const shownExtensions = { order_id, metadata, return_url };
+export const toldExtensions = order_id === null ? {} : { order_id, metadata };
 
 export type Merchant = {
   merchantId: string;
