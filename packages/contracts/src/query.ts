@@ -17,6 +17,12 @@ export const query = {
     reason: 'must be 64 hexadecimal characters, with or without 0x before them',
   },
 
+  /** A merchant's own name for its order. */
+  orderId: {
+    parse: (text: string): string | null => (/^[\x20-\x7e]{1,128}$/.test(text) ? text : null),
+    reason: 'must be 1 to 128 printable ASCII characters',
+  },
+
   oneOf: <const T extends string>(...values: readonly T[]): QueryParameter<T> => ({
     parse: (text) => values.find((value) => value === text) ?? null,
     reason: `must be ${values.length > 2 ? `one of ${values.join(', ')}` : values.join(' or ')}`,

@@ -91,26 +91,26 @@ async function readHeadOrAhead(
   if (expected === null) return { head: await readHead(rpc), blocks: null };
   const { head, tagged, reading } = await readAhead(rpc, context, expected);
   if (reading === null || (tagged !== null && contradicts(context.chain, tagged))) return { head, blocks: null };
-  const finalized = claimOf(context, head, tagged);
+  const finalized = claimOf(context, context.asksFinality, head, tagged);
   return { head, blocks: { kind: 'blocks', head: head.number, finalized, ...reading } };
 }
 
 /** What the node says of finality, where it was asked. */
 function claimOf(
-  { network, asksFinality, hasNamedFinal }: PollContext,
+  { network, hasNamedFinal }: PollContext,
+  isAsked: boolean,
   head: Block,
   tagged: Block | null,
 ): FinalityClaim | null {
-  return asksFinality ? finalityClaim(network, head.number, tagged, hasNamedFinal) : null;
+  return isAsked ? finalityClaim(network, head.number, tagged, hasNamedFinal) : null;
 }
 
 /** Our tip is the node's head. */
 async function readNothingNew(rpc: RpcProvider, context: PollContext, head: Block): Promise<PollResult> {
-  const { network, chain, asksFinalityAtTip, hasNamedFinal } = context;
+  const { chain, asksFinalityAtTip } = context;
   const named = asksFinalityAtTip ? await readFinalized(rpc) : null;
   if (named !== null && contradicts(chain, named)) return detectFork(rpc, context, head);
-  const finalized = asksFinalityAtTip ? finalityClaim(network, head.number, named, hasNamedFinal) : null;
-  return { kind: 'no_new_blocks', head: head.number, finalized };
+  return { kind: 'no_new_blocks', head: head.number, finalized: claimOf(context, asksFinalityAtTip, head, named) };
 }
 
 /** For a caller that has seen a block which does not belong to our chain. */
@@ -140,7 +140,7 @@ async function readNearHead(rpc: RpcProvider, context: PollContext, head: Block)
   ]);
   if (tagged !== null && contradicts(chain, tagged)) return detectFork(rpc, context, head);
   const transfers = await matchTransfers(rpc, network, entries, context.watches);
-  const finalized = claimOf(context, head, tagged);
+  const finalized = claimOf(context, context.asksFinality, head, tagged);
   const read = entries.map(({ block }) => block);
   const deprecation = findDeprecation(network.token, entries);
   return { kind: 'blocks', head: head.number, finalized, blocksToStore: read, transfers, deprecation };

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { ExportPayments, FindPayments, type FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
-import { listFilters, parseTransactionId } from '@quittance/contracts/http/payments/list-filters.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { isId, sha256 } from '@quittance/contracts/ids.ts';
+import { isId, parseTransactionId, sha256 } from '@quittance/contracts/ids.ts';
 import { parseReference } from '@quittance/contracts/payment-reference.ts';
 import { paymentStatuses, type Payment, type PaymentStatus } from '@quittance/contracts/payment.ts';
+import { query } from '@quittance/contracts/query.ts';
 import type { Api } from '../api.ts';
 import { idArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -71,7 +71,7 @@ function soughtOf(text: string): Record<string, string> {
     transaction_id: parseTransactionId(text),
     merchant_wallet: parseAddress(text)?.address ?? null,
     reference: parseReference(text) && text,
-    order_id: listFilters.order_id.parse(text),
+    order_id: query.orderId.parse(text),
   };
   const known = Object.entries(ways).flatMap(([way, value]) => (value === null ? [] : [[way, value] as const]));
   if (known.length > 0) return Object.fromEntries(known);

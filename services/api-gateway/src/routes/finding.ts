@@ -6,14 +6,14 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { unavailable } from '@quittance/http/errors.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
 import type { StreamResponse } from '@quittance/http/client/stream.ts';
-import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { rateLimited } from '../responses/errors.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
-import { refuseLargeBody } from '../validation/body-limit.ts';
+import { bodiless } from '../validation/body-limit.ts';
 import { listQueries, readExportQuery, readReportQuery } from '../validation/list-query.ts';
 
 /** Counting a million payments takes longer than other requests may. */
@@ -25,7 +25,10 @@ type Dependencies = { admission: Admission; upstreams: Upstreams; networks: read
 export function findingRoutes({ admission, upstreams, networks }: Dependencies): Route[] {
   const limit = rateLimits.sharedReads;
   const queries = listQueries(networks);
-  const reading = <Query>(read: (query: URLSearchParams) => Query) => ({ limit, read: bodiless(read) });
+  const reading = <Query>(read: (query: URLSearchParams) => Query) => ({
+    limit,
+    read: bodiless((request) => read(request.query)),
+  });
   return [
     merchantRoute(admission, 'GET /api/v1/payments', {
       ...reading(queries.list),
@@ -66,13 +69,6 @@ export function findingRoutes({ admission, upstreams, networks }: Dependencies):
     },
   ];
 }
-
-const bodiless =
-  <Query>(read: (query: URLSearchParams) => Query) =>
-  async (request: RouteRequest): Promise<Query> => {
-    await refuseLargeBody(request);
-    return read(request.query);
-  };
 
 /** What a payments service of an older release filters by; it ignores anything else. */
 const olderQuery = ['status', 'created_from', 'created_to', 'cursor', 'limit'];

@@ -1,17 +1,17 @@
 import { CancelPayment, CreatePayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
-import { isId } from '@quittance/contracts/ids.ts';
 import type { PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { ServiceResponse } from '@quittance/http/client/request.ts';
-import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
-import { refuseLargeBody } from '../validation/body-limit.ts';
+import { bodiless } from '../validation/body-limit.ts';
 import { notCancellable, paymentNotFound } from '../responses/errors.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import type { PaymentViews } from '../upstream/payment-views.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { readCreation, type CreationRules } from '../validation/creation.ts';
+import { readPaymentId } from '../validation/payment-id.ts';
 
 type Dependencies = {
   admission: Admission;
@@ -36,7 +36,7 @@ const changes = ({ admission, upstreams, creationRules }: Dependencies): Route[]
 
   merchantRoute(admission, 'POST /api/v1/payments/:payment_id/cancel', {
     limit: rateLimits.cancellation,
-    read: readPaymentId,
+    read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => {
       if (paymentId === null) throw notCancellable();
       const params = { ...merchant, payment_id: paymentId };
@@ -50,7 +50,7 @@ const changes = ({ admission, upstreams, creationRules }: Dependencies): Route[]
 const single = ({ admission, upstreams, views }: Dependencies): Route[] => [
   merchantRoute(admission, 'GET /api/v1/payments/:payment_id/details', {
     limit: rateLimits.sharedReads,
-    read: readPaymentId,
+    read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => ({
       status: 200,
       body: await readPayment(views, merchant.merchant_id, paymentId),
@@ -59,7 +59,7 @@ const single = ({ admission, upstreams, views }: Dependencies): Route[] => [
 
   merchantRoute(admission, 'GET /api/v1/payments/:payment_id/webhooks', {
     limit: rateLimits.sharedReads,
-    read: readPaymentId,
+    read: bodiless<string | null>(readPaymentId),
     handle: async ({ merchant, input: paymentId }) => {
       if (paymentId === null) throw paymentNotFound();
       // webhook-dispatcher knows only payments with an event. For an empty list, payments decides whether the payment is this
@@ -75,13 +75,6 @@ const single = ({ admission, upstreams, views }: Dependencies): Route[] => [
     },
   }),
 ];
-
-/** @returns null for a malformed id, which is answered and counted like an unknown one. */
-async function readPaymentId(request: RouteRequest): Promise<string | null> {
-  await refuseLargeBody(request);
-  const paymentId = pathParameter(request.params, 'payment_id');
-  return isId('pay', paymentId) ? paymentId : null;
-}
 
 /** @throws HttpError 404 unless the payment is this merchant's, whether it exists or not. */
 async function readPayment(views: PaymentViews, merchantId: string, paymentId: string | null): Promise<PaymentDetails> {

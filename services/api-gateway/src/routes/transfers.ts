@@ -1,14 +1,14 @@
 import { AcceptTransferAsMerchant } from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindMerchantTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { isId } from '@quittance/contracts/ids.ts';
 import type { ServiceClient } from '@quittance/http/client/client.ts';
-import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
 import { paymentNotFound } from '../responses/errors.ts';
 import { forward } from '../upstream/response.ts';
-import { refuseLargeBody } from '../validation/body-limit.ts';
+import { bodiless } from '../validation/body-limit.ts';
+import { readPaymentId } from '../validation/payment-id.ts';
 import { readTransactionQuery, readTransferId } from '../validation/transfer.ts';
 
 /** The nodes of a network are asked, one after the other where the first does not answer. */
@@ -41,18 +41,9 @@ export const transferRoutes = ({ admission, acceptance }: Dependencies): Route[]
     publicTimeoutMs: LOOK_UP_TIMEOUT_MS,
     ...merchantRoute(admission, 'GET /api/v1/merchant/transfers', {
       limit: rateLimits.sharedReads,
-      read: async (request) => {
-        await refuseLargeBody(request);
-        return readTransactionQuery(request.query);
-      },
+      read: bodiless<{ transaction_id: string }>(({ query }) => readTransactionQuery(query)),
       handle: async ({ merchant, input }) =>
         forward(await acceptance.send(FindMerchantTransfers, { params: merchant, query: input })),
     }),
   },
 ];
-
-/** @returns null for a malformed id, which is answered and counted like an unknown one. */
-function readPaymentId({ params }: RouteRequest): string | null {
-  const paymentId = pathParameter(params, 'payment_id');
-  return isId('pay', paymentId) ? paymentId : null;
-}

@@ -12,7 +12,7 @@ import { pathParameter, type Reply, type Route } from '@quittance/http/server/ro
 import { withTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 import type { Admission } from '../admission/admission.ts';
 import { merchantRoute } from '../admission/merchant-route.ts';
-import { refuseLargeBody } from '../validation/body-limit.ts';
+import { bodiless, refuseLargeBody } from '../validation/body-limit.ts';
 import { eventNotFound } from '../responses/errors.ts';
 import { forward, successBody, type Upstreams } from '../upstream/response.ts';
 import { rateLimits } from '../admission/rate-limits.ts';
@@ -60,10 +60,7 @@ export const webhookRoutes = ({ admission, upstreams }: { admission: Admission; 
 
   merchantRoute(admission, 'POST /api/v1/merchant/webhook/events/:event_id/retry', {
     limit: rateLimits.manualRetry,
-    read: async (request) => {
-      await refuseLargeBody(request);
-      return pathParameter(request.params, 'event_id');
-    },
+    read: bodiless<string>(({ params }) => pathParameter(params, 'event_id')),
     handle: async ({ merchant, input: eventId }) => {
       if (!isId('evt', eventId)) throw eventNotFound();
       const params = { ...merchant, event_id: eventId };

@@ -16,6 +16,14 @@ export async function refuseLargeBody(request: RouteRequest): Promise<void> {
   await readBody(request);
 }
 
+/** As refuseLargeBody(), with what the rest of the request says. */
+export function bodiless<Input>(read: (request: RouteRequest) => Input): (request: RouteRequest) => Promise<Input> {
+  return async (request) => {
+    await refuseLargeBody(request);
+    return read(request);
+  };
+}
+
 export async function hasLargeBody(request: RouteRequest): Promise<boolean> {
   return (await request.readBody(BODY_MAX_BYTES)).tooLarge;
 }

@@ -1,4 +1,5 @@
 import type { CreationRequest, PaymentMetadata } from '@quittance/contracts/payment.ts';
+import { query } from '@quittance/contracts/query.ts';
 import type { JsonObject } from './json-body.ts';
 import { returnUrlProblem } from './return-url.ts';
 
@@ -59,7 +60,7 @@ const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const orderIdProblem = (text: string): string | null =>
-  /^[\x20-\x7e]{1,128}$/.test(text) ? null : 'must be 1 to 128 printable ASCII characters';
+  query.orderId.parse(text) === null ? query.orderId.reason : null;
 
 const expiryProblem = (seconds: number, { min, max }: OptionRules['expiresIn']): string | null =>
   seconds >= min && seconds <= max ? null : `must be from ${min} to ${max} seconds`;

@@ -1,6 +1,8 @@
-import { AMOUNT_DECIMALS, formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import { findNearMisses, hasNeighbourAsking } from '../queries/arrived.ts';
+import { tokenUnitsOf } from '../settlement/decision.ts';
+import { isCloseAmount } from '../settlement/payment-window.ts';
 import type { PaymentRow } from '../store/payment.ts';
 
 /**
@@ -12,14 +14,12 @@ export async function findArrived(db: Queryable, payment: PaymentRow): Promise<{
   if (payment.status !== 'PENDING') return null;
   for (const transfer of await findNearMisses(db, payment.payment_id)) {
     const units = BigInt(transfer.amount_units);
-    if (!fits(units, toTokenUnits(payment.amount_units, transfer.decimals))) continue;
+    if (!isCloseAmount(units, tokenUnitsOf(payment, transfer))) continue;
     // Whom else it fits, in the payments' own units. Rounded so that none of them is left out.
-    const unit = 10n ** BigInt(transfer.decimals - AMOUNT_DECIMALS);
+    const unit = toTokenUnits(1n, transfer.decimals);
     const range = { least: units / (2n * unit), most: (2n * units) / unit + 1n };
     if (await hasNeighbourAsking(db, payment, transfer.block_timestamp, range)) continue;
     return { amount: formatUnits(units, transfer.decimals) };
   }
   return null;
 }
-
-const fits = (units: bigint, expected: bigint): boolean => 2n * units >= expected && units <= 2n * expected;

@@ -1,4 +1,4 @@
-import { AMOUNT_DECIMALS, formatUnits } from '@quittance/contracts/amount.ts';
+import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { LookedUp } from '@quittance/contracts/http/chain-watcher/look-ups.ts';
 import type { FoundTransfer, FoundTransfers, LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -93,4 +93,4 @@ async function toFound(
 }
 
 const millionthsOf = ({ amount_units: units, decimals }: FoundTransferRow): bigint =>
-  BigInt(units) / 10n ** BigInt(decimals - AMOUNT_DECIMALS);
+  BigInt(units) / toTokenUnits(1n, decimals);

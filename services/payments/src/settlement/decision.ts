@@ -1,7 +1,7 @@
 import { MAX_AMOUNT_UNITS, parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import type { PaymentRow, SlotSearch } from '../store/payment.ts';
 import type { Assignment, TransferRow } from '../store/transfer.ts';
-import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason } from './payment-window.ts';
+import { LAG_ALLOWANCE_MS, matchPayment, startOfNextSecond, unmatchedReason, waitedAt } from './payment-window.ts';
 
 /** What a transfer pays, and the payment that changes its status for it. */
 export type Decision = { assignment: Assignment; move: { payment: PaymentRow; to: 'CHECKING' | 'PAID' } | null };
@@ -58,8 +58,10 @@ export const paysInFull = (transfer: TransferRow, payment: PaymentRow): boolean 
   transfer.recipient === payment.recipient &&
   tokenUnitsOf(payment, transfer) === BigInt(transfer.amount_units);
 
-export const tokenUnitsOf = (payment: PaymentRow, transfer: TransferRow): bigint =>
-  toTokenUnits(payment.amount_units, transfer.decimals);
+export const tokenUnitsOf = (
+  payment: Pick<PaymentRow, 'amount_units'>,
+  transfer: Pick<TransferRow, 'decimals'>,
+): bigint => toTokenUnits(payment.amount_units, transfer.decimals);
 
 const unchanged = (assignment: Assignment): Decision => ({ assignment, move: null });
 
@@ -90,8 +92,7 @@ function unmatched(payment: PaymentRow, transfer: TransferRow): Assignment {
 function withoutAddedDigits(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
   const units = slotSearchOf(transfer)?.amountUnits;
   const asks = ({ requested_amount: requested }: PaymentRow) => requested !== null && parseAmount(requested) === units;
-  const waits = (payment: PaymentRow) =>
-    payment.status !== 'PAID' && matchPayment([payment], transfer.block_timestamp) !== null;
+  const waits = (payment: PaymentRow) => payment.status !== 'PAID' && waitedAt(payment, transfer.block_timestamp);
   return closestAmount(
     candidates.filter((payment) => asks(payment) && waits(payment)),
     transfer,
@@ -104,7 +105,7 @@ function withoutAddedDigits(candidates: readonly PaymentRow[], transfer: Transfe
  * which of them sees the transfer.
  */
 function closestAmount(candidates: readonly PaymentRow[], transfer: TransferRow): PaymentRow | null {
-  const waiting = candidates.filter((payment) => matchPayment([payment], transfer.block_timestamp) !== null);
+  const waiting = candidates.filter((payment) => waitedAt(payment, transfer.block_timestamp));
   const distance = (payment: PaymentRow): bigint => {
     const difference = tokenUnitsOf(payment, transfer) - BigInt(transfer.amount_units);
     return difference < 0n ? -difference : difference;

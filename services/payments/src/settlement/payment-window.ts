@@ -35,6 +35,13 @@ export function matchPayment<P extends PaymentTimes>(slot: readonly P[], blockTi
   return match?.payment ?? null;
 }
 
+/** Whether a transfer in this block could pay the payment, regardless of other payments in the slot. */
+export const waitedAt = (payment: PaymentTimes, blockTime: Date): boolean =>
+  matchPayment([payment], blockTime) !== null;
+
+/** Whether an amount is near enough to what was asked to have been meant for it: from half to twice as much, in the same units. */
+export const isCloseAmount = (units: bigint, asked: bigint): boolean => 2n * units >= asked && units <= 2n * asked;
+
 /** The payment window regardless of other payments in the slot: from `start` up to but excluding `end`. */
 export function paymentWindow(payment: PaymentTimes): { start: Date; end: Date } {
   return { start: new Date(startOf(payment)), end: new Date(endOf(payment)) };
@@ -76,8 +83,7 @@ export function unmatchedReasonFor(
   const transferUnits = BigInt(transfer.amount_units);
   const isRelated = transfer.related_payment_id !== null;
   // The right amount is another payment's business, or is yet to be decided about.
-  if (expectedUnits === transferUnits && (isRelated || matchPayment([payment], transfer.block_timestamp) !== null))
-    return null;
+  if (expectedUnits === transferUnits && (isRelated || waitedAt(payment, transfer.block_timestamp))) return null;
   return unmatchedReason(
     { ...payment, tokenUnits: expectedUnits },
     { tokenUnits: transferUnits, blockTime: transfer.block_timestamp },

@@ -1,4 +1,4 @@
-import { formatUnits, toTokenUnits } from '@quittance/contracts/amount.ts';
+import { formatUnits } from '@quittance/contracts/amount.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { UnmatchedNotice } from '../notice-messages.ts';
@@ -6,8 +6,8 @@ import type { PaymentMessages } from '../payment-messages.ts';
 import { findPayment, type PaymentRow } from '../store/payment.ts';
 import type { TransferId, TransferRow } from '../store/transfer.ts';
 import { findToldMerchants, takeNotices } from '../store/unmatched-notice.ts';
-import type { Decision } from './decision.ts';
-import { matchPayment } from './payment-window.ts';
+import { type Decision, tokenUnitsOf } from './decision.ts';
+import { isCloseAmount, waitedAt } from './payment-window.ts';
 import { createWalletSearch } from './slots.ts';
 
 type Context = {
@@ -66,7 +66,7 @@ const isUnmatched = ({ transfer, decision: { assignment } }: Decided): boolean =
 
 function isDust(transfer: TransferRow, onWallet: readonly PaymentRow[]): boolean {
   const units = BigInt(transfer.amount_units);
-  return onWallet.length > 0 && onWallet.every((payment) => units * DUST_PART < tokenUnits(payment, transfer));
+  return onWallet.length > 0 && onWallet.every((payment) => units * DUST_PART < tokenUnitsOf(payment, transfer));
 }
 
 /**
@@ -85,14 +85,10 @@ async function findFitting(
   }
   const units = BigInt(transfer.amount_units);
   const [only = null, ...others] = onWallet.filter((payment) => {
-    const asked = tokenUnits(payment, transfer);
-    return matchPayment([payment], transfer.block_timestamp) !== null && 2n * units >= asked && units <= 2n * asked;
+    return waitedAt(payment, transfer.block_timestamp) && isCloseAmount(units, tokenUnitsOf(payment, transfer));
   });
   return others.length === 0 ? only : null;
 }
-
-const tokenUnits = (payment: PaymentRow, { decimals }: TransferRow): bigint =>
-  toTokenUnits(payment.amount_units, decimals);
 
 function moneyOf(transfer: TransferRow, { assignment }: Decision): UnmatchedNotice['money'] {
   return {
