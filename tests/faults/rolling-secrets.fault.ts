@@ -36,7 +36,7 @@ export const fault: Fault = {
       ...(await replaceInternalToken(scene)),
     ];
     await traffic.stop();
-    broken.push(...traffic.late.map((line) => `a request was late: ${line}`));
+    broken.push(...traffic.late.map(({ line }) => `a request was late: ${line}`));
     broken.push(...(await judge(stack, traffic)), ...emptiness(traffic));
     return { broken, lines: describeTraffic(traffic) };
   },

@@ -26,7 +26,7 @@ export const fault: Fault = {
     }
     await delay(QUIET_MS);
     await traffic.stop();
-    broken.push(...traffic.late.map((line) => `a request was late: ${line}`));
+    broken.push(...traffic.late.map(({ line }) => `a request was late: ${line}`));
     broken.push(...(await judge(stack, traffic)), ...emptiness(traffic));
     return { broken, lines: describeTraffic(traffic) };
   },

@@ -1,4 +1,7 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
@@ -18,7 +21,12 @@ const SETTLE_MS = 120_000;
 
 /** Looks at rows and receivers once the traffic has ended and everything had time to arrive. @returns a line for each thing that is not as it must be. */
 export async function judge(stack: JourneyStack, traffic: Traffic): Promise<string[]> {
-  const broken = traffic.failures.map((failure) => `a request failed: ${failure}`);
+  const broken = await Promise.all(
+    traffic.failures.map(async ({ line, requestId }) => {
+      const logged = await logsOf(stack, requestId);
+      return [`a request failed: ${line}`, ...logged].join('\n    ');
+    }),
+  );
   const late = await settled(stack, traffic);
   broken.push(...late);
   await withDatabase(stack.file.postgres_url, async (db) => {
@@ -38,6 +46,16 @@ export async function judge(stack: JourneyStack, traffic: Traffic): Promise<stri
   });
   broken.push(...(await deadLetters(stack)), ...(await eventsAsPaid(stack, traffic)));
   return broken;
+}
+
+/** What the processes wrote about a request. Long lines end early: the stack's directory is gone afterwards. */
+async function logsOf(stack: JourneyStack, requestId: string): Promise<string[]> {
+  const directory = join(repositoryRoot, stack.file.logs);
+  const texts = (await readdir(directory)).map(async (name) => {
+    const lines = (await readFile(join(directory, name), 'utf8')).split('\n');
+    return lines.filter((line) => line.includes(requestId)).map((line) => `${name}: ${line.slice(0, 1_000)}`);
+  });
+  return (await Promise.all(texts)).flat();
 }
 
 /** Waits until what was paid is PAID, told, and noted as delivered. @returns what never came. */

@@ -15,15 +15,23 @@ export type Traffic = {
   created: readonly Created[];
   /** Ids of payments whose transfer is in a block. */
   paid: ReadonlySet<string>;
-  /** A line for each request that was not answered as it should be, with the time at which it started. */
-  failures: readonly string[];
+  /** Each request that was not answered as it should be, with the time at which it started. */
+  failures: readonly FailedRequest[];
   /** The same for each that was answered 503 after its time had run out: on a quiet machine by a restart, on a busy one by anything. */
-  late: readonly string[];
+  late: readonly FailedRequest[];
   /** How many requests of each kind were answered as they should be. */
   answered: ReadonlyMap<string, number>;
 };
 
-type Kind = { name: string; everyMs: number; expected: number; request: () => Promise<HttpAnswer | null> };
+/** A request that was not answered as it should be. */
+export type FailedRequest = { line: string; requestId: string };
+
+type Kind = {
+  name: string;
+  everyMs: number;
+  expected: number;
+  request: (requestId: string) => Promise<HttpAnswer | null>;
+};
 
 /** Below what a merchant and an address may do in a minute: nothing here is ever told 429. */
 const CREATIONS_OF_A_SHOP_EVERY_MS = 2_500;
@@ -41,25 +49,25 @@ export async function startTraffic(stack: JourneyStack, { shops: count }: { shop
   const shops = await Promise.all(Array.from({ length: count }, () => Shop.open(stack)));
   const created: Created[] = [];
   const paid = new Set<string>();
-  const failures: string[] = [];
-  const late: string[] = [];
+  const failures: FailedRequest[] = [];
+  const late: FailedRequest[] = [];
   const answered = new Map<string, number>();
   const stopping = new AbortController();
 
   async function once({ name, expected, request }: Kind): Promise<void> {
     const at = new Date().toISOString();
+    const requestId = randomUUID();
     const startedAt = performance.now();
     try {
-      const answer = await request();
-      const isLate = answer?.status === 503 && performance.now() - startedAt >= LATE_AFTER_MS;
+      const answer = await request(requestId);
       if (answer === null) return;
-      if (answer.status === expected) answered.set(name, (answered.get(name) ?? 0) + 1);
-      else
-        (isLate ? late : failures).push(
-          `${at} ${name}: ${answer.status} ${answer.text.slice(0, 60)} (${requestIdOf(answer)})`,
-        );
+      if (answer.status === expected) return void answered.set(name, (answered.get(name) ?? 0) + 1);
+      const ms = Math.round(performance.now() - startedAt);
+      const isLate = answer.status === 503 && ms >= LATE_AFTER_MS;
+      const line = `${at} ${name}: ${answer.status} after ${ms} ms ${answer.text.slice(0, 60)}`;
+      (isLate ? late : failures).push({ line, requestId });
     } catch (error) {
-      failures.push(`${at} ${name}: ${String((error as NodeJS.ErrnoException).code ?? error)}`);
+      failures.push({ line: `${at} ${name}: ${String((error as NodeJS.ErrnoException).code ?? error)}`, requestId });
     }
   }
 
@@ -103,22 +111,22 @@ function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]
   const edge = stack.file.edge_url;
   const read = (name: string, everyMs: number, path: (of: Created) => string): Kind => ({
     ...{ name, everyMs, expected: 200 },
-    request: async () => {
+    request: async (requestId) => {
       const looked = created.slice(-LOOKED_AT);
       const one = looked[Math.floor(Math.random() * looked.length)];
       if (one === undefined) return null;
-      return send('GET', `${edge}${path(one)}`, { headers: { 'X-API-Key': one.shop.apiKey } });
+      return send('GET', `${edge}${path(one)}`, { headers: headersOf(one.shop, requestId) });
     },
   });
   let serial = 0;
   return [
     ...shops.map((shop): Kind => ({
       ...{ name: 'creation', everyMs: CREATIONS_OF_A_SHOP_EVERY_MS, expected: 201 },
-      request: async () => {
+      request: async (requestId) => {
         serial += 1;
         const idempotencyKey = randomUUID();
         const answer = await send('POST', `${edge}/api/v1/payments`, {
-          headers: { 'X-API-Key': shop.apiKey, 'Idempotency-Key': idempotencyKey },
+          headers: { ...headersOf(shop, requestId), 'Idempotency-Key': idempotencyKey },
           // An amount of its own, so that every transfer has one payment it can pay.
           body: { amount: `1.${String(serial).padStart(6, '0')}`, merchant_wallet: shop.wallet, description: 'Tea' },
         });
@@ -130,11 +138,11 @@ function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]
     })),
     ...shops.map((shop): Kind => ({
       ...{ name: 'list', everyMs: 3 * READS_OF_A_SHOP_EVERY_MS, expected: 200 },
-      request: () => send('GET', `${edge}/api/v1/payments`, { headers: { 'X-API-Key': shop.apiKey } }),
+      request: (requestId) => send('GET', `${edge}/api/v1/payments`, { headers: headersOf(shop, requestId) }),
     })),
     ...shops.map((shop): Kind => ({
       ...{ name: 'limits', everyMs: 3 * READS_OF_A_SHOP_EVERY_MS, expected: 200 },
-      request: () => send('GET', `${edge}/api/v1/merchant/limits`, { headers: { 'X-API-Key': shop.apiKey } }),
+      request: (requestId) => send('GET', `${edge}/api/v1/merchant/limits`, { headers: headersOf(shop, requestId) }),
     })),
     read('details', 200, ({ payment }) => `/api/v1/payments/${payment.payment_id}/details`),
     read('deliveries', 300, ({ payment }) => `/api/v1/payments/${payment.payment_id}/webhooks`),
@@ -143,4 +151,4 @@ function kindsOf(stack: JourneyStack, shops: readonly Shop[], created: Created[]
   ];
 }
 
-const requestIdOf = ({ headers }: HttpAnswer): string => String(headers['x-request-id']);
+const headersOf = ({ apiKey }: Shop, requestId: string) => ({ 'X-API-Key': apiKey, 'X-Request-ID': requestId });
