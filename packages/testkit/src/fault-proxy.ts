@@ -7,6 +7,8 @@ export type FaultProxy = {
   url: string;
   /** Resets every connection and refuses new ones. */
   cut(): void;
+  /** How many connections it has refused so far. */
+  refused(): number;
   /** Stops passing bytes without closing anything, as a network that swallows packets does. */
   stall(): void;
   restore(): void;
@@ -25,10 +27,14 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
   const upstream = target.includes('://') ? new URL(target) : new URL(`tcp://${target}`);
   const mode: Mode = { cut: false, stalled: false, delayMs: 0 };
   const sockets = new Set<Socket>();
+  let refused = 0;
   const track = (socket: Socket) => sockets.add(socket).size && socket.once('close', () => sockets.delete(socket));
 
   const server = createServer({ noDelay: true, pauseOnConnect: true }, (client) => {
-    if (mode.cut) return void client.resetAndDestroy();
+    if (mode.cut) {
+      refused += 1;
+      return void client.resetAndDestroy();
+    }
     const onward = connect({ host: upstream.hostname, port: Number(upstream.port), noDelay: true });
     track(client);
     track(onward);
@@ -52,6 +58,7 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
       mode.cut = true;
       reset();
     },
+    refused: () => refused,
     stall: () => {
       mode.stalled = true;
       for (const socket of sockets) socket.pause();

@@ -87,17 +87,22 @@ describe('a service', () => {
     await expect(started).rejects.toThrow('RabbitMQ refuses this process');
   }, 180_000);
 
-  test('waits for a database that is not there yet, alive and not ready, and then begins', async () => {
+  test('waits for a database that is not there yet, listening to nobody, and then begins', async () => {
     const proxy = await faultProxy({ target: database.url });
     proxy.cut();
     const port = await freePort();
     const starting = start('quota', { DATABASE_URL: proxy.url, PORT: String(port) });
-    const status = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).status;
-    await eventually(async () => expect(await status('/livez')).toBe(200));
-    expect(await status('/readyz')).toBe(503);
+    // Any answer here, even a 503, a balancer would hand on, though another replica could have answered.
+    const answers: number[] = [];
+    await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/livez`).catch(() => null);
+      if (answer !== null) answers.push(answer.status);
+      expect(proxy.refused()).toBeGreaterThan(4);
+    });
+    expect(answers).toEqual([]);
     proxy.restore();
     const service = await starting;
-    await eventually(async () => expect(await status('/readyz')).toBe(200));
+    await eventually(async () => expect((await fetch(`${service.url}/readyz`)).status).toBe(200));
     expect(service.entries.filter(({ msg }) => msg === 'waiting for a backend')).toHaveLength(1);
     expect(await service.stop()).toBe(0);
     await proxy.close();

@@ -1,6 +1,5 @@
 import { listen } from '@quittance/http/server/listen.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
-import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
@@ -25,7 +24,7 @@ await startService({
   readConfig,
   start: async ({ config, logger, metrics, lifecycle }) => {
     const { pool, outbox, reachable, ready } = connectBackends({ name, schema, config, logger, metrics, lifecycle });
-    await serveStartupProbes({ name, config, until: reachable });
+    await reachable();
     const { internalToken } = config;
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });

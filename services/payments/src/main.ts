@@ -1,6 +1,5 @@
 import { serve } from '@quittance/http/server/serve.ts';
 import { serviceClients } from '@quittance/http/client/service-clients.ts';
-import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -53,7 +52,7 @@ await startService({
     const { internalToken, networks, publicBaseUrl, paymentTtlSeconds: ttlSeconds, walletBinding } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, reachable, ready } = backends;
-    await serveStartupProbes({ name, config, until: reachable });
+    await reachable();
 
     const client = serviceClients({ internalToken, logger, metrics, lifecycle });
     const owners = createOwners({

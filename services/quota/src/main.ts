@@ -1,5 +1,4 @@
 import { serve } from '@quittance/http/server/serve.ts';
-import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -24,7 +23,7 @@ await startService({
   start: async ({ config, logger, metrics, lifecycle }) => {
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, reachable, ready } = backends;
-    await serveStartupProbes({ name, config, until: reachable });
+    await reachable();
     const handlers = [merchantRegistered(outbox), merchantStatusChanged(outbox), paymentCreated()];
     const consumers = startConsumers({ broker, pool, service: name, handlers, logger, metrics });
     lifecycle.onStop('consumers', () => consumers.close());

@@ -1,5 +1,4 @@
 import { serve } from '@quittance/http/server/serve.ts';
-import { serveStartupProbes } from '@quittance/http/server/startup-probe-server.ts';
 import { connectBackends } from '@quittance/messaging/backends.ts';
 import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
@@ -42,7 +41,7 @@ await startService({
     const { retryDelaysSeconds } = config;
     const backends = connectBackends({ name, schema, config, logger, metrics, lifecycle });
     const { pool, operators, broker, outbox, reachable, ready } = backends;
-    await serveStartupProbes({ name, config, until: reachable });
+    await reachable();
     const vault = createKeyVault(config.webhookEncryptionKey, config.webhookEncryptionKeyPrevious);
     if ((await countForeignKeys(pool, vault.openedKeyIds)) > 0) {
       throw new Error(

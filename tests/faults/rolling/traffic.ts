@@ -24,7 +24,7 @@ export type Traffic = {
 };
 
 /** A request that was not answered as it should be. */
-export type FailedRequest = { line: string; requestId: string };
+type FailedRequest = { line: string; requestId: string };
 
 type Kind = {
   name: string;
