@@ -25,7 +25,7 @@ export function isId(prefix: IdPrefix, text: string): boolean {
  * @returns 64 lowercase hex characters, or null for a text that is none.
  */
 export const parseTransactionId = (text: string): string | null =>
-  /^(?:0x)?([0-9a-fA-F]{64})$/.exec(text)?.[1]?.toLowerCase() ?? null;
+  /^(?:0x)?([0-9a-f]{64})$/i.exec(text)?.[1]?.toLowerCase() ?? null;
 
 /** As parseTransactionId(), in a text that has the id somewhere, such as the address of an explorer's page. */
 export const findTransactionId = (text: string): string | null =>

@@ -124,7 +124,7 @@ describe('the filters of both', () => {
     ['reference', 'ABCDEFG'],
     ['reference', 'ABCDEFGU'],
     ['transaction_id', transactionId.slice(1)],
-    ['transaction_id', `0X${transactionId}`],
+    ['transaction_id', `0x0x${transactionId}`],
     ['merchant_wallet', wallet.slice(1)],
     ['merchant_wallet', wallet.replace('E', 'e')],
     ['network', 'mainnet'],
