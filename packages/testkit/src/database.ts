@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@quittance/postgres/migrations/migrate.ts';
 import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
+import { copyMigratedDatabase, TEMPLATES, type MigratedSchema } from './database-template.ts';
 import { testLogger } from './logger.ts';
-import type { MigrationSource } from '@quittance/postgres/migrations/source.ts';
 
 export type TestDatabase = {
   /** As the service connects: a role that owns this one schema and can touch nothing else. */
@@ -13,22 +13,22 @@ export type TestDatabase = {
 };
 
 /** A fresh, migrated database with a role of its own, on the run's PostgreSQL. */
-export async function testDatabase({
-  schema,
-  migrations,
-}: {
-  schema: string;
-  migrations: MigrationSource[];
-}): Promise<TestDatabase> {
+export async function testDatabase(migrated: MigratedSchema): Promise<TestDatabase> {
+  const { schema, migrations } = migrated;
   const serverUrl = runsPostgres();
   const name = `test_${schema}_${randomBytes(6).toString('hex')}`;
   const credentials = { role: name, password: randomBytes(12).toString('hex') };
   const adminUrl = addressOf(serverUrl, { database: name });
   const url = addressOf(adminUrl, credentials);
 
-  await createDatabase(serverUrl, name);
-  await prepareSchema({ adminUrl, schema, ...credentials });
-  await migrate({ url, schema, migrations, logger: testLogger });
+  const prefix = process.env[TEMPLATES];
+  if (prefix !== undefined && migrations.length > 0) {
+    await copyMigratedDatabase({ serverUrl, adminUrl, name, credentials, migrated, prefix });
+  } else {
+    await createDatabase(serverUrl, name);
+    await prepareSchema({ adminUrl, schema, ...credentials });
+    await migrate({ url, ...migrated, logger: testLogger });
+  }
   return {
     url,
     adminUrl,

@@ -7,6 +7,7 @@ import { freePort, freePorts } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
 import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import type { Backend } from './backend.ts';
+import { dropTemplates, newTemplatePrefix, TEMPLATES } from './database-template.ts';
 import { removeStaleRunDirectories, runDirectoryPrefix } from './run-directory.ts';
 
 const tools = fileURLToPath(new URL('../../../.local/tools', import.meta.url));
@@ -32,7 +33,9 @@ export async function startRunBackends(): Promise<Backend> {
 
   const settled = await Promise.allSettled(starts);
   const started = settled.filter((result) => result.status === 'fulfilled').map((result) => result.value);
+  const templates = newTemplatePrefix();
   const stop = async () => {
+    if (TEST_POSTGRES_URL) await dropTemplates(TEST_POSTGRES_URL, templates);
     await Promise.all(started.map((backend) => backend.stop()));
     // A killed server's children may still write for a moment.
     await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
@@ -43,7 +46,7 @@ export async function startRunBackends(): Promise<Backend> {
     throw failure.reason;
   }
   const environment = Object.fromEntries(started.flatMap((backend) => Object.entries(backend.environment)));
-  return { environment, stop };
+  return { environment: { ...environment, [TEMPLATES]: templates }, stop };
 }
 
 async function embeddedPostgres(directory: string): Promise<Backend> {

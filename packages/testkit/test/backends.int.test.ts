@@ -1,7 +1,9 @@
 import { expect, test } from '@jest/globals';
 import { withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { testBroker } from '../src/broker.ts';
+import { messagingMigrations } from '@quittance/messaging/schema/service-schema.ts';
 import { testDatabase } from '../src/database.ts';
+import { dropTemplates, TEMPLATES } from '../src/database-template.ts';
 
 test('a test database belongs to a role that can touch nothing but its own schema', async () => {
   const mine = await testDatabase({ schema: 'quota', migrations: [] });
@@ -21,6 +23,37 @@ test('a test database belongs to a role that can touch nothing but its own schem
   } finally {
     await mine.drop();
     await other.drop();
+  }
+});
+
+test('a migrated test database belongs to its role as if that had migrated it, and its template can be dropped', async () => {
+  const ofTheRun = process.env[TEMPLATES];
+  const prefix = (process.env[TEMPLATES] = `template_of_test_${process.pid}`);
+  const migrated = { schema: 'quota', migrations: [messagingMigrations] };
+  const databases = await Promise.all([testDatabase(migrated), testDatabase(migrated)]);
+  const templates = () =>
+    withClient(databases[0].adminUrl, async (client) => {
+      const { rows } = await client.query('select from pg_database where starts_with(datname, $1)', [prefix]);
+      return rows.length;
+    });
+  try {
+    for (const { url } of databases) {
+      await withClient(url, async (client) => {
+        const { rows } = await client.query<{ name: string; owner: string; role: string }>(
+          `select relname as name, relowner::regrole::text as owner, current_user as role
+             from pg_class where relnamespace = 'quota'::regnamespace`,
+        );
+        expect(rows.map(({ name }) => name)).toContain('outbox');
+        expect(rows.filter(({ owner, role }) => owner !== role)).toEqual([]);
+        await client.query('drop table outbox cascade');
+      });
+    }
+    expect(await templates()).toBe(1);
+    await dropTemplates(process.env['TEST_POSTGRES_URL']!, prefix);
+    expect(await templates()).toBe(0);
+  } finally {
+    process.env[TEMPLATES] = ofTheRun;
+    for (const database of databases) await database.drop();
   }
 });
 
