@@ -16,6 +16,8 @@ export type FaultContext = {
   path: string | null;
   /** The only row of a fault that has several; null for all. */
   part: string | null;
+  /** The revision of an earlier version; null for the usual one. */
+  from: string | null;
   say: (line: string) => void;
   /** Called after the fault, newest first, whether it succeeded or not. */
   onEnd: (close: () => Promise<void>) => void;

@@ -12,6 +12,7 @@ const { values, positionals } = parseArgs({
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     path: { type: 'string' },
     part: { type: 'string' },
+    from: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -65,6 +66,7 @@ async function runOne(fault: Fault): Promise<FaultResult> {
       runs,
       path: values.path ?? null,
       part: values.part ?? null,
+      from: values.from ?? null,
       say,
       onEnd: (close) => closers.unshift(close),
     });
@@ -95,6 +97,7 @@ ${helpList([
   ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
   ['--path <path>', 'where an earlier run of model failed, as it printed'],
   ['--part <row>', 'one row of neighbours'],
+  ['--from <revision>', 'the earlier version of upgrade'],
   ['--help', 'this text'],
 ])}`;
 }

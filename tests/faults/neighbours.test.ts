@@ -37,6 +37,7 @@ const quietly: FaultContext = {
   seed: 1,
   runs: null,
   path: null,
+  from: null,
   part: null,
   say: () => undefined,
   onEnd: (close) => void closers.unshift(close),

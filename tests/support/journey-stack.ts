@@ -11,17 +11,20 @@ export type JourneyStack = Stack & { close(): Promise<void> };
 /**
  * A whole stack of its own, as `npm start` brings it up, with data that is thrown away.
  * @param options.withTron as in startStack().
+ * @param options.checkout as in startStack().
  * @param options.prepare what is done to its directory before anything starts there.
  */
 export async function journeyStack({
   replicas = 1,
   withTron = false,
   settings,
+  checkout,
   prepare,
 }: {
   replicas?: number;
   withTron?: boolean;
   settings?: Record<string, string>;
+  checkout?: string;
   prepare?: (directory: StackDirectory, ports: Ports) => Promise<void>;
 } = {}): Promise<JourneyStack> {
   const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
@@ -35,6 +38,7 @@ export async function journeyStack({
       portBase,
       replicas,
       withTron,
+      ...(checkout !== undefined && { checkout }),
       environment: { ...ownEnvironment(), ...settings },
       say: (line) => lines.push(line),
     });

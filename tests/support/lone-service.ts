@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { freePort } from '@quittance/local-backends/ports.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { ServiceProcess } from '@quittance/local-stack/stack/service-process.ts';
 
@@ -25,6 +26,7 @@ export async function startLoneService(options: {
   const service = new ServiceProcess({
     name,
     replica: 1,
+    checkout: repositoryRoot,
     port,
     env: {
       ...processEnvironment(),

@@ -4,7 +4,7 @@ import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startChild, type Child } from '@quittance/local-backends/child.ts';
 import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { requireFreePort } from '@quittance/local-backends/ports.ts';
-import { repositoryRoot, StackError } from './directory.ts';
+import { StackError } from './directory.ts';
 
 /** Ten processes that start at once on a small machine need a good part of it. */
 const readyTimeoutMs = 90_000;
@@ -18,11 +18,16 @@ export type ServiceProcessOptions = {
   replica: number;
   port: number;
   env: NodeJS.ProcessEnv;
+  /** The checkout whose code it runs. */
+  checkout: string;
   logDirectory: string;
   pidDirectory: string;
   /** Told whenever the process is another one than before. */
   onChange: (what: string) => void;
 };
+
+/** What is different from then on. */
+export type Restart = { settings?: NodeJS.ProcessEnv; checkout?: string };
 
 /** One replica of one service: kept running until it is told to stop. */
 export class ServiceProcess {
@@ -32,6 +37,7 @@ export class ServiceProcess {
   readonly #title: string;
   readonly #logFile: string;
   #env: NodeJS.ProcessEnv;
+  #checkout: string;
   #child: Child | null = null;
   /** From being ready once until it is told to stop: then a process that dies is started again. */
   #isKept = false;
@@ -41,6 +47,7 @@ export class ServiceProcess {
     this.url = `http://127.0.0.1:${options.port}`;
     this.#options = options;
     this.#env = options.env;
+    this.#checkout = options.checkout;
     this.#title = `${options.name}-${options.replica}`;
     this.#logFile = join(options.logDirectory, `${this.#title}.log`);
   }
@@ -67,13 +74,15 @@ export class ServiceProcess {
   }
 
   /**
-   * Ends it cleanly and starts it again, with other settings if they are given: what a rolling restart does to one replica.
+   * Ends it cleanly and starts it again, with other settings or the code of another checkout if they are given: what a rolling restart
+   * does to one replica.
    * @returns how the old process ended. @throws StackError when the new one does not become ready.
    */
-  async restart(settings: NodeJS.ProcessEnv = {}): Promise<string> {
+  async restart({ settings = {}, checkout }: Restart = {}): Promise<string> {
     const ended = this.#child?.exited;
     await this.stop();
     this.#env = { ...this.#env, ...settings };
+    this.#checkout = checkout ?? this.#checkout;
     await this.start();
     return (await ended) ?? `${this.#title} was not running`;
   }
@@ -88,7 +97,7 @@ export class ServiceProcess {
       name: this.#title,
       command: process.execPath,
       args: [this.#entryFile],
-      cwd: repositoryRoot,
+      cwd: this.#checkout,
       env: this.#env,
       logFile: this.#logFile,
       graceMs,
@@ -124,6 +133,6 @@ export class ServiceProcess {
   }
 
   get #entryFile(): string {
-    return join(repositoryRoot, 'services', this.name, 'src', 'main.ts');
+    return join(this.#checkout, 'services', this.name, 'src', 'main.ts');
   }
 }

@@ -19,11 +19,12 @@ export function serviceProcesses(options: {
   directory: StackDirectory;
   ports: Ports;
   settings: ServiceEnvironmentOptions;
+  checkout: string;
   /** Told whenever a process is another one than before. */
   onChange: (what: string) => void;
 }): ServiceProcess[] {
-  const { directory, ports, settings, onChange } = options;
-  const place = { logDirectory: directory.logs, pidDirectory: directory.pids };
+  const { directory, ports, settings, checkout, onChange } = options;
+  const place = { checkout, logDirectory: directory.logs, pidDirectory: directory.pids };
   return serviceNames.flatMap((name) =>
     ports.replicas[name].map((port, position) => {
       const env = serviceEnvironment(settings, name, port);

@@ -24,6 +24,8 @@ export type StackOptions = {
   replicas: number;
   /** Whether there is a Tron beside the local chain. Once there was one in this directory, there always is. */
   withTron?: boolean;
+  /** The checkout whose services and migrations run, ours unless given: another version, for an upgrade. */
+  checkout?: string;
   /** What the services are told beside what the stack decides. Also names backends to use instead of own ones. */
   environment: NodeJS.ProcessEnv;
   say: (line: string) => void;
@@ -59,7 +61,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 }
 
 async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promise<Stack> {
-  const { directory, environment, replicas } = options;
+  const { directory, environment, replicas, checkout = repositoryRoot } = options;
   refuseDecidedSettings(environment);
   const withTron = await wantsTron(options);
   const trustedProxies = readTrustedProxies(environment);
@@ -71,13 +73,14 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
     const networks = [localNetwork(chain), ...(tron === null ? [] : [tronNetwork(tron)])];
     await writePrivateJson(directory.networksFile, networks);
   }
-  await steps.take('database schemas', () => migrateAll(backends.databaseUrls));
+  await steps.take('database schemas', () => migrateAll(backends.databaseUrls, checkout));
 
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
   const file = new StackFileWriter(directory.stackFile, options.say);
   const services = serviceProcesses({
     directory,
     ports,
+    checkout,
     settings: settingsOf(options, backends, secrets, urls),
     onChange: (what) => {
       options.say(what);

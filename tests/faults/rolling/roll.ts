@@ -10,6 +10,8 @@ type Roll = {
   services?: readonly ServiceName[];
   /** What the processes are told from now on, beside what they were told before. */
   settings?: (service: ServiceName) => Record<string, string>;
+  /** Whose code they run from now on; the same as before unless given. */
+  checkout?: string;
   /** Called once another process is ready in the place of the one before. */
   afterEach?: () => Promise<void>;
   say?: (line: string) => void;
@@ -20,12 +22,15 @@ type Roll = {
  * @returns a line for each process that did not end cleanly.
  */
 export async function roll({ stack, traffic, services = serviceNames, ...options }: Roll): Promise<string[]> {
-  const { settings = () => ({}), afterEach, say = () => undefined } = options;
+  const { settings = () => ({}), checkout, afterEach, say = () => undefined } = options;
   const broken: string[] = [];
   for (const service of services.flatMap((name) => stack.services.filter((one) => one.name === name))) {
     const before = traffic.failures.length;
     const startedAt = performance.now();
-    const ended = await service.restart(settings(service.name));
+    const ended = await service.restart({
+      settings: settings(service.name),
+      ...(checkout !== undefined && { checkout }),
+    });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     const failed = traffic.failures.length - before;
     say(`  ${ended}, and another is ready after ${seconds} s; ${failed} requests failed`);
