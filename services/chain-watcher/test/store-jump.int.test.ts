@@ -62,8 +62,8 @@ describe('blocks that are left out', () => {
 
 describe('an unfinished payment', () => {
   const created = (paymentId: string) =>
-    transaction(pool, (tx) => rememberUnfinished(tx, { paymentId, network, createdAt: at(10).toISOString() }));
-  const closed = (paymentId: string) => transaction(pool, (tx) => rememberClosed(tx, { paymentId, network }));
+    transaction(pool, (tx) => rememberUnfinished(tx, [{ paymentId, network, createdAt: at(10).toISOString() }]));
+  const closed = (paymentId: string) => transaction(pool, (tx) => rememberClosed(tx, [{ paymentId, network }]));
   const isAny = (before: Date, of = network) => hasUnfinishedCreatedBefore(pool, of, before);
 
   test('is one from its creation to its end, whichever message comes first', async () => {

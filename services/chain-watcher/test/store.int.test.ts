@@ -29,7 +29,7 @@ import {
   planWatches,
   readBackFills,
   readNewWatches,
-  watchWallet,
+  watchWallets,
   reviveWatchesEndedAfter,
 } from '../src/store/watches.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
@@ -56,16 +56,12 @@ afterAll(async () => {
 });
 beforeEach(() => pool.query('truncate cursor, block, watch, transfer, incident'));
 
+const watchOf = ({ watchedFrom, watchedUntil }: { watchedFrom: Date; watchedUntil: Date }, address = wallet) => ({
+  ...{ network, address, merchantId: newId('mer'), watchedUntil },
+  watchedFrom: watchedFrom.toISOString(),
+});
 const watch = (watchedFrom: Date, watchedUntil = at(10_000)) =>
-  transaction(pool, (tx) =>
-    watchWallet(tx, {
-      network,
-      address: wallet,
-      merchantId: newId('mer'),
-      watchedFrom: watchedFrom.toISOString(),
-      watchedUntil,
-    }),
-  );
+  transaction(pool, (tx) => watchWallets(tx, [watchOf({ watchedFrom, watchedUntil })]));
 const stateOfWatch = async () => (await pool.query<{ state: string }>('select state from watch')).rows[0]?.state;
 
 const transferIn = (block: number, changes: Partial<Transfer> = {}): Transfer => ({

@@ -111,12 +111,24 @@ export async function lockMerchantStatus(tx: Transaction, merchantId: string): P
   return rows[0]?.status ?? 'active';
 }
 
-/** Adds one payment to its UTC day. @param createdAt RFC 3339, as the message carries it. */
-export async function countCreatedPayment(tx: Transaction, merchantId: string, createdAt: string): Promise<void> {
-  await tx.query(
-    `insert into usage_day (merchant_id, day, payments_created)
-     values ($1, ($2::timestamptz at time zone 'UTC')::date, 1)
-     on conflict (merchant_id, day) do update set payments_created = usage_day.payments_created + 1`,
-    [merchantId, createdAt],
-  );
+/**
+ * Adds payments to their UTC days: a row of work for each merchant and day, however many payments those are.
+ * @param payments.created_at RFC 3339, as the message carries it.
+ */
+export async function countCreatedPayments(
+  tx: Transaction,
+  payments: readonly { merchant_id: string; created_at: string }[],
+): Promise<void> {
+  await tx.query({
+    name: 'count-created-payments',
+    text: `
+      insert into usage_day (merchant_id, day, payments_created)
+      select merchant_id, (created_at at time zone 'UTC')::date as day, count(*)
+        from unnest($1::text[], $2::timestamptz[]) as payment (merchant_id, created_at)
+       group by merchant_id, day
+       order by merchant_id, day
+      on conflict (merchant_id, day) do update
+        set payments_created = usage_day.payments_created + excluded.payments_created`,
+    values: [payments.map(({ merchant_id: id }) => id), payments.map(({ created_at: createdAt }) => createdAt)],
+  });
 }

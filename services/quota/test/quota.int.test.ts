@@ -239,18 +239,42 @@ describe('account status', () => {
   });
 });
 
+const paymentOf = (merchantId: string, createdAt: string): PaymentCreated => ({
+  payment_id: newId('pay'),
+  merchant_id: merchantId,
+  network: 'local',
+  recipient: '0x00000000000000000000000000000000000000A1',
+  amount: '10.50',
+  created_at: createdAt,
+  expires_at: createdAt,
+});
+
+test('payments that are announced at once are counted together, each on its day and at its merchant', async () => {
+  const merchants = [newId('mer'), newId('mer')];
+  const days = ['2026-01-31', '2026-02-01'];
+  const before = await world.transactionsOf('payment-created');
+  const payments = Array.from({ length: 400 }, (_, index) =>
+    paymentOf(merchants[index % 2]!, `${days[index % 4 === 0 ? 0 : 1]!}T12:00:00.000Z`),
+  );
+  await world.publishAll(PaymentCreated, payments);
+  await eventually(async () => {
+    const usages = await Promise.all(merchants.map((id) => world.call('GET', `/merchants/${id}/usage`)));
+    expect(usages.map(({ body }) => body)).toEqual([
+      {
+        days: [
+          { day: '2026-02-01', payments_created: 100 },
+          { day: '2026-01-31', payments_created: 100 },
+        ],
+      },
+      { days: [{ day: '2026-02-01', payments_created: 200 }] },
+    ]);
+  });
+  expect((await world.transactionsOf('payment-created')) - before).toBeLessThan(payments.length / 2);
+});
+
 test('the usage history counts each payment on the UTC day of its creation', async () => {
   const merchantId = await world.register();
-  const created = (createdAt: string): Promise<void> =>
-    world.publish(PaymentCreated, {
-      payment_id: newId('pay'),
-      merchant_id: merchantId,
-      network: 'local',
-      recipient: '0x00000000000000000000000000000000000000A1',
-      amount: '10.50',
-      created_at: createdAt,
-      expires_at: createdAt,
-    });
+  const created = (createdAt: string): Promise<void> => world.publish(PaymentCreated, paymentOf(merchantId, createdAt));
   await created('2026-01-31T23:59:59.999Z');
   await created('2026-02-01T00:00:00.000Z');
   await created('2026-02-01T12:00:00.000Z');

@@ -47,6 +47,15 @@ export async function startWorld() {
     change: (merchantId: string, action: string, fields: object = {}) =>
       call('POST', `/merchants/${merchantId}/${action}`, { actor: 'olga', reason: 'test', ...fields }),
     publish: neighbours.publish,
+    publishAll: neighbours.publishAll,
+    /** In how many transactions a handler's messages took effect. */
+    async transactionsOf(handler: string): Promise<number> {
+      const { rows } = await pool.query<{ count: number }>(
+        'select count(distinct received_at)::int as count from inbox where handler = $1',
+        [handler],
+      );
+      return rows[0]!.count;
+    },
     /** As `say`, but waits until quota has taken the message, whatever it made of it. */
     async sayUntilTaken<T extends { merchant_id: string }>(message: MessageDefinition<T>, payload: T): Promise<void> {
       const messageId = randomUUID();

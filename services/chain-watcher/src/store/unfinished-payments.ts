@@ -3,31 +3,50 @@ import type { Transaction } from '@quittance/postgres/transaction.ts';
 
 /** Longer than the two messages of a payment may overtake each other by. */
 const KEPT_AFTER_CLOSING = '1 day';
+/** For each payment that closes: more than come, so the table stays small. */
 const FORGOTTEN_AT_ONCE = 10;
 
-/** A payment waits for money, unless its end is known already. @param payment.createdAt RFC 3339. */
+/** Payments wait for money, unless their end is known already. @param payments.createdAt RFC 3339. */
 export async function rememberUnfinished(
   tx: Transaction,
-  payment: { paymentId: string; network: string; createdAt: string },
+  payments: readonly { paymentId: string; network: string; createdAt: string }[],
 ): Promise<void> {
-  await tx.query(
-    `insert into unfinished_payment (payment_id, network, created_at) values ($1, $2, $3)
-     on conflict (payment_id) do update set created_at = excluded.created_at`,
-    [payment.paymentId, payment.network, payment.createdAt],
-  );
+  await tx.query({
+    name: 'remember-unfinished',
+    text: `
+      insert into unfinished_payment (payment_id, network, created_at)
+      select distinct on (payment_id) payment_id, network, created_at
+        from unnest($1::text[], $2::text[], $3::timestamptz[]) as payment (payment_id, network, created_at)
+       order by payment_id
+      on conflict (payment_id) do update set created_at = excluded.created_at`,
+    values: [
+      payments.map(({ paymentId }) => paymentId),
+      payments.map(({ network }) => network),
+      payments.map(({ createdAt }) => createdAt),
+    ],
+  });
 }
 
-/** A payment waits no longer. Forgets some that were closed long ago. */
-export async function rememberClosed(tx: Transaction, payment: { paymentId: string; network: string }): Promise<void> {
-  await tx.query(
-    `insert into unfinished_payment (payment_id, network, closed_at) values ($1, $2, now())
-     on conflict (payment_id) do update set closed_at = excluded.closed_at`,
-    [payment.paymentId, payment.network],
-  );
+/** Payments wait no longer. Forgets some that were closed long ago. */
+export async function rememberClosed(
+  tx: Transaction,
+  payments: readonly { paymentId: string; network: string }[],
+): Promise<void> {
+  await tx.query({
+    name: 'remember-closed',
+    text: `
+      insert into unfinished_payment (payment_id, network, closed_at)
+      select distinct on (payment_id) payment_id, network, now()
+        from unnest($1::text[], $2::text[]) as payment (payment_id, network)
+       order by payment_id
+      on conflict (payment_id) do update set closed_at = excluded.closed_at`,
+    values: [payments.map(({ paymentId }) => paymentId), payments.map(({ network }) => network)],
+  });
   await tx.query(
     `delete from unfinished_payment where payment_id in (
        select payment_id from unfinished_payment where closed_at < now() - interval '${KEPT_AFTER_CLOSING}'
-       order by closed_at limit ${FORGOTTEN_AT_ONCE} for update skip locked)`,
+       order by closed_at limit $1 for update skip locked)`,
+    [FORGOTTEN_AT_ONCE * payments.length],
   );
 }
 

@@ -9,41 +9,82 @@ export type BackFill = { address: string; next: number; to: number };
 const HEX = `'0x' || encode(address, 'hex') as address`;
 
 /**
- * Watches a wallet for one more payment. A wallet watched since before then needs nothing further; one that is new, had
+ * Watches a wallet for each of these payments. A wallet watched since before then needs nothing further; one that is new, had
  * ended, or is now needed from an earlier time becomes new again for the leader, which reads what it missed.
+ * Rows are locked in one order here and in extendWatches(), so that two transactions with the same wallets do not deadlock.
+ * @param watches in the order in which their payments were announced: a wallet's transfers are told to the last one's merchant.
  */
-export async function watchWallet(
+export async function watchWallets(
   tx: Transaction,
-  watch: { network: string; address: string; merchantId: string; watchedFrom: string; watchedUntil: Date },
+  watches: readonly {
+    network: string;
+    address: string;
+    merchantId: string;
+    watchedFrom: string;
+    watchedUntil: Date;
+  }[],
 ): Promise<void> {
-  await tx.query(
-    `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
-     values ($1, decode($2, 'hex'), $3, $4, $5, 'new')
-     on conflict (network, address) do update set
-       merchant_id = excluded.merchant_id,
-       watched_until = greatest(watch.watched_until, excluded.watched_until),
-       watched_from = case when watch.state = 'ended' then excluded.watched_from
-         else least(watch.watched_from, excluded.watched_from) end,
-       state = case when ${NEEDS_READING} then 'new' else watch.state end,
-       backfill_next = case when ${NEEDS_READING} then null else watch.backfill_next end,
-       backfill_to = case when ${NEEDS_READING} then null else watch.backfill_to end,
-       ended_through = null`,
-    [watch.network, watch.address.slice(2), watch.merchantId, watch.watchedFrom, watch.watchedUntil],
-  );
+  await tx.query({
+    name: 'watch-wallets',
+    text: `
+      insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+      select network, address, (array_agg(merchant_id order by position desc))[1], min(watched_from), max(watched_until), 'new'
+        from unnest($1::text[], $2::bytea[], $3::text[], $4::timestamptz[], $5::timestamptz[]) with ordinality
+               as payment (network, address, merchant_id, watched_from, watched_until, position)
+       group by network, address
+       order by network, address
+      on conflict (network, address) do update set
+        merchant_id = excluded.merchant_id,
+        watched_until = greatest(watch.watched_until, excluded.watched_until),
+        watched_from = case when watch.state = 'ended' then excluded.watched_from
+          else least(watch.watched_from, excluded.watched_from) end,
+        state = case when ${NEEDS_READING} then 'new' else watch.state end,
+        backfill_next = case when ${NEEDS_READING} then null else watch.backfill_next end,
+        backfill_to = case when ${NEEDS_READING} then null else watch.backfill_to end,
+        ended_through = null`,
+    values: [
+      watches.map(({ network }) => network),
+      watches.map(({ address }) => toBytes(address)),
+      watches.map(({ merchantId }) => merchantId),
+      watches.map(({ watchedFrom }) => watchedFrom),
+      watches.map(({ watchedUntil }) => watchedUntil),
+    ],
+  });
 }
+
+/** As watchWallets() locks them. */
+const LOCKED_IN_ORDER = `array(
+  select address from watch where network = $1 and address = any($2) order by address for update)`;
 
 const NEEDS_READING = `(watch.state = 'ended' or excluded.watched_from < watch.watched_from)`;
 
-/** Keeps a watched wallet watched at least until then. */
-export async function extendWatch(
+/** Keeps watched wallets watched at least until then. */
+export async function extendWatches(
   tx: Transaction,
-  watch: { network: string; address: string; watchedUntil: Date },
+  watches: readonly { network: string; address: string; watchedUntil: Date }[],
 ): Promise<void> {
-  await tx.query(
-    `update watch set watched_until = $3
-     where network = $1 and address = decode($2, 'hex') and watched_until < $3 and state <> 'ended'`,
-    [watch.network, watch.address.slice(2), watch.watchedUntil],
-  );
+  await tx.query({
+    name: 'extend-watches',
+    text: `
+      with wanted as (
+        select network, address, max(watched_until) as watched_until
+          from unnest($1::text[], $2::bytea[], $3::timestamptz[]) as payment (network, address, watched_until)
+         group by network, address
+      ), locked as materialized (
+        select network, address, wanted.watched_until from watch join wanted using (network, address)
+         where watch.watched_until < wanted.watched_until and state <> 'ended'
+         order by network, address
+           for update of watch
+      )
+      update watch set watched_until = locked.watched_until from locked
+       where watch.network = locked.network and watch.address = locked.address
+         and watch.watched_until < locked.watched_until and state <> 'ended'`,
+    values: [
+      watches.map(({ network }) => network),
+      watches.map(({ address }) => toBytes(address)),
+      watches.map(({ watchedUntil }) => watchedUntil),
+    ],
+  });
 }
 
 /** As many as one answer holds, so that a million of them need no large one. */
@@ -91,7 +132,7 @@ export async function planWatches(
   await tx.query(
     `update watch set state = case when $4::bigint is null then 'watching' else 'backfilling' end,
        backfill_next = $4, backfill_to = $5
-     where network = $1 and address = any($2) and state = 'new' and watched_from >= $3`,
+     where network = $1 and address = any(${LOCKED_IN_ORDER}) and state = 'new' and watched_from >= $3`,
     [network, addresses.map(toBytes), coveredFrom, backFill?.from ?? null, backFill?.to ?? null],
   );
 }
@@ -171,7 +212,7 @@ export async function advanceBackFills(
        state = case when least(backfill_to, $5) <= $4 then 'watching' else state end,
        backfill_next = case when least(backfill_to, $5) <= $4 then null else $4 + 1 end,
        backfill_to = case when least(backfill_to, $5) <= $4 then null else backfill_to end
-     where network = $1 and address = any($2) and state = 'backfilling' and backfill_next between $3 and $4`,
+     where network = $1 and address = any(${LOCKED_IN_ORDER}) and state = 'backfilling' and backfill_next between $3 and $4`,
     [network, addresses.map(toBytes), from, through, tip],
   );
 }
