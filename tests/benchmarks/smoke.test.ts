@@ -30,6 +30,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     'creation',
     'gateway',
     'providers',
+    'relay',
     'size',
     'webhooks',
     '--rounds',

@@ -97,6 +97,61 @@ test('of many messages sent together one whose id waits already is left out, and
   expect(await outboxSize(world)).toBe(2);
 });
 
+/** Refuses whatever would be written to a row of the outbox after its insertion. */
+const refuseUpdates = () =>
+  world.pool.query(`
+    create or replace function refuse_update() returns trigger language plpgsql as $$ begin raise 'claimed'; end $$;
+    create trigger refuse_update before update on outbox for each row execute function refuse_update()`);
+
+test('the process that has written messages publishes them without claiming them', async () => {
+  const outbox = world.outbox();
+  // From now on it is connected for messages of this name.
+  await sendMessage(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await refuseUpdates();
+  try {
+    for (let count = 0; count < 3; count += 1) await sendMessage(world, outbox);
+    await eventually(async () => expect(await outboxSize(world)).toBe(0));
+    expect(await queueSize(world, QUEUE)).toBe(4);
+  } finally {
+    await world.pool.query('drop trigger refuse_update on outbox');
+  }
+});
+
+test('messages whose process dies before it publishes them are claimed by another relay once the lease is over', async () => {
+  const dying = world.outbox();
+  await sendMessage(world, dying);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  // Nothing is handed to the relay: as in a process that is killed right after the commit.
+  await transaction(world.pool, (tx) =>
+    dying.send({ ...tx, afterCommit: () => undefined }, WebhookConfigured, webhookConfigured()),
+  );
+  const { rows } = await world.pool.query('select claimed_until > now() as "isLeased" from outbox');
+  expect(rows).toEqual([{ isLeased: true }]);
+  await world.pool.query(`update outbox set claimed_until = now() - interval '1 second'`);
+  world.outbox();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(2);
+});
+
+test('messages that were committed while RabbitMQ went away are sent when it is back, not when a lease is over', async () => {
+  const outbox = world.outbox();
+  await sendMessage(world, outbox);
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  await transaction(world.pool, async (tx) => {
+    await outbox.send(tx, WebhookConfigured, webhookConfigured());
+    world.brokerProxy.cut();
+    await eventually(() => expect(world.broker.canPublish()).toBe(false));
+  });
+  await eventually(async () => {
+    const { rows } = await world.pool.query('select claimed_by from outbox');
+    expect(rows).toEqual([{ claimed_by: null }]);
+  });
+  world.brokerProxy.restore();
+  await eventually(async () => expect(await outboxSize(world)).toBe(0));
+  expect(await queueSize(world, QUEUE)).toBe(2);
+});
+
 test('while RabbitMQ is away messages are kept unclaimed, and sent once when it is back', async () => {
   world.consume([recording()]);
   const outbox = world.outbox();

@@ -76,11 +76,10 @@ export function createOutbox(options: {
   };
   const sendAll: Outbox['sendAll'] = async (tx, message, messages) => {
     if (messages.length === 0) return;
-    await insertMessages(
-      tx,
-      messages.map(({ payload, ...options }) => compose(message, payload, options)),
-    );
-    tx.afterCommit(() => relay.wake(message.name));
+    const rows = messages.map(({ payload, ...options }) => compose(message, payload, options));
+    const handOver = relay.offer(message.name, rows.length);
+    const written = await insertMessages(tx, rows, handOver?.lease);
+    tx.afterCommit(() => (handOver === null ? relay.wake(message.name) : handOver.publish(written)));
   };
   return {
     send: (tx, message, payload, options) => sendAll(tx, message, [{ payload, ...options }]),

@@ -1,0 +1,54 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type Lease, type OutboxRow, advanceBounds, claimMessages } from './store.ts';
+
+/** A message that was sent just now is searched among those that became due this recently. */
+const RECENT_SECONDS = 2;
+
+/** Which rows of one name a relay claims next, and from where. */
+export function createClaims(pool: Pool, name: string, { lease, limit }: { lease: Lease; limit: number }) {
+  /** See Bound; null until the outbox was looked at. */
+  let since: string | null = null;
+  let wanted: 'nothing' | 'recent' | 'all' = 'nothing';
+  let isBehind = false;
+
+  /** Unless the bound has been moved back meanwhile. */
+  function advance(from: string | null, to: string): boolean {
+    if (since !== from || to === from) return false;
+    since = to;
+    return true;
+  }
+
+  /** A backlog is searched window by window, up to what may still be committed. */
+  async function isNextWindowBehind(): Promise<boolean> {
+    const from = since;
+    const [next] = await advanceBounds(pool, [{ name, since: from }]);
+    return next !== undefined && advance(from, next.since) && next.isBehind;
+  }
+
+  return {
+    since: () => since,
+    advance,
+    /** The bound is before rows that nobody has looked at. */
+    goBack: (to: string): void => void (since = to),
+    /** Whether rows wait that were written before those of now. */
+    isBehind: () => isBehind,
+    isWanted: () => wanted !== 'nothing',
+    want(what: 'recent' | 'all'): void {
+      if (wanted !== 'all') wanted = what;
+    },
+    /** Claims what is wanted. */
+    async claim(): Promise<OutboxRow[]> {
+      if (wanted === 'nothing') return [];
+      const isWhole = wanted === 'all';
+      wanted = 'nothing';
+      const rows = await claimMessages(pool, {
+        ...{ name, since, limit, relayId: lease.relayId, leaseSeconds: lease.seconds },
+        writtenWithin: isWhole ? null : RECENT_SECONDS,
+      });
+      isBehind = rows.length === limit || (isWhole && (await isNextWindowBehind()));
+      // What a full batch leaves may no longer be recent by the next one.
+      if (isBehind) wanted = 'all';
+      return rows;
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
+import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
+import type { Outgoing, Publisher } from '../broker/publisher.ts';
+import { EXCHANGE } from '../broker/topology.ts';
+import { type SendSpan, startSendSpan } from './send-span.ts';
+import { moveToSent } from './sent-messages.ts';
+import { type OutboxRow, pauseMessages } from './store.ts';
+
+/** Batches that one statement moves to the sent messages. */
+const MOVED_TOGETHER = 4;
+
+/**
+ * Publishes batches of rows that this relay has, awaits their confirms, and moves what is confirmed to the sent messages. No transaction is
+ * open while RabbitMQ is asked. A crash between the last two publishes a message twice, which the receiver's inbox absorbs.
+ * Messages of a name usually leave in the order in which they were written, but this is not guaranteed.
+ */
+export function createRowPublisher({ pool, logger, relayId }: { pool: Pool; logger: Logger; relayId: string }) {
+  // One statement at a time, which moves whatever was confirmed meanwhile: a name takes no second connection for it.
+  const move = createMicroBatcher<readonly string[], null>({
+    maxSize: MOVED_TOGETHER,
+    run: async (batches) => {
+      await moveToSent(pool, batches.flat());
+      return batches.map(() => null);
+    },
+  });
+
+  return async (publisher: Publisher, rows: readonly OutboxRow[]): Promise<void> => {
+    const spans = rows.map(startSendSpan);
+    const outcomes = await publisher.publish(rows.map((row, index) => toOutgoing(row, spans[index])));
+    faultPoint('outbox-published');
+    spans.forEach((span, index) => span?.end(outcomes[index]));
+    const idsOf = (isConfirmed: boolean): string[] =>
+      rows.filter((_, index) => (outcomes[index] === 'confirmed') === isConfirmed).map((row) => row.message_id);
+    const [confirmed, unconfirmed] = [idsOf(true), idsOf(false)];
+    if (confirmed.length > 0) await move(confirmed);
+    if (unconfirmed.length === 0) return;
+    logger.warn(
+      { message: rows[0]?.name, unconfirmed: unconfirmed.length, message_id: unconfirmed[0] },
+      'RabbitMQ did not confirm every message; trying those again after a pause',
+    );
+    await pauseMessages(pool, relayId, unconfirmed);
+  };
+}
+
+function toOutgoing(row: OutboxRow, span: SendSpan | undefined): Outgoing {
+  const traceparent = span?.traceparent ?? row.traceparent;
+  return {
+    exchange: EXCHANGE,
+    routingKey: row.name,
+    body: Buffer.from(row.body),
+    properties: {
+      messageId: row.message_id,
+      correlationId: row.request_id,
+      type: row.name,
+      headers: { version: row.version, merchant_id: row.merchant_id, ...(traceparent !== null && { traceparent }) },
+      contentType: 'application/json',
+      // Seconds, as AMQP has it.
+      timestamp: Math.floor(row.created_at.getTime() / 1000),
+      persistent: true,
+      // The topology gives every message a queue. If it was deleted, the message is returned instead of dropped, stays in
+      // the outbox, and the publisher declares the queue again.
+      mandatory: true,
+    },
+  };
+}
