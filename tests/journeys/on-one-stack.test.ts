@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, describe, expect } from '@jest/globals';
+import { wantsTron } from '@quittance/local-stack/stack/tron.ts';
+import { startCollector } from '@quittance/testkit/collector.ts';
+import { journeyStack } from '../support/journey-stack.ts';
+import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
+import type { Shared } from './on-one-stack/shared.ts';
+import { trace } from './on-one-stack/trace.ts';
+import { tronPayment } from './on-one-stack/tron-payment.ts';
+
+/** Journeys that leave a stack in order have one together: to start and stop it costs as much as all of them. */
+describe('on one stack', () => {
+  const shared = {} as Shared;
+
+  beforeAll(async () => {
+    shared.collector = await startCollector();
+    shared.stack = await journeyStack({
+      withTron: true,
+      settings: {
+        OTEL_EXPORTER_OTLP_ENDPOINT: shared.collector.url,
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer canary-of-the-collector',
+        OTEL_TRACES_SAMPLER_ARG: '1',
+      },
+      prepare: async (directory) => {
+        shared.directory = directory;
+        expect(await wantsTron({ directory, environment: {} })).toBe(false);
+      },
+    });
+  }, 180_000);
+
+  afterAll(async () => {
+    await shared.stack.close();
+    await shared.collector.close();
+  }, 180_000);
+
+  trace(shared);
+  acceptedTransfer(shared);
+  tronPayment(shared);
+});

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { ownEnvironment } from '../../support/journey-stack.ts';
+import { Shop } from '../../support/shop.ts';
+import type { Shared } from './shared.ts';
+
+/** No faster than a merchant may ask: 120 reads a minute. */
+const patience = { timeoutMs: 100_000, intervalMs: 600 };
+
+export const acceptedTransfer = (shared: Shared): void =>
+  describe('accepting a transfer', () => {
+    /** Runs an operator's command against this stack, which it finds by its file. @returns exit code and what was printed. */
+    async function ops(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+      const main = fileURLToPath(new URL('../../../packages/ops/src/main.ts', import.meta.url));
+      const env = { ...ownEnvironment(), LOCAL_DIRECTORY: shared.directory.root };
+      try {
+        return { code: 0, ...(await promisify(execFile)(process.execPath, [main, ...words], { env })) };
+      } catch (error) {
+        const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+        return { code, stdout, stderr };
+      }
+    }
+
+    test('an underpaid payment that an operator accepts is PAID, and the merchant gets one webhook with the original amount', async () => {
+      const shop = await Shop.open(shared.stack);
+      const { body: payment } = await shop.create('10.50');
+      const { transactionHash } = await shop.pay('9.5');
+      const [unmatched] = await eventually(async () => {
+        const details = await shop.details(payment.payment_id);
+        expect(details).toMatchObject({
+          status: 'PENDING',
+          unmatched_transfers: [{ amount: '9.5', reason: 'underpaid' }],
+        });
+        return details.unmatched_transfers;
+      }, patience);
+      expect(unmatched!.transaction_id).toBe(transactionHash.slice(2));
+
+      const accept = ['transfer', 'accept', transactionHash, String(unmatched!.transaction_event_index), '--json'];
+      const author = ['--actor', 'olga', '--reason', 'a regular customer'];
+      // On the chain, but perhaps not deep enough yet: then it is refused with a sentence, and may be tried again.
+      const accepted = await eventually(async () => {
+        const result = await ops(...accept, '--payment', payment.payment_id, ...author);
+        expect(result).toMatchObject({ code: 0, stderr: '' });
+        return JSON.parse(result.stdout) as object;
+      }, patience);
+      expect(accepted).toMatchObject({
+        payment_id: payment.payment_id,
+        status_before: 'PENDING',
+        expected_amount: '10.50',
+        amount: '9.5',
+        unmatched_reason: 'underpaid',
+        actor: 'olga',
+        reason: 'a regular customer',
+      });
+
+      const paid = await shop.details(payment.payment_id);
+      expect(paid).toMatchObject({
+        status: 'PAID',
+        amount: '10.50',
+        transaction: { transaction_id: transactionHash.slice(2) },
+        unmatched_transfers: [],
+      });
+      await eventually(async () => {
+        expect(await shop.deliveries(payment.payment_id)).toMatchObject([{ status: 'delivered' }]);
+      }, patience);
+
+      // An operator who lost the answer asks again, and one who errs is stopped.
+      const again = await ops(...accept, '--payment', payment.payment_id, ...author);
+      expect(JSON.parse(again.stdout)).toEqual(accepted);
+      const { body: other } = await shop.create('9.75');
+      const refused = await ops(...accept, '--payment', other.payment_id);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('pays another payment') });
+
+      // A payment that is paid later gets its webhook; whatever else was to come has come by then.
+      await shop.pay('9.75');
+      await eventually(async () => {
+        expect((await shop.webhooks()).some(({ body }) => body.payment_id === other.payment_id)).toBe(true);
+      }, patience);
+      const received = (await shop.webhooks()).filter(({ body }) => body.payment_id === payment.payment_id);
+      expect(received).toMatchObject([
+        {
+          verified: true,
+          body: {
+            payment_id: payment.payment_id,
+            status: 'PAID',
+            expected_amount: '10.50',
+            transaction_id: transactionHash.slice(2),
+            transaction_event_index: unmatched!.transaction_event_index,
+          },
+        },
+      ]);
+      expect(JSON.parse((await ops('incident', 'list', '--json')).stdout)).toMatchObject({ incidents: [], silent: [] });
+    }, 180_000);
+  });
