@@ -11,6 +11,7 @@ import { createAdmission } from './admission.ts';
 import { createOwners, createWatcherClients } from './clients.ts';
 import { readConfig } from './config.ts';
 import { createPayment } from './creation/creation.ts';
+import { createGroups } from './creation/groups.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -73,7 +74,16 @@ await startService({
       lifecycle.closing(start.name, start(looping));
     }
 
-    const creation = { transact: transactAdmitted, messages, refresh, ttlSeconds, walletBinding, publicBaseUrl };
+    const decideTogether = createGroups({ pool, messages });
+    const creation = {
+      decideTogether,
+      transact: transactAdmitted,
+      messages,
+      refresh,
+      ttlSeconds,
+      walletBinding,
+      publicBaseUrl,
+    };
     const queries = createQueries({ pool, schema });
     const progress = {
       readTips: createChainTips({ reader: tipReader, logger }),

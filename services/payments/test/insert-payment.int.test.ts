@@ -1,28 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
-import { migrations, schema } from '../src/migrations.ts';
 import { insertPayment, type NewPayment } from '../src/store/new-payment.ts';
+import { type CreationDatabase, creationDatabase, newCreation, newGate } from './creation-rows.ts';
 
-let database: TestDatabase;
-let db: Pool;
+let database: CreationDatabase;
 beforeAll(async () => {
-  database = await testDatabase({ schema, migrations });
-  db = createPool({ url: database.url, schema, max: 1, applicationName: 'test', logger: testLogger });
-  await db.query(
-    `insert into gate (merchant_id, policy_version, access_type, account_active, creation_paused, beta_duration_days, total_limit,
-                       package_number, webhook_ok)
-     values ('mer_1', 1, 'legacy', true, false, 30, 100, 1, true)`,
-  );
+  database = await creationDatabase(1);
+  await newGate(database.db, 'mer_1');
 });
-afterAll(async () => {
-  await db.end();
-  await database.drop();
-});
+afterAll(() => database.close());
 
 /**
  * @param message its fields beyond those that every process writes.
@@ -34,31 +21,11 @@ async function create(
   message: { traceparent?: string } = {},
   options: Partial<NewPayment['payment']> = {},
 ): Promise<{ outcome: string; traceparent: string | null }> {
-  const [token, messageId] = [newPublicToken(), randomUUID()];
-  const common = { message_id: messageId, name: 'PaymentCreated', version: 1, merchant_id: 'mer_1', request_id: 'r-1' };
-  const { outcome } = await transaction(db, (tx) =>
-    insertPayment(tx, {
-      payment: {
-        payment_id: newId('pay'),
-        merchant_id: 'mer_1',
-        public_token: token,
-        token_sha256: sha256(token),
-        network: 'local',
-        recipient: 'wallet',
-        amount: String(amount),
-        amount_units: amount,
-        description: 'coffee',
-        ...options,
-      } as NewPayment['payment'],
-      ttlSeconds: 1800,
-      bindWallet: false,
-      idempotencyKey: randomUUID(),
-      fingerprint: sha256('request'),
-      reply: ['{"a":"', '","b":"', '"}'],
-      message: { ...common, ...message, body: ['{"a":"', '","b":"', '"}'] } as NewPayment['message'],
-    }),
-  );
-  const { rows } = await db.query<{ traceparent: string | null }>(
+  const messageId = randomUUID();
+  const payment = { recipient: 'wallet', amount: String(amount), amount_units: amount, ...options };
+  const creation = newCreation('mer_1', payment, { ...message, message_id: messageId });
+  const { outcome } = await transaction(database.db, (tx) => insertPayment(tx, creation));
+  const { rows } = await database.db.query<{ traceparent: string | null }>(
     'select traceparent from outbox where message_id = $1',
     [messageId],
   );

@@ -36,6 +36,17 @@ export function createCaller(
   };
 }
 
+/** Those who wait for shared work, as one caller: gone as soon as one of them is. Null when none of them is known. */
+export function jointCaller(callers: readonly (Caller | null)[]): Caller | null {
+  const known = [...new Set(callers)].filter((caller) => caller !== null);
+  if (known.length < 2) return known[0] ?? null;
+  return {
+    remainingMs: () => Math.min(...known.map((caller) => caller.remainingMs())),
+    commitWithinMs: () => Math.min(...known.map((caller) => caller.commitWithinMs())),
+    hungUp: AbortSignal.any(known.map(({ hungUp }) => hungUp)),
+  };
+}
+
 const callers = new AsyncLocalStorage<Caller | null>();
 
 /** Runs `fn` for this caller: calls made and transactions committed in it end with the caller's wait. Null for work that several share. */

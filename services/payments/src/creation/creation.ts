@@ -10,6 +10,7 @@ import { type CreationResult, insertPayment, type NewPayment } from '../store/ne
 import type { PaymentRow } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
 import { fingerprintOf } from './fingerprint.ts';
+import type { DecideTogether } from './groups.ts';
 import { splitAtValues } from './split-at-values.ts';
 
 /** A creation as the gateway validated it. */
@@ -24,6 +25,7 @@ export type Creation = CreationRequest & {
 export type CreationOutcome = Exclude<CreationResult, { outcome: 'unknown_merchant' }>;
 
 export type CreationContext = {
+  decideTogether: DecideTogether;
   transact: TransactAdmitted;
   messages: PaymentMessages;
   refresh: AccessRefresh;
@@ -61,12 +63,18 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
     : null;
 }
 
+/** Together with the creations that wait now; or alone, where it has to wait for a lock. */
 async function attempt(context: CreationContext, creation: Creation): Promise<CreationResult> {
-  const result = await context.transact(creation.merchant_id, async (tx) => {
-    const inserted = await insertPayment(tx, newPayment(context, creation));
+  const payment = newPayment(context, creation);
+  return (await context.decideTogether(payment)) ?? decideAlone(context, payment);
+}
+
+async function decideAlone({ transact, messages }: CreationContext, payment: NewPayment): Promise<CreationResult> {
+  const result = await transact(payment.payment.merchant_id, async (tx) => {
+    const inserted = await insertPayment(tx, payment);
     if (inserted.outcome !== 'created') return inserted;
     faultPoint('creation-written');
-    context.messages.sendCreatedAfterCommit(tx);
+    messages.sendCreatedAfterCommit(tx);
     return inserted;
   });
   faultPoint('creation-committed');

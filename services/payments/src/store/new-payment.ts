@@ -29,12 +29,11 @@ export type CreationResult =
   { outcome: 'created' | 'replayed'; body: Buffer } | { outcome: 'unknown_merchant' } | { outcome: CreationRefusal };
 
 /**
- * Creates the payment, or finds out why not, in one statement: see sql/create_payment.sql. What is a column of the payment, of the
- * reply or of the message crosses under its own name, so a new column is added to the table and here to the object.
+ * Creates the payment, or finds out why not, in one statement that waits for the locks it needs: see sql/create_payment.sql.
  * @throws what isUnavailable() recognises when it cannot be decided.
  */
 export async function insertPayment(tx: Transaction, creation: NewPayment): Promise<CreationResult> {
-  const { payment, message, reply, ttlSeconds, bindWallet, idempotencyKey, fingerprint } = creation;
+  const { payment, reply, message, reply_parts, message_parts, seconds, bind_wallet } = toRows(creation);
   const { rows } = await tx.query<CreationResult>({
     name: 'create-payment',
     text: `
@@ -47,19 +46,47 @@ export async function insertPayment(tx: Transaction, creation: NewPayment): Prom
           reply_parts => $5,
           new_message => jsonb_populate_record(null::outbox, $6),
           message_parts => $7)`,
-    values: [
-      { ...payment, amount_units: payment.amount_units.toString(), token_sha256: toBytea(payment.token_sha256) },
-      ttlSeconds,
-      bindWallet,
-      { merchant_id: payment.merchant_id, idempotency_key: idempotencyKey, fingerprint: toBytea(fingerprint) },
-      reply,
-      { ...message, body: null },
-      message.body,
-    ],
+    values: [payment, seconds, bind_wallet, reply, reply_parts, message, message_parts],
   });
   const [result] = rows;
   if (result === undefined) throw new Error('create_payment() returned no row');
   return result;
+}
+
+/**
+ * Decides creations of different merchants in one statement that waits for no gate: see sql/create_payments.sql.
+ * @returns in the order of `creations`; null where nothing was decided or written, so that insertPayment() has to.
+ * @throws an error that may concern one of them alone; then none is written.
+ */
+export async function insertPayments(
+  tx: Transaction,
+  creations: readonly NewPayment[],
+): Promise<(CreationResult | null)[]> {
+  const merchants = creations.map(({ payment }) => payment.merchant_id);
+  const { rows } = await tx.query<{ of_merchant: string } & (CreationResult | { outcome: null })>({
+    name: 'create-payments',
+    text: 'select of_merchant, outcome, body from create_payments(of_merchants => $1, creations => $2)',
+    values: [merchants, JSON.stringify(creations.map(toRows))],
+  });
+  const results = new Map(rows.map(({ of_merchant: merchant, ...result }) => [merchant, result]));
+  return merchants.map((merchant) => {
+    const result = results.get(merchant);
+    if (result === undefined) throw new Error(`create_payments() returned no row for ${merchant}`);
+    return result.outcome === null ? null : result;
+  });
+}
+
+/** What is a column of the payment, of the reply or of the message has its name: a new one is added to the table and to the object. */
+function toRows({ payment, message, reply, ttlSeconds, bindWallet, idempotencyKey, fingerprint }: NewPayment) {
+  return {
+    payment: { ...payment, amount_units: payment.amount_units.toString(), token_sha256: toBytea(payment.token_sha256) },
+    seconds: ttlSeconds,
+    bind_wallet: bindWallet,
+    reply: { merchant_id: payment.merchant_id, idempotency_key: idempotencyKey, fingerprint: toBytea(fingerprint) },
+    reply_parts: reply,
+    message: { ...message, body: null },
+    message_parts: message.body,
+  };
 }
 
 const toBytea = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;

@@ -19,6 +19,7 @@ import { createAccessRefresh } from '../../src/limits/refresh-access.ts';
 import { noTips } from '../../src/views/chain-tips.ts';
 import type { Chain, Owners } from '../../src/clients.ts';
 import { createPayment } from '../../src/creation/creation.ts';
+import { createGroups } from '../../src/creation/groups.ts';
 import { accessChanged } from '../../src/handlers/access-changed.ts';
 import { transferObserved } from '../../src/handlers/transfer-observed.ts';
 import { webhookConfigured } from '../../src/handlers/webhook-configured.ts';
@@ -56,6 +57,7 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
   const { publicBaseUrl } = settings;
   const creation = {
     pool,
+    decideTogether: createGroups({ pool, messages }),
     transact,
     messages,
     refresh,
