@@ -54,12 +54,16 @@ export type ChainMeasurements = {
   news: ChainNews[];
 };
 
-type Parts = Backends & {
+const parts = ['memory', 'reading', 'catching-up', 'storing', 'news'] as const;
+type Part = (typeof parts)[number];
+
+type Run = Backends & {
   context: BenchmarkContext;
   amounts: (typeof amounts)['full'];
   database: ServiceDatabase;
   node: ChainNode;
   reader: ChainReader;
+  wants: (...names: Part[]) => boolean;
 };
 
 /** One node, whose chain grows by what each measurement needs, and one service that follows it. */
@@ -68,8 +72,10 @@ export const benchmark: Benchmark = {
   on: 'backends',
   about:
     'reading, matching, storing and publishing of transfers with a million watched wallets, beside a plain loop of eth_getLogs',
+  parts,
   async run(context) {
-    const { onEnd, say, scale, attempt } = context;
+    const { onEnd, say, scale, attempt, part } = context;
+    const wants = (...names: Part[]): boolean => part === null || names.some((name) => name === part);
     const { wallets, memoryProcesses } = amounts[scale];
     say(`  starting PostgreSQL, RabbitMQ and a node; watching ${wallets.toLocaleString('en-US')} wallets …`);
     const backends = await startBackends('chain', settings, context);
@@ -78,20 +84,21 @@ export const benchmark: Benchmark = {
     onEnd(() => node.close());
     const reader = await startChainReader(node.url, wallets);
     onEnd(() => reader.close());
-    const parts = { ...backends, context, amounts: amounts[scale], database, node, reader };
+    const run = { ...backends, context, amounts: amounts[scale], database, node, reader, wants };
 
     const measured: ChainMeasurements = { reading: undefined, scans: [], statements: undefined, memory: [], news: [] };
-    await attempt('memory', async () => {
-      while (measured.memory.length < memoryProcesses) measured.memory.push(await measureWalletMemory(database.url));
-    });
-    measured.reading = await attempt('reading', () => compareReading(parts));
-    await attempt('scans without a broker', () => compareScans(parts, measured));
-    await attempt('scans with a broker', () => compareWithBroker(parts, measured));
+    if (wants('memory'))
+      await attempt('memory', async () => {
+        while (measured.memory.length < memoryProcesses) measured.memory.push(await measureWalletMemory(database.url));
+      });
+    if (wants('reading')) measured.reading = await attempt('reading', () => compareReading(run));
+    if (wants('catching-up', 'storing')) await attempt('scans without a broker', () => compareScans(run, measured));
+    if (wants('storing', 'news')) await attempt('scans with a broker', () => compareWithBroker(run, measured));
     return { tables: chainTables(measured), notes: chainNotes, aims: chainAims(measured), measurements: measured };
   },
 };
 
-async function compareReading({ context, amounts, node, reader }: Parts): Promise<ChainComparison> {
+async function compareReading({ context, amounts, node, reader }: Run): Promise<ChainComparison> {
   const { rounds, runMs, say } = context;
   const { readBlocks } = amounts;
   const plans = Array.from({ length: ONE_MATCH_IN_BLOCKS }, (_, block) => ({ ...busy, matches: block === 0 ? 1 : 0 }));
@@ -114,19 +121,22 @@ async function compareReading({ context, amounts, node, reader }: Parts): Promis
   return { what: 'reading', unit: 'events', latencyMs: 0, rounds: await interleave(contenders, rounds) };
 }
 
-async function compareScans(parts: Parts, measured: ChainMeasurements): Promise<void> {
-  const { database, context, amounts } = parts;
+async function compareScans(run: Run, measured: ChainMeasurements): Promise<void> {
+  const { database, context, amounts, wants } = run;
   const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
-  await withWatcher(parts, 'without-broker', NO_BROKER, async (scans) => {
+  await withWatcher(run, 'without-broker', NO_BROKER, async (scans) => {
     const compare = async (what: string, stretch: Stretch, unit: 'events' | 'blocks', latencyMs = 0): Promise<void> => {
       await context.attempt(what, async () => {
         const contenders = scans.contenders(stretch, unit);
-        measured.scans.push(await compareScan(parts, contenders, { what, unit, latencyMs }));
+        measured.scans.push(await compareScan(run, contenders, { what, unit, latencyMs }));
       });
     };
-    await compare('catching up, busy chain', busy, 'blocks');
-    await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
-    await compare('catching up, quiet chain', quiet, 'blocks');
+    if (wants('catching-up')) {
+      await compare('catching up, busy chain', busy, 'blocks');
+      await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
+      await compare('catching up, quiet chain', quiet, 'blocks');
+    }
+    if (!wants('storing')) return;
     await compare('storing, all match', matching, 'events');
     context.say('  counting statements …');
     measured.statements = await context.attempt('counting statements', async () => {
@@ -139,16 +149,18 @@ async function compareScans(parts: Parts, measured: ChainMeasurements): Promise<
   });
 }
 
-async function compareWithBroker(parts: Parts, measured: ChainMeasurements): Promise<void> {
-  const { broker, node, reader, context, amounts } = parts;
+async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise<void> {
+  const { broker, node, reader, context, amounts, wants } = run;
   const { pollIntervalMs, blocks, stretchShare } = amounts;
   const amqpUrl = await addVirtualHost(broker, 'chain');
-  await withWatcher(parts, 'with-broker', amqpUrl, async (scans) => {
+  await withWatcher(run, 'with-broker', amqpUrl, async (scans) => {
     const how = { what: 'storing, all match, with the relay at work', unit: 'events' as const, latencyMs: 0 };
-    await context.attempt(how.what, async () => {
-      const contenders = scans.contenders(stretchesOf(stretchShare).matching, 'events');
-      measured.scans.push(await compareScan(parts, contenders, how));
-    });
+    if (wants('storing'))
+      await context.attempt(how.what, async () => {
+        const contenders = scans.contenders(stretchesOf(stretchShare).matching, 'events');
+        measured.scans.push(await compareScan(run, contenders, how));
+      });
+    if (!wants('news')) return;
     const live = await startLive({ node, amqpUrl, pollIntervalMs });
     context.onEnd(() => live.close());
     for (const latencyMs of amounts.latenciesMs) {
@@ -163,7 +175,7 @@ async function compareWithBroker(parts: Parts, measured: ChainMeasurements): Pro
 }
 
 async function withWatcher(
-  { directory, database, node, reader, context, amounts: { pollIntervalMs } }: Parts,
+  { directory, database, node, reader, context, amounts: { pollIntervalMs } }: Run,
   name: string,
   amqpUrl: string,
   run: (scans: Scans) => Promise<void>,
@@ -182,7 +194,7 @@ async function withWatcher(
 }
 
 async function compareScan(
-  { node, context: { rounds, say } }: Parts,
+  { node, context: { rounds, say } }: Run,
   contenders: readonly Contender[],
   how: Omit<ChainComparison, 'rounds'>,
 ): Promise<ChainComparison> {

@@ -128,6 +128,26 @@ describe('transfers', () => {
     expect(await retract(6)).toMatchObject([{ version: 4, previous_phase: 'seen', block_number: 8n }]);
   });
 
+  test('that are final when they are stored are confirmed at once, their version counting both observations', async () => {
+    const late = transferIn(8, { transactionId: 'cd'.repeat(32) });
+    const rows = await transaction(pool, (tx) =>
+      insertTransfers(tx, network, [late, transferIn(7)], ({ blockNumber }) => blockNumber === 7),
+    );
+    expect(rows).toMatchObject([
+      { block_number: 7n, phase: 'confirmed', version: 2 },
+      { block_number: 8n, phase: 'seen', version: 1 },
+    ]);
+    expect(await confirm()).toEqual([]);
+    await retract(6);
+    const again = await transaction(pool, (tx) => insertTransfers(tx, network, [transferIn(7)], () => true));
+    expect(again).toMatchObject([{ phase: 'confirmed', version: 5 }]);
+  });
+
+  test('more than one statement takes are stored together', async () => {
+    const many = Array.from({ length: 2_500 }, (_, index) => transferIn(7, { transactionEventIndex: index }));
+    expect(await insert(...many)).toHaveLength(2_500);
+  });
+
   test('a transfer cannot count in two blocks at once', async () => {
     await insert(transferIn(7));
     const error: unknown = await insert(transferIn(8)).catch((thrown: unknown) => thrown);

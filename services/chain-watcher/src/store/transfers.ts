@@ -27,38 +27,46 @@ const COLUMNS = `merchant_id, transaction_id, transaction_event_index, block_num
   encode(block_hash, 'hex') as block_hash, block_timestamp, encode(sender, 'hex') as sender,
   encode(recipient, 'hex') as recipient, amount_units, phase, version`;
 
+/** Enough that round trips no longer count, and few enough for any statement timeout. */
+const ROWS_PER_STATEMENT = 1_000;
+
 /**
- * Stores transfers as seen. One that is stored already, in this block and not retracted, is left alone, so that reading
+ * Stores transfers as seen, or as confirmed. One that is stored already, in this block and not retracted, is left alone, so that reading
  * blocks again changes nothing; one whose block was orphaned and has come back is revived.
  * A wallet that is not watched is left out, and so is one whose watching ended before the block.
- * @returns the transfers that are new.
+ * @param isConfirmed whether a transfer is final by now. Its version then counts both observations.
+ * @returns the transfers that are new, the oldest first.
  * @throws a unique violation when the transfer counts in another block: a chain cannot hold it twice.
  */
 export async function insertTransfers(
   tx: Transaction,
   network: string,
   transfers: readonly Transfer[],
+  isConfirmed: (transfer: Transfer) => boolean = () => false,
 ): Promise<TransferRow[]> {
-  if (transfers.length === 0) return [];
-  const { rows } = await tx.query<TransferRow>(
-    `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
-       merchant_id, sender, recipient, amount_units, phase, version)
-     select $1, new.transaction_id, new.transaction_event_index, decode(new.block_hash, 'hex'), new.block_number,
-       to_timestamp(new.block_timestamp), watch.merchant_id, decode(new.sender, 'hex'), watch.address, new.amount_units, 'seen',
-       1 + coalesce((select max(version) from transfer earlier
-         where earlier.network = $1 and earlier.transaction_id = new.transaction_id
-           and earlier.transaction_event_index = new.transaction_event_index), 0)
-     from jsonb_to_recordset($2) as new(transaction_id text, transaction_event_index integer, block_hash text,
-       block_number bigint, block_timestamp bigint, sender text, recipient text, amount_units numeric)
-     join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex')
-       and (watch.state <> 'ended' or watch.ended_through > to_timestamp(new.block_timestamp))
-     on conflict (network, transaction_id, transaction_event_index, block_hash) do update
-       set phase = 'seen', version = excluded.version, changed_at = now()
-       where transfer.phase = 'retracted'
-     returning ${COLUMNS}`,
-    [network, JSON.stringify(transfers.map(toRecord))],
-  );
-  return rows.sort(oldestFirst);
+  const inserted: TransferRow[] = [];
+  for (let start = 0; start < transfers.length; start += ROWS_PER_STATEMENT) {
+    const part = transfers.slice(start, start + ROWS_PER_STATEMENT);
+    const { rows } = await tx.query<TransferRow>(
+      `insert into transfer (network, transaction_id, transaction_event_index, block_hash, block_number, block_timestamp,
+         merchant_id, sender, recipient, amount_units, phase, version)
+       select $1, id, position, decode(block, 'hex'), number, to_timestamp(time), watch.merchant_id, decode(sender, 'hex'),
+         watch.address, amount, case when is_confirmed then 'confirmed' else 'seen' end,
+         case when is_confirmed then 2 else 1 end + coalesce((select max(version) from transfer earlier
+           where earlier.network = $1 and earlier.transaction_id = id and earlier.transaction_event_index = position), 0)
+       from unnest($2::text[], $3::integer[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[], $9::numeric[], $10::boolean[])
+         as new(id, position, block, number, time, sender, recipient, amount, is_confirmed)
+       join watch on watch.network = $1 and watch.address = decode(new.recipient, 'hex')
+         and (watch.state <> 'ended' or watch.ended_through > to_timestamp(time))
+       on conflict (network, transaction_id, transaction_event_index, block_hash) do update
+         set phase = excluded.phase, version = excluded.version, changed_at = now()
+         where transfer.phase = 'retracted'
+       returning ${COLUMNS}`,
+      [network, ...columnsOf(part), part.map(isConfirmed)],
+    );
+    inserted.push(...rows);
+  }
+  return inserted.sort(oldestFirst);
 }
 
 type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
@@ -245,25 +253,23 @@ export function toTransfer(row: TransferRow): Transfer {
   };
 }
 
-function toRecord(transfer: Transfer) {
-  return {
-    transaction_id: transfer.transactionId,
-    transaction_event_index: transfer.transactionEventIndex,
-    block_hash: transfer.blockHash.slice(2),
-    block_number: transfer.blockNumber,
-    block_timestamp: transfer.blockTimestamp,
-    sender: transfer.from.slice(2),
-    recipient: transfer.to.slice(2),
-    amount_units: transfer.amountUnits.toString(),
-  };
-}
+const columnsOf = (transfers: readonly Transfer[]): unknown[][] => [
+  transfers.map(({ transactionId }) => transactionId),
+  transfers.map(({ transactionEventIndex }) => transactionEventIndex),
+  transfers.map(({ blockHash }) => blockHash.slice(2)),
+  transfers.map(({ blockNumber }) => blockNumber),
+  transfers.map(({ blockTimestamp }) => blockTimestamp),
+  transfers.map(({ from }) => from.slice(2)),
+  transfers.map(({ to }) => to.slice(2)),
+  transfers.map(({ amountUnits }) => amountUnits.toString()),
+];
 
 function toWanted({ recipient, amountUnits, from, to }: Window) {
   return { address: recipient.slice(2), exactly: amountUnits?.toString() ?? null, opens: from, closes: to };
 }
 
 /** By height, then by transaction and position, which is fixed although it is not the order inside the block. */
-function oldestFirst(a: TransferRow, b: TransferRow): number {
+export function oldestFirst(a: TransferRow, b: TransferRow): number {
   if (a.block_number !== b.block_number) return a.block_number < b.block_number ? -1 : 1;
   if (a.transaction_id !== b.transaction_id) return a.transaction_id < b.transaction_id ? -1 : 1;
   return a.transaction_event_index - b.transaction_event_index;

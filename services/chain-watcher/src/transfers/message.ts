@@ -9,11 +9,13 @@ import type { TransferRow } from '../store/transfers.ts';
 /**
  * The message about a stored transfer.
  * @param confirmingTip height from which confirmations are counted; see finality.ts.
+ * @param spell writes an address (20-byte hex with 0x) in the canonical spelling of the network.
  */
 export function toTransferObserved(
   network: Pick<Network, 'id' | 'family' | 'decimals' | 'confirmations'>,
   row: TransferRow,
   confirmingTip: number,
+  spell: (hex: string) => string = (hex) => addressFromHex(network.family, hex),
 ): TransferObserved {
   const blockNumber = Number(row.block_number);
   return {
@@ -24,14 +26,24 @@ export function toTransferObserved(
     block_number: blockNumber,
     block_hash: `0x${row.block_hash}`,
     block_timestamp: rfc3339(row.block_timestamp),
-    from: addressFromHex(network.family, `0x${row.sender}`),
-    to: addressFromHex(network.family, `0x${row.recipient}`),
+    from: spell(`0x${row.sender}`),
+    to: spell(`0x${row.recipient}`),
     amount_units: row.amount_units,
     decimals: network.decimals,
     phase: row.phase,
     version: row.version,
     confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
     confirmations_required: network.confirmations,
+  };
+}
+
+/** For many messages, which name the same addresses again: a checksum takes longer than anything else in a message. */
+export function createSpelling(family: Network['family']): (hex: string) => string {
+  const known = new Map<string, string>();
+  return (hex) => {
+    const spelled = known.get(hex) ?? addressFromHex(family, hex);
+    known.set(hex, spelled);
+    return spelled;
   };
 }
 

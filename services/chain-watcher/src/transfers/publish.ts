@@ -1,17 +1,18 @@
-import type { FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import { finalHeightOf, type FinalHeights } from '@quittance/chain-reader/chain/finality.ts';
+import type { ChainNetwork } from '@quittance/chain-reader/chain/networks.ts';
 import type { Transfer } from '@quittance/chain-reader/chain/transfers.ts';
 import { toTokenUnits } from '@quittance/contracts/amount.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { spanOrigin, type Span, tracer } from '@quittance/runtime/tracing/tracing.ts';
 import { readTraces } from '../store/traced-payments.ts';
-import { confirmTransfers, insertTransfers, type TransferRow } from '../store/transfers.ts';
+import { confirmTransfers, insertTransfers, oldestFirst, type TransferRow } from '../store/transfers.ts';
 import type { NetworkContext } from '../term/term.ts';
-import { messageIdOf, toTransferObserved } from './message.ts';
+import { createSpelling, messageIdOf, toTransferObserved } from './message.ts';
 
 /**
  * Stores transfers, confirms what is final by now, and publishes both.
- * @returns the transfers that are new, and all that were published.
+ * @returns the transfers that are new, as they were seen, and all that were published.
  */
 export async function storeTransfers(
   tx: Transaction,
@@ -19,11 +20,32 @@ export async function storeTransfers(
   transfers: readonly Transfer[],
   heights: FinalHeights & { confirmingTip: number },
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
-  const inserted = await insertTransfers(tx, context.network.id, transfers);
-  const published = [...inserted, ...(await confirmTransfers(tx, context.network, heights))];
+  const { network } = context;
+  // While we catch up everything is final: it is written once, and told of twice all the same.
+  const rows = await insertTransfers(tx, network.id, transfers, (transfer) =>
+    isConfirmable(network, heights, transfer),
+  );
+  const inserted = rows.map(asSeen);
+  const confirmed = rows.filter(({ phase }) => phase === 'confirmed');
+  confirmed.push(...(await confirmTransfers(tx, network, heights)));
+  const published = [...inserted, ...confirmed.sort(oldestFirst)];
   await publishTransfers(tx, context, published, heights.confirmingTip);
   return { inserted, published };
 }
+
+/** As confirmTransfers() decides. */
+function isConfirmable(
+  network: Pick<ChainNetwork, 'finalizedAbove' | 'agreementAbove'>,
+  heights: FinalHeights,
+  { blockNumber, amountUnits }: Transfer,
+): boolean {
+  const needsAgreement = network.agreementAbove !== null && amountUnits > network.agreementAbove;
+  return !needsAgreement && blockNumber <= finalHeightOf(network, heights, amountUnits);
+}
+
+/** The observation before the one that confirmed it in the same statement. */
+const asSeen = (row: TransferRow): TransferRow =>
+  row.phase === 'confirmed' ? { ...row, phase: 'seen', version: row.version - 1 } : row;
 
 /** Writes these rows into the outbox, in their order, in the transaction that made them true. */
 export async function publishTransfers(
@@ -33,8 +55,9 @@ export async function publishTransfers(
   confirmingTip: number,
 ): Promise<void> {
   const spans = await continueTraces(tx, network, rows);
+  const spell = createSpelling(network.family);
   const messages = rows.map((row, index) => ({
-    payload: toTransferObserved(network, row, confirmingTip),
+    payload: toTransferObserved(network, row, confirmingTip, spell),
     messageId: messageIdOf(network.id, row),
     traceparent: spans[index]?.traceparent,
   }));

@@ -5,6 +5,7 @@ import { createBatchSize, createRangeSize } from '../../reading/adaptive-batch-s
 import type { WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
 import { createAsk, type AskOptions, type Polled } from './ask.ts';
+import { createRangesAhead } from './ranges-ahead.ts';
 
 export function createPoller(term: Term, position: WritablePosition, options: AskOptions) {
   const { network } = term;
@@ -12,6 +13,7 @@ export function createPoller(term: Term, position: WritablePosition, options: As
   const nearHeadSize = createBatchSize(NEAR_HEAD_BLOCKS, NEAR_HEAD_BLOCKS);
   const rangeSize = createRangeSize(network);
   const { ask, lastEndpoint } = createAsk(term, position, options);
+  const rangesAhead = createRangesAhead(term, () => (options.pace.isAwake() ? 'payments' : 'background'));
   let clockDifference: number | null = null;
   /** A final block above our tip while we are so far behind that ranges are read; else null. */
   let catchUpTo: FinalityClaim | null = null;
@@ -28,11 +30,18 @@ export function createPoller(term: Term, position: WritablePosition, options: As
 
   /** Reads the range right above our tip, up to the block `finalized` at most. */
   async function pollRange(finalized: FinalityClaim): Promise<Polled> {
-    const asked = Math.min(rangeSize.size(), finalized.height - chain.tip().number);
-    const result = await ask(rangeSize, asked, (rpc, context) => catchUp(rpc, context, finalized));
+    const from = chain.tip().number + 1;
+    const ahead = rangesAhead.take(from);
+    const to = ahead?.to ?? Math.min(finalized.height, from + rangeSize.size() - 1);
+    const asked = to - from + 1;
+    const result = await ask(rangeSize, asked, async (rpc, context) =>
+      catchUp(rpc, context, finalized, (await ahead?.reading()) ?? null),
+    );
     if (result.kind === 'ask_for_less') catchUpTo = finalized;
     else rangeSize.grow(asked);
-    if (result.kind === 'blocks') catchUpTo = result.finalized;
+    if (result.kind !== 'blocks') return result;
+    catchUpTo = result.finalized;
+    rangesAhead.begin(to + 1, Math.min(finalized.height, to + rangeSize.size()));
     return result;
   }
 
