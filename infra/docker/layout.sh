@@ -90,9 +90,10 @@ esac
 ln -s "$main" "$target/main.ts"
 
 cd "$target"
-# What only compilers and debuggers read, and Prisma's query compilers for databases of other makers: half of the image.
+# What only compilers and debuggers read, and Prisma's query compilers for databases of other makers and in
+# another size: half of the image.
 find . -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
-find . -path '*/@prisma/client/runtime/query_compiler_*' ! -name '*.postgresql.*' -delete
+find . -path '*/@prisma/client/runtime/query_compiler_*' ! -name 'query_compiler_small_bg.postgresql.*' -delete
 # Shims with paths of the place of the build, and pnpm's notes to itself with the time of the build.
 find . -type d -path '*/node_modules/.bin' -prune -exec rm -rf {} +
 rm -f node_modules/.pnpm/lock.yaml

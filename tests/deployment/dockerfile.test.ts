@@ -12,6 +12,7 @@ import {
   imageCommand,
   imageEnvironment,
   instructions,
+  nodeEnvironment,
 } from './support/dockerfile.ts';
 
 const manifest = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as {
@@ -54,7 +55,10 @@ describe('the Dockerfile', () => {
 
   test('keeps the image free of what only the build needs', () => {
     const copies = finalStage.filter(({ keyword }) => keyword === 'COPY' || keyword === 'ADD');
-    expect(copies.map(({ text }) => text)).toEqual(['--from=layout /app /app']);
+    expect(copies.map(({ text }) => text)).toEqual([
+      '--from=layout /app /app',
+      '--from=compiled /tmp/compile-cache /compile-cache',
+    ]);
     expect(finalStage[0]!.text).toBe('node AS image');
     expect(finalInstruction('RUN')).toContain('rm -rf /usr/local/lib/node_modules');
   });
@@ -73,6 +77,12 @@ describe('the Dockerfile', () => {
     expect(finalInstruction('STOPSIGNAL')).toBe('SIGTERM');
     expect(imageEnvironment).toEqual({ NODE_ENV: 'production', PORT: '8080' });
     expect(finalInstruction('EXPOSE')).toBe(imageEnvironment['PORT']);
+  });
+
+  test('brings compiled code for its user, which nobody in the container can change', () => {
+    expect(nodeEnvironment).toEqual({ NODE_COMPILE_CACHE: '/compile-cache', MALLOC_ARENA_MAX: '2' });
+    const compiled = of('USER').find(({ stage }) => stage === 'compiled');
+    expect(compiled?.text).toBe(finalInstruction('USER'));
   });
 
   test('says on the image what it is', () => {

@@ -1,5 +1,6 @@
+import { join } from 'node:path';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
-import { StackError, type Secrets } from './directory.ts';
+import { repositoryRoot, StackError, type Secrets } from './directory.ts';
 
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
 export type ServiceEnvironmentOptions = {
@@ -37,6 +38,12 @@ export function refuseDecidedSettings(environment: NodeJS.ProcessEnv): void {
   throw new StackError(`The stack decides these settings itself; unset them: ${reasons}.`);
 }
 
+/**
+ * As the image has them. Compiled code is kept for the next start, which then takes half as long and does not load Node's compiler of
+ * types, 17 MB. Two malloc arenas instead of one for each thread save 2 to 6 MB.
+ */
+const leanProcess = { NODE_COMPILE_CACHE: join(repositoryRoot, '.local', 'compile-cache'), MALLOC_ARENA_MAX: '2' };
+
 export function serviceEnvironment(
   options: ServiceEnvironmentOptions,
   name: ServiceName,
@@ -45,6 +52,7 @@ export function serviceEnvironment(
   const { secrets, serviceUrls, inherited } = options;
   return {
     NODE_ENV: 'development',
+    ...leanProcess,
     ...inherited,
     PORT: String(port),
     HOST: '127.0.0.1',

@@ -1,6 +1,7 @@
 import { armFaultPoint } from './fault-point.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
+import { settleMemory } from './memory.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { readFrameConfig, type TracingSettings } from './service-settings.ts';
 import { ConfigurationError } from './settings.ts';
@@ -33,6 +34,7 @@ export async function startService<C>({
     // Closed last, so that it exports what happens while stopping.
     if (tracing !== null) lifecycle.onStop('tracing', await startTracing(tracing, { service: name, logger, metrics }));
     await start({ config, logger, metrics, lifecycle });
+    settleMemory();
     if (!lifecycle.stopping.aborted) logger.info('started');
   } catch (error) {
     // A signal during start-up makes what start() waits for fail; that is a stop, not a failure.

@@ -4,7 +4,6 @@ import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { startService } from '@quittance/runtime/service.ts';
-import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { changePolicy } from './changes.ts';
 import { readConfig } from './config.ts';
 import { merchantRegistered } from './handlers/merchant-registered.ts';
@@ -29,7 +28,6 @@ await startService({
     lifecycle.onStop('consumers', () => consumers.close());
 
     const queries = createQueries(pool, schema);
-    await warmUp(logger, [() => queries.policy('none')]);
     const routes = [
       ...policyRoutes(queries),
       ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),

@@ -1,28 +1,32 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
 import type { PolicyChange, UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import type { AccountStatus } from '@quittance/contracts/http/quota/policy.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { withTextTimes } from '@quittance/runtime/time.ts';
-import { PrismaClient } from '../generated/client.ts';
-import { toPolicy } from './store.ts';
+import type { PrismaClient } from '../generated/client.ts';
+import { toPolicy, type PolicyRow } from './store.ts';
 
 /** The audit and the usage history answer at most this many rows, newest first. */
 const MAX_ROWS = 100;
 
-/** Typed reads, for the operator and for payments. Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
+/**
+ * Reads, for the operator and for payments. Prisma runs on the service's own pool, so reads and writes share one bound on connections.
+ * It is loaded by an operator's first question: it takes 20 MB, and payments must not wait for it.
+ */
 export function createQueries(pool: Pool, schema: string) {
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
+  let loaded: Promise<PrismaClient> | null = null;
+  const prisma = () => (loaded ??= loadPrisma(pool, schema));
   const newest = <K extends string>(key: K) => ({ orderBy: { [key]: 'desc' } as Record<K, 'desc'>, take: MAX_ROWS });
   return {
     /** Null for an unknown merchant. */
     async policy(merchantId: string): Promise<AccessPolicy | null> {
-      const row = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
-      return row === null ? null : toPolicy(row);
+      const { rows } = await pool.query<PolicyRow>('select * from policy where merchant_id = $1', [merchantId]);
+      return rows[0] === undefined ? null : toPolicy(rows[0]);
     },
     /** Newest first, before a timestamp if one is given. */
     async audit(merchantId: string, before: Date | null): Promise<PolicyChange[]> {
-      const rows = await prisma.policyChange.findMany({
+      const { policyChange } = await prisma();
+      const rows = await policyChange.findMany({
         where: { merchant_id: merchantId, ...(before !== null && { changed_at: { lt: before } }) },
         ...newest('policy_version'),
       });
@@ -30,7 +34,8 @@ export function createQueries(pool: Pool, schema: string) {
     },
     /** Days are UTC, `2026-01-31`, newest first, before a day if one is given; days without a payment are left out. */
     async usage(merchantId: string, before: Date | null): Promise<UsageDay[]> {
-      const rows = await prisma.usageDay.findMany({
+      const { usageDay } = await prisma();
+      const rows = await usageDay.findMany({
         where: { merchant_id: merchantId, ...(before !== null && { day: { lt: before } }) },
         ...newest('day'),
       });
@@ -38,18 +43,23 @@ export function createQueries(pool: Pool, schema: string) {
     },
     /** The newest account status received, and a policy version that includes it. Null before the first. */
     async accountStatus(merchantId: string): Promise<AccountStatus | null> {
-      // The status first: a policy read after it includes it, because both were committed together.
-      const account = await prisma.merchantStatus.findUnique({ where: { merchant_id: merchantId } });
-      const policy = await prisma.policy.findUnique({ where: { merchant_id: merchantId } });
-      if (account === null || policy === null) return null;
-      return {
-        status: account.status,
-        // Every account starts with version 1, which no message carries.
-        status_version: Math.max(1, account.status_version),
-        policy_version: policy.policy_version,
-      };
+      // Every account starts with version 1, which no message carries.
+      const { rows } = await pool.query<AccountStatus>(
+        `select status, greatest(1, status_version) as status_version, policy_version
+           from merchant_status join policy using (merchant_id) where merchant_id = $1`,
+        [merchantId],
+      );
+      return rows[0] ?? null;
     },
   };
 }
 
 export type Queries = ReturnType<typeof createQueries>;
+
+async function loadPrisma(pool: Pool, schema: string): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../generated/client.ts'),
+  ]);
+  return new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
+}

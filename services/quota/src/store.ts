@@ -4,8 +4,8 @@ import type { MerchantStatusChanged } from '@quittance/contracts/messages/mercha
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 
-/** A row of `policy` as PostgreSQL and Prisma both return it. The table's check allows only the two access types. */
-type PolicyRow = Omit<WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'>, 'access_type'> & {
+/** A row of `policy` as PostgreSQL returns it. The table's check allows only the two access types. */
+export type PolicyRow = Omit<WithDates<AccessPolicy, 'beta_started_at' | 'beta_expires_at'>, 'access_type'> & {
   access_type: string;
   changed_at: Date;
 };

@@ -4,7 +4,6 @@ import { startConsumers } from '@quittance/messaging/consumer/consumer.ts';
 import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
-import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { readConfig } from './config.ts';
 import { createConnector, dialPublic } from './sending/dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
@@ -75,7 +74,6 @@ await startService({
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
 
     const queries = createQueries(pool, schema);
-    await warmUp(logger, [() => queries.deliveriesOf('none', 'none')]);
     await serve({
       name,
       config,

@@ -1,16 +1,15 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import { FAILED_EVENTS_MAX } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord, NoticeType } from '@quittance/contracts/webhook.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { PrismaClient } from '../generated/client.ts';
-import { withTextTimes } from '@quittance/runtime/time.ts';
+import type { PrismaClient } from '../generated/client.ts';
+import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 import { lanesOf } from './store/lane.ts';
 
 /** Lists answer at most this many records. Source: the API contract, "Size and list limits". */
 const MAX_RECORDS = 100;
 
-/** What a merchant reads of a delivery: never the URL, the body or a key. */
-const recordFields = {
+/** What an operator reads of a delivery: never the URL, the body or a key. */
+const operatorFields = {
   event_id: true,
   event: { select: { payment_id: true, notice_payment_id: true, event_type: true, merchant_id: true } },
   status: true,
@@ -20,10 +19,9 @@ const recordFields = {
   next_attempt_at: true,
   delivered_at: true,
   error_category: true,
+  cycle: true,
+  interruptions: true,
 } as const;
-
-/** What an operator reads of it as well. */
-const operatorFields = { ...recordFields, cycle: true, interruptions: true } as const;
 
 const attemptFields = {
   cycle: true,
@@ -41,28 +39,32 @@ const auditFields = { at: true, action: true, actor: true, reason: true, event_i
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = ReturnType<typeof createQueries>;
 
-/** Prisma runs on the service's own pool, so reads and writes share one limit of connections. */
+/**
+ * Prisma runs on the service's own pool, so reads and writes share one limit of connections. It is loaded by an operator's first
+ * question: it takes 20 MB, and a merchant must not wait for it.
+ */
 export function createQueries(pool: Pool, schema: string) {
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
+  let loaded: Promise<PrismaClient> | null = null;
+  const prisma = () => (loaded ??= loadPrisma(pool, schema));
   return {
     /** PAID first, then newest first; empty for a payment without an event and for another merchant's payment alike. */
     async deliveriesOf(merchantId: string, paymentId: string) {
-      const [paid, notices] = await Promise.all(
-        [{ payment_id: paymentId }, { notice_payment_id: paymentId }].map((event) =>
-          prisma.delivery.findMany({
-            where: { event: { merchant_id: merchantId, ...event } },
-            select: recordFields,
-            orderBy: { created_at: 'desc' },
-            take: MAX_RECORDS,
-          }),
-        ),
+      const { rows } = await pool.query<RecordRow>(
+        `select e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
+                d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category
+           from event e join delivery d on d.event_id = e.event_id
+          where e.merchant_id = $1 and (e.payment_id = $2 or e.notice_payment_id = $2)
+          order by e.payment_id is null, d.created_at desc
+          limit ${MAX_RECORDS}`,
+        [merchantId, paymentId],
       );
-      return [...(paid ?? []), ...(notices ?? [])].slice(0, MAX_RECORDS).map(toMerchantRecord);
+      return rows.map(withTextTimes);
     },
     /** Oldest first, those after an event if one is given, and the number of all up to 100,000; of one merchant or of all. */
     async failedEvents({ merchantId, after }: { merchantId: string | null; after: string | null }) {
       const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: { in: lanesOf(merchantId) } }) };
-      const rows = await prisma.delivery.findMany({
+      const { delivery } = await prisma();
+      const rows = await delivery.findMany({
         where: { ...failed, ...(after !== null && { event_id: { gt: after } }) },
         select: operatorFields,
         orderBy: { event_id: 'asc' },
@@ -70,14 +72,14 @@ export function createQueries(pool: Pool, schema: string) {
       });
       return {
         events: rows.map(toRecord),
-        total: await prisma.delivery.count({ where: failed, take: FAILED_EVENTS_MAX }),
+        total: await delivery.count({ where: failed, take: FAILED_EVENTS_MAX }),
       };
     },
     /** While it is `in_flight`, `next_attempt_at` is when its lease lapses. Null when there is none. */
     async findEvent(by: { eventId: string } | { paymentId: string }) {
       const where = 'eventId' in by ? { event_id: by.eventId } : { event: { payment_id: by.paymentId } };
       const select = { ...operatorFields, cycle_started_at: true, lease_id: true } as const;
-      const row = await prisma.delivery.findFirst({ where, select });
+      const row = await (await prisma()).delivery.findFirst({ where, select });
       if (row === null) return null;
       const { lease_id: leaseId, ...delivery } = row;
       return { ...toRecord(delivery), in_flight: leaseId !== null };
@@ -86,17 +88,30 @@ export function createQueries(pool: Pool, schema: string) {
     async attemptsOf(eventId: string, before: Date | null) {
       const where = { event_id: eventId, ...(before !== null && { started_at: { lt: before } }) };
       const orderBy = { started_at: 'desc' } as const;
-      const rows = await prisma.attempt.findMany({ where, select: attemptFields, orderBy, take: MAX_RECORDS });
+      const rows = await (
+        await prisma()
+      ).attempt.findMany({ where, select: attemptFields, orderBy, take: MAX_RECORDS });
       return rows.map(withTextTimes);
     },
     /** What was done to a merchant's endpoint, keys and events, newest first; those before a time if one is given. */
     async audit(merchantId: string, before: Date | null) {
       const where = { merchant_id: merchantId, ...(before !== null && { at: { lt: before } }) };
       const orderBy = { at: 'desc' } as const;
-      const rows = await prisma.audit.findMany({ where, select: auditFields, orderBy, take: MAX_RECORDS });
+      const rows = await (await prisma()).audit.findMany({ where, select: auditFields, orderBy, take: MAX_RECORDS });
       return rows.map(withTextTimes);
     },
   };
+}
+
+/** What a merchant reads of a delivery: never the URL, the body or a key. */
+type RecordRow = WithDates<DeliveryRecord, 'created_at' | 'last_attempt_at' | 'next_attempt_at' | 'delivered_at'>;
+
+async function loadPrisma(pool: Pool, schema: string): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../generated/client.ts'),
+  ]);
+  return new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
 }
 
 type EventColumns = {
@@ -118,9 +133,4 @@ function toRecord<R extends { event_id: string; event: EventColumns; status: str
     ...others,
   });
   return record as typeof record & Pick<DeliveryRecord, 'status' | 'error_category'>;
-}
-
-function toMerchantRecord(row: Parameters<typeof toRecord>[0]): DeliveryRecord {
-  const { merchant_id: _merchantId, ...record } = toRecord(row);
-  return record as DeliveryRecord;
 }

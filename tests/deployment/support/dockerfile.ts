@@ -20,12 +20,18 @@ export function finalInstruction(keyword: string): string {
   return found.text;
 }
 
-/** What the image puts into every container's environment. */
+const environment = finalInstruction('ENV')
+  .split(/\s+/)
+  .map((word) => word.split('=') as [string, string]);
+const isOfNode = ([name]: [string, string]): boolean => ['NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'].includes(name);
+
+/** What the image tells every service. */
 export const imageEnvironment: Record<string, string> = Object.fromEntries(
-  finalInstruction('ENV')
-    .split(/\s+/)
-    .map((word) => word.split('=') as [string, string]),
+  environment.filter((pair) => !isOfNode(pair)),
 );
+
+/** What it tells Node and its memory allocator, whatever runs. */
+export const nodeEnvironment: Record<string, string> = Object.fromEntries(environment.filter(isOfNode));
 
 /** CMD, and the one of HEALTHCHECK. */
 export const imageCommand = JSON.parse(finalInstruction('CMD')) as string[];

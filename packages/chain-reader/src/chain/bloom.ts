@@ -1,4 +1,4 @@
-import { keccak256 } from 'ethers';
+import { keccak256 } from 'ethers/crypto';
 import type { Log } from '../rpc/answers.ts';
 
 // A block's header carries a Bloom filter over the addresses and topics of all its events. A clear bit proves that an event

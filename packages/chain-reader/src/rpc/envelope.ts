@@ -1,4 +1,4 @@
-import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers';
+import type { JsonRpcError, JsonRpcPayload, JsonRpcResult } from 'ethers/providers';
 
 /** The error of a JSON-RPC answer, whatever form it came in. `data` is text, as some providers put the reason there. */
 export type RpcFailure = { code: number; message: string; data: string };

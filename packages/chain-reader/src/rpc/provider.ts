@@ -1,4 +1,10 @@
-import { JsonRpcApiProvider, Network, type JsonRpcError, type JsonRpcPayload, type JsonRpcResult } from 'ethers';
+import {
+  JsonRpcApiProvider,
+  Network,
+  type JsonRpcError,
+  type JsonRpcPayload,
+  type JsonRpcResult,
+} from 'ethers/providers';
 import { Pool, type Dispatcher } from 'undici';
 import type { Budget } from './throttle.ts';
 import { readText } from './answer-text.ts';

@@ -1,10 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import { Server as NetServer, type AddressInfo } from 'node:net';
 import type { Express } from 'express';
 
 import type { Lifecycle } from '@quittance/runtime/lifecycle.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 
+import { createServer } from '../node-http.ts';
 import { rejectUnreadable } from './reject-ambiguous-framing.ts';
 
 /** Longest for a request's headers, and for the whole request, to arrive. */

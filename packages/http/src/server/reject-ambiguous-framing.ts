@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 
 import type { Logger } from '@quittance/runtime/logger.ts';
 
 import { errorBody, HttpError } from '../errors.ts';
+import { STATUS_CODES } from '../node-http.ts';
 
 const badRequest = new HttpError(400, 'Bad request');
 const methodNotAllowed = new HttpError(405, 'Method not allowed', { Allow: 'GET, HEAD, POST, PUT' });

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
@@ -13,6 +13,9 @@ export type OpenApiDocument = {
 };
 
 const documentFile = fileURLToPath(new URL('../../../../docs/openapi.yaml', import.meta.url));
+
+/** @throws Error when docs/openapi.yaml is not there to be read. */
+export const requireOpenApi = (): void => accessSync(documentFile, constants.R_OK);
 
 /** Reads the repository's docs/openapi.yaml. @throws Error that names the file when it is missing or damaged. */
 export function readOpenApi(file = documentFile): OpenApiDocument {

@@ -7,15 +7,15 @@ export function compressed(request: RouteRequest, reply: Reply & { body: string 
   return negotiated(request, reply, () => gzipSync(reply.body));
 }
 
-/** A body that is always the same; compressed once. */
+/** A body that is always the same; compressed once, for the first client that wants it so. */
 export function fixedContent(
   body: string | Buffer,
   headers: Record<string, string>,
 ): (request: RouteRequest) => Reply & { status: 200 } {
   const plain = Buffer.from(body);
-  const gzipped = gzipSync(plain, { level: 9 });
+  let gzipped: Buffer | null = null;
   const reply = { status: 200 as const, body: plain, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
-  return (request) => negotiated(request, reply, () => gzipped);
+  return (request) => negotiated(request, reply, () => (gzipped ??= gzipSync(plain, { level: 9 })));
 }
 
 /** Assets by name. */

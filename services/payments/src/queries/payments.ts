@@ -1,6 +1,5 @@
-import { PrismaPg } from '@prisma/adapter-pg';
 import type { Pool } from '@quittance/postgres/pool.ts';
-import { type Payment, PrismaClient, type Transfer } from '../../generated/client.ts';
+import type { Payment, PrismaClient, Transfer } from '../../generated/client.ts';
 
 /** The operator sees at most this many unmatched transfers, and incidents, of one payment. */
 const MAX_ROWS = 100;
@@ -8,22 +7,26 @@ const MAX_ROWS = 100;
 export type { Transfer };
 export type Queries = ReturnType<typeof createQueries>;
 
-/** Typed reads. Prisma runs on the service's own pool, so reads and writes share one bound on connections. */
+/**
+ * Typed reads for operators. Prisma runs on the service's own pool, so reads and writes share one bound on connections. It is loaded
+ * by the first of them, because it takes 20 MB.
+ */
 export function createQueries({ pool, schema }: { pool: Pool; schema: string }) {
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
+  let loaded: Promise<PrismaClient> | null = null;
+  const prisma = () => (loaded ??= loadPrisma(pool, schema));
   return {
     /** A payment of any merchant, with its transfer and its newest incidents. */
-    find: (paymentId: string) =>
-      prisma.payment.findUnique({
+    find: async (paymentId: string) =>
+      (await prisma()).payment.findUnique({
         where: { payment_id: paymentId },
         include: { transfer: true, incidents: { orderBy: { opened_at: 'desc' }, take: MAX_ROWS } },
       }),
     /** Transfers that pay nothing, as findUnmatched() of payment-views.ts finds them for the merchant; newest first. */
-    listUnmatched: (
+    listUnmatched: async (
       { payment_id, merchant_id, network, recipient }: Payment,
       { start, end }: { start: Date; end: Date },
     ) =>
-      prisma.transfer.findMany({
+      (await prisma()).transfer.findMany({
         where: {
           match_status: { in: ['pending', 'unmatched'] },
           OR: [
@@ -40,4 +43,12 @@ export function createQueries({ pool, schema }: { pool: Pool; schema: string }) 
         take: MAX_ROWS,
       }),
   };
+}
+
+async function loadPrisma(pool: Pool, schema: string): Promise<PrismaClient> {
+  const [{ PrismaPg }, { PrismaClient }] = await Promise.all([
+    import('@prisma/adapter-pg'),
+    import('../../generated/client.ts'),
+  ]);
+  return new PrismaClient({ adapter: new PrismaPg(pool, { schema }) });
 }
