@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
+import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -208,6 +210,75 @@ test('transfers settled together come to what they come to one after the other',
     expect(outcome.transfers).toHaveLength(30);
   }
   expect(together).toBeGreaterThan(seeds().length);
+});
+
+/** A payment that waits, and a transfer that pays it. */
+async function payable() {
+  const now = Math.floor(Date.now() / 1000) * 1000;
+  const [createdAt, blockTime] = [now - 10 * MINUTE_MS, now - 5 * MINUTE_MS];
+  const copy = await copyOf({ payments: [{ wallet: 0, units: 1, createdAt, status: 'PENDING' }], messages: [] });
+  const paying: PlannedMessage = {
+    transfer: 0,
+    version: 2,
+    wallet: 0,
+    units: '1000000',
+    phase: 'confirmed',
+    blockTime,
+  };
+  return { copy, paying };
+}
+
+test('a transfer that another transaction adds for another wallet is decided about again, and pays once', async () => {
+  const { copy, paying } = await payable();
+  const [isAdded, mayCommit] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+  const elsewhere = copy.toMessage({ ...paying, version: 1, wallet: 1 });
+  const adding = transaction(db, async (tx) => {
+    await observeTransfers({ tx, messages, logger: testLogger }, [elsewhere]);
+    isAdded.resolve(undefined);
+    await mayCommit.promise;
+  });
+  await isAdded.promise;
+  const settled = copy.observe([paying]).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  await eventually(async () => {
+    const { rowCount } = await db.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    expect(rowCount).toBe(1);
+  });
+  mayCommit.resolve(undefined);
+  await adding;
+  expect(await settled).toBeInstanceOf(Busy);
+  expect((await copy.outcome()).payments).toEqual([{ payment: 0, status: 'PENDING' }]);
+  await copy.observe([paying]);
+  expect(await copy.outcome()).toMatchObject({
+    payments: [{ payment: 0, status: 'PAID' }],
+    transfers: [{ version: 2n, phase: 'confirmed', pays: 0 }],
+    sent: [
+      { name: 'PaymentClosed', count: 1n },
+      { name: 'PaymentPaid', count: 1n },
+    ],
+  });
+});
+
+test('a transfer that is new to the ledger is written once, with what it pays', async () => {
+  const { copy, paying } = await payable();
+  const [before, after] = await transaction(db, async (tx) => {
+    // Of this session: what it has not reported yet is counted here too.
+    const countWrites = async () => {
+      const { rows } = await tx.query<{ inserted: bigint; updated: bigint }>(
+        `select n_tup_ins as inserted, n_tup_upd as updated from pg_stat_xact_user_tables where relname = 'transfer'`,
+      );
+      return rows[0]!;
+    };
+    const known = await countWrites();
+    await observeTransfers({ tx, messages, logger: testLogger }, [copy.toMessage(paying)]);
+    return [known, await countWrites()];
+  });
+  expect(after).toEqual({ inserted: before.inserted + 1n, updated: before.updated });
+  expect((await copy.outcome()).transfers).toMatchObject([{ pays: 0 }]);
 });
 
 test('however transfers are put together, each payment has one transfer, and looking again changes nothing', async () => {

@@ -11,12 +11,15 @@ import {
   assignTransfers,
   type Assignment,
   findTransfer,
+  insertTransfers,
   lockCompetingTransfers,
+  lockRecorded,
   lockWallet,
   recordTransfers,
   type TransferId,
   type TransferRow,
   tryLockWallets,
+  unrecorded,
 } from '../store/transfer.ts';
 import { decide, matchOf, paysInFull, tokenUnitsOf } from './decision.ts';
 import { LAG_ALLOWANCE_MS } from './payment-window.ts';
@@ -30,6 +33,9 @@ export type SettlementContext = {
   /** The trace of a transfer, where several are settled together. */
   traceparentOf?: (transfer: TransferId) => string | undefined;
 };
+
+/** `added`: those of the transfers that are not in the ledger yet. */
+type WritingContext = SettlementContext & { added?: Added };
 
 /**
  * Applies what the chain shows of transfers: the ledger's rows, the payments' new status and the messages about it are written
@@ -46,13 +52,31 @@ export async function observeTransfers(
   const busyWallets = new Set((await tryLockWallets(tx, [...wallets.values()])).map(walletKey));
   throwBusy(messages.filter((message) => busyWallets.has(walletKey(message))));
   const newest = newestVersions(messages);
-  const recorded = new Map((await recordTransfers(tx, [...newest.values()])).map((row) => [transferKey(row), row]));
+  const { changed, added } = await compareWithLedger(tx, newest);
   // In the order of arrival, which decides which of two transfers pays a payment.
-  const transfers = [...newest.keys()].flatMap((key) => recorded.get(key) ?? []);
+  const transfers = [...newest.keys()].flatMap((key) => changed.get(key) ?? added.get(key)?.row ?? []);
   const { payments, busy } = await lockPaymentsOf(tx, transfers, 'skip');
   const busyTransfers = new Set(busy.map(transferKey));
   throwBusy(messages.filter((message) => busyTransfers.has(transferKey(message))));
-  await raiseUnmatched(context, await settle(context, transfers, payments));
+  await raiseUnmatched(context, await settle({ ...context, added }, transfers, payments));
+}
+
+/** Transfers that the ledger does not have, by their keys. */
+type Added = ReadonlyMap<string, { row: TransferRow; message: TransferObserved }>;
+
+/** Records what is newer of transfers that the ledger has. The others are written once it is decided what they pay. */
+async function compareWithLedger(
+  tx: Transaction,
+  newest: ReadonlyMap<string, TransferObserved>,
+): Promise<{ changed: ReadonlyMap<string, TransferRow>; added: Added }> {
+  const known = new Set((await lockRecorded(tx, [...newest.values()])).map(transferKey));
+  const again = [...newest].flatMap(([key, message]) => (known.has(key) ? [message] : []));
+  const changed = again.length === 0 ? [] : await recordTransfers(tx, again);
+  const added = [...newest].filter(([key]) => !known.has(key));
+  return {
+    changed: new Map(changed.map((row) => [transferKey(row), row])),
+    added: new Map(added.map(([key, message]) => [key, { row: unrecorded(message), message }])),
+  };
 }
 
 /**
@@ -87,7 +111,7 @@ async function settleWaiting(context: SettlementContext, transfers: readonly Tra
 
 /** Decides about transfers one after the other, then writes everything in a few statements. What is rare goes one by one. */
 async function settle(
-  context: SettlementContext,
+  context: WritingContext,
   transfers: readonly TransferRow[],
   payments: LockedPayments,
 ): Promise<Decided[]> {
@@ -139,13 +163,23 @@ async function reassign(context: SettlementContext, payment: PaymentRow, transfe
   for (const competitor of competing) await settleWaiting(context, [competitor]);
 }
 
-async function write(context: SettlementContext, decided: readonly Decided[]): Promise<void> {
+/** @throws Busy with transfers that another transaction, for another wallet, has added to the ledger meanwhile. */
+async function write(context: WritingContext, decided: readonly Decided[]): Promise<void> {
   await moveAll(
     context,
     decided.map(({ transfer, decision }) => ({ transfer, move: decision.move })),
   );
-  const assigned = decided.map(({ transfer, decision: { assignment } }) => ({ transfer, assignment }));
-  const changed = assigned.filter(({ transfer, assignment }) => !hasAssignment(transfer, assignment));
+  const assigned = decided.map(({ transfer, decision: { assignment } }) => {
+    return { transfer, assignment, message: context.added?.get(transferKey(transfer))?.message };
+  });
+  const added = assigned.flatMap(({ message, assignment }) => (message === undefined ? [] : { message, assignment }));
+  if (added.length > 0) {
+    const written = new Set((await insertTransfers(context.tx, added)).map(transferKey));
+    throwBusy(added.flatMap(({ message }) => (written.has(transferKey(message)) ? [] : message)));
+  }
+  const changed = assigned.filter(
+    ({ transfer, assignment, message }) => message === undefined && !hasAssignment(transfer, assignment),
+  );
   if (changed.length > 0) await assignTransfers(context.tx, changed);
 }
 

@@ -38,8 +38,9 @@ const idColumns = 'network, transaction_id, transaction_event_index';
 /** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */
 const observedColumns = `version, phase, merchant_id, block_number, block_hash, block_timestamp, sender, recipient, amount_units,
   decimals, confirmations, confirmations_required, observed_at`;
+const assignmentColumns = 'payment_id, related_payment_id, reason';
 const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_timestamp, sender, recipient, amount_units, decimals,
-  match_status, payment_id, related_payment_id, reason`;
+  match_status, ${assignmentColumns}`;
 
 /** Transfers on the chain that pay nothing, spelled as in the partial index, which serves no other spelling. */
 export const paysNothingSql = `match_status in ('pending', 'unmatched')`;
@@ -68,6 +69,24 @@ export async function tryLockWallets(
   return rows;
 }
 
+/** Locks those of these transfers that the ledger has, in the order in which rows are written. */
+export async function lockRecorded(tx: Transaction, ids: readonly TransferId[]): Promise<TransferId[]> {
+  const { rows } = await tx.query<TransferId>({
+    name: 'lock-recorded',
+    text: `
+      select ${idColumns} from transfer
+       where (${idColumns}) in (select * from unnest($1::text[], $2::text[], $3::integer[]))
+       order by ${idColumns}
+         for update`,
+    values: [
+      ids.map(({ network }) => network),
+      ids.map(({ transaction_id: id }) => id),
+      ids.map(({ transaction_event_index: index }) => index),
+    ],
+  });
+  return rows;
+}
+
 /**
  * Writes what was observed of transfers, keeping what they pay. Rows are written in one order everywhere, so that two transactions
  * with the same transfers do not deadlock.
@@ -86,9 +105,51 @@ export async function recordTransfers(tx: Transaction, messages: readonly Transf
          set (${observedColumns}) = row(${observedColumns.replace(/\w+/g, 'excluded.$&')})
        where transfer.version < excluded.version
       returning ${transferColumns}`,
-    values: [
-      JSON.stringify(messages.map(({ from: sender, to: recipient, ...rest }) => ({ ...rest, sender, recipient }))),
-    ],
+    values: [JSON.stringify(messages.map(toColumns))],
+  });
+  return rows;
+}
+
+const toColumns = ({ from: sender, to: recipient, ...rest }: TransferObserved) => ({ ...rest, sender, recipient });
+
+/** The row of a transfer that the ledger does not have yet. */
+export const unrecorded = (message: TransferObserved): TransferRow => ({
+  network: message.network,
+  transaction_id: message.transaction_id,
+  transaction_event_index: message.transaction_event_index,
+  phase: message.phase,
+  merchant_id: message.merchant_id,
+  block_hash: message.block_hash,
+  block_timestamp: new Date(message.block_timestamp),
+  sender: message.from,
+  recipient: message.to,
+  amount_units: message.amount_units,
+  decimals: message.decimals,
+  match_status: message.phase === 'retracted' ? 'retracted' : 'unmatched',
+  payment_id: null,
+  related_payment_id: null,
+  reason: null,
+});
+
+/**
+ * Writes transfers that the ledger does not have with what they pay: once, where to record and then to assign them would write each of
+ * them, and its index entries, twice.
+ * @returns those that were written; another transaction has written the others meanwhile.
+ */
+export async function insertTransfers(
+  tx: Transaction,
+  transfers: readonly { message: TransferObserved; assignment: Assignment }[],
+): Promise<TransferId[]> {
+  const { rows } = await tx.query<TransferId>({
+    name: 'insert-transfers',
+    text: `
+      insert into transfer (${idColumns}, ${observedColumns}, ${assignmentColumns})
+      select ${idColumns}, ${observedColumns.replace('observed_at', 'clock_timestamp()')}, ${assignmentColumns}
+        from jsonb_populate_recordset(null::transfer, $1)
+       order by ${idColumns}
+      on conflict (${idColumns}) do nothing
+      returning ${idColumns}`,
+    values: [JSON.stringify(transfers.map(({ message, assignment }) => ({ ...toColumns(message), ...assignment })))],
   });
   return rows;
 }
