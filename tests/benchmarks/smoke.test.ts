@@ -31,6 +31,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     'gateway',
     'providers',
     'relay',
+    'settlement',
     'size',
     'webhooks',
     '--rounds',

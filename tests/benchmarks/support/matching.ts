@@ -1,14 +1,9 @@
-import { randomBytes, randomUUID } from 'node:crypto';
-import { parseAmount } from '@quittance/contracts/amount.ts';
-import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
-import { connectBroker, type Broker } from '@quittance/messaging/broker/broker.ts';
-import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import pg from 'pg';
 import { withCpu, type CpuCounters } from './measure.ts';
 import type { Measurement } from './rounds.ts';
 import type { SizedPayments } from './sized-payments.ts';
+import { connectPublisher, publishTransfers, transferFor, type PayablePayment } from './transfers.ts';
 
 export type Matcher = {
   /**
@@ -19,17 +14,14 @@ export type Matcher = {
   close(): Promise<void>;
 };
 
-type Waiting = { payment_id: string; merchant_id: string; recipient: string; amount: string; network: string };
+type Waiting = PayablePayment & { payment_id: string };
 
 /** Speaks to payments as chain-watcher does. */
 export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promise<Matcher> {
-  const broker = connectBroker({ url: amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
+  const broker = await connectPublisher(amqpUrl);
   const db = new pg.Client({ connectionString: adminUrl });
   await db.connect();
   await db.query('set search_path = payments');
-  await eventually(() => {
-    if (!broker.canPublish()) throw new Error('RabbitMQ is not reached yet');
-  });
 
   const untilAll = (payments: readonly Waiting[], status: string): Promise<void> =>
     eventually(
@@ -55,12 +47,12 @@ export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promis
       const transfers = payments.map(transferFor);
       const startedAt = performance.now();
       const { cpuUs } = await withCpu(counters, async () => {
-        await publish(
+        await publishTransfers(
           broker,
           transfers.map((transfer) => ({ ...transfer, phase: 'seen', version: 1, confirmations: 1 })),
         );
         await untilAll(payments, 'CHECKING');
-        await publish(
+        await publishTransfers(
           broker,
           transfers.map((transfer) => ({ ...transfer, phase: 'confirmed', version: 2, confirmations: 2 })),
         );
@@ -74,41 +66,4 @@ export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promis
       await db.end();
     },
   };
-}
-
-function transferFor(payment: Waiting): Omit<TransferObserved, 'phase' | 'version' | 'confirmations'> {
-  return {
-    merchant_id: payment.merchant_id,
-    network: payment.network,
-    transaction_id: randomBytes(32).toString('hex'),
-    transaction_event_index: 3,
-    block_number: 1_000_000,
-    block_hash: `0x${randomBytes(32).toString('hex')}`,
-    block_timestamp: new Date().toISOString(),
-    from: '0x00000000000000000000000000000000000000aA',
-    to: payment.recipient,
-    amount_units: String(parseAmount(payment.amount)),
-    decimals: 6,
-    confirmations_required: 2,
-  };
-}
-
-async function publish(broker: Broker, messages: readonly TransferObserved[]): Promise<void> {
-  const outcomes = await broker.publish(
-    messages.map((message) => ({
-      exchange: EXCHANGE,
-      routingKey: TransferObserved.name,
-      body: Buffer.from(JSON.stringify(TransferObserved.parse(message))),
-      properties: {
-        messageId: randomUUID(),
-        correlationId: randomUUID(),
-        type: TransferObserved.name,
-        headers: { version: TransferObserved.version, merchant_id: message.merchant_id },
-        contentType: 'application/json',
-        persistent: true,
-        mandatory: true,
-      },
-    })),
-  );
-  if (outcomes.some((outcome) => outcome !== 'confirmed')) throw new Error('RabbitMQ did not take every message');
 }

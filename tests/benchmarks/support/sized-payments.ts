@@ -22,7 +22,8 @@ export type SizedPayments = {
 /** Holds every database whole: what is compared is how much work there is, not how much memory. */
 export const SHARED_BUFFERS = '3GB';
 
-const settings = {
+/** What every benchmark on backends of its own has. */
+export const serverSettings = {
   shared_preload_libraries: 'pg_stat_statements',
   'pg_stat_statements.track': 'none',
   shared_buffers: SHARED_BUFFERS,
@@ -34,7 +35,7 @@ export async function startSizedPayments(
   sizes: readonly number[],
 ): Promise<SizedPayments[]> {
   const { say, onEnd } = context;
-  const { directory, adminUrl, broker } = await startBackends('size', settings, context);
+  const { directory, adminUrl, broker } = await startBackends('size', serverSettings, context);
   const started: SizedPayments[] = [];
   for (const size of sizes) {
     say(`  filling a database with ${size.toLocaleString('en-US')} payments …`);
