@@ -34,6 +34,7 @@ const commands = {
   ops: script('packages/ops/src/main.ts'),
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),
+  sdk: script('packages/sdk/build.ts'),
   test: [tests],
   'test:rabbitmq4': script('infra/local/commands/test-rabbitmq4.ts'),
   bench: script('tests/benchmarks/main.ts'),

@@ -1,0 +1,265 @@
+import { QuittanceError, readJson } from './errors.ts';
+import { readAnswer, request, type ApiRequest, type CallOptions, type TransportOptions } from './transport.ts';
+import type {
+  CreationLimits,
+  DeliveryRecord,
+  ExportQuery,
+  FoundTransfers,
+  NewApiKey,
+  NewSigningKey,
+  PageQuery,
+  Payment,
+  PaymentCreation,
+  PaymentDetails,
+  PaymentFilters,
+  PaymentPage,
+  Profile,
+  PublicPayment,
+  Report,
+  ReportQuery,
+  TransferChoice,
+  WebhookChoice,
+  WebhookConfigured,
+  WebhookSettings,
+  WebhookTest,
+} from './types.ts';
+
+export type QuittanceOptions = {
+  /** Where the API is, such as https://pay.example.com: everything before /api/v1. */
+  baseUrl: string;
+  /** For servers only, never for a browser. Not needed for `getPublicStatus` and `rotateApiKey`. */
+  apiKey?: string;
+  /** How long one attempt may wait for the beginning of its answer, in milliseconds; 10,000 unless given. */
+  timeoutMs?: number;
+  /** How often a call is repeated where that is safe; 4 unless given, 0 for never. */
+  maxRetries?: number;
+  /** The longest pause between two attempts, in milliseconds; when more is asked for, the error is thrown. 10,000 unless given. */
+  maxRetryDelayMs?: number;
+  /** Instead of the global one. */
+  fetch?: typeof fetch;
+};
+
+export type CreationOptions = CallOptions & {
+  /**
+   * Names this creation: with the same key and input, the same payment is answered, never a second one made. Take what your order is
+   * called, so that a crash in between costs nothing. Random unless given; an error carries it.
+   */
+  idempotencyKey?: string;
+};
+
+/** @returns a client of one merchant's account. Each of its methods throws QuittanceError when it does not succeed. */
+export function createClient(options: QuittanceOptions) {
+  const transport: TransportOptions = {
+    baseUrl: baseUrlOf(options.baseUrl),
+    fetch: options.fetch ?? ((...given) => fetch(...given)),
+    timeoutMs: options.timeoutMs ?? 10_000,
+    maxRetries: options.maxRetries ?? 4,
+    maxRetryDelayMs: options.maxRetryDelayMs ?? 10_000,
+  };
+  const send = (asked: ApiRequest, call: CallOptions): Promise<Response> => {
+    const key: Record<string, string> = options.apiKey === undefined ? {} : { 'X-API-Key': options.apiKey };
+    return request(transport, { ...asked, headers: { ...key, ...asked.headers } }, call);
+  };
+  const call = async <T>(asked: ApiRequest, given: CallOptions): Promise<T> => readAnswer<T>(await send(asked, given));
+  const anonymous: Calls = {
+    send: (asked, given) => request(transport, asked, given),
+    call: async (asked, given) => readAnswer(await request(transport, asked, given)),
+  };
+  const calls: Calls = { send, call };
+  return {
+    ...paymentsOf(calls),
+    ...findingOf(calls),
+    ...webhooksOf(calls),
+    ...accountOf(calls),
+    ...publicOf(anonymous),
+  };
+}
+
+export type Quittance = ReturnType<typeof createClient>;
+
+type Calls = {
+  send(asked: ApiRequest, call: CallOptions): Promise<Response>;
+  call<T>(asked: ApiRequest, call: CallOptions): Promise<T>;
+};
+
+const paymentsOf = ({ call }: Calls) => ({
+  /** Creates a payment, and sends the customer to its `payment_url`. @throws QuittanceError with the key to repeat it with. */
+  createPayment(creation: PaymentCreation, { idempotencyKey, ...given }: CreationOptions = {}): Promise<Payment> {
+    const headers = { 'Idempotency-Key': idempotencyKey ?? crypto.randomUUID() };
+    return call({ method: 'POST', path: '/payments', headers, json: creation, isIdempotent: true }, given);
+  },
+
+  /** A payment as it is now, with the transfers that were probably meant for it. */
+  getPaymentDetails(paymentId: string, given: CallOptions = {}): Promise<PaymentDetails> {
+    return call(read(`/payments/${encodeURIComponent(paymentId)}/details`), given);
+  },
+
+  /** Cancels a payment that waits. One that is cancelled already is answered alike. */
+  async cancelPayment(paymentId: string, given: CallOptions = {}): Promise<Payment> {
+    const path = `/payments/${encodeURIComponent(paymentId)}`;
+    try {
+      return await call<Payment>({ method: 'POST', path: `${path}/cancel`, isIdempotent: true }, given);
+    } catch (error) {
+      // It may have been this call: an attempt whose answer was lost.
+      if (!(error instanceof QuittanceError) || error.code !== 'cancel_unavailable') throw error;
+      const payment = await call<Payment>(read(`${path}/details`), given);
+      if (payment.status !== 'CANCELLED') throw error;
+      return payment;
+    }
+  },
+
+  /** Takes money of another amount as this payment's. It becomes PAID. */
+  acceptTransfer(paymentId: string, transfer: TransferChoice, given: CallOptions = {}): Promise<Payment> {
+    const path = `/payments/${encodeURIComponent(paymentId)}/accept-transfer`;
+    return call({ method: 'POST', path, json: transfer, isIdempotent: true }, given);
+  },
+
+  /** What was sent to the endpoint about a payment: `PAID` first, then the newest. */
+  async listDeliveries(paymentId: string, given: CallOptions = {}): Promise<DeliveryRecord[]> {
+    const path = `/payments/${encodeURIComponent(paymentId)}/webhooks`;
+    return (await call<{ deliveries: DeliveryRecord[] }>(read(path), given)).deliveries;
+  },
+});
+
+const findingOf = ({ call, send }: Calls) => ({
+  /** The newest payments, at most 100. */
+  async listPayments(filters: PaymentFilters = {}, given: CallOptions = {}): Promise<Payment[]> {
+    return (await call<{ payments: Payment[] }>(read('/payments', filters), given)).payments;
+  },
+
+  /** One page, newest first; `next_cursor` leads to the next one. */
+  pagePayments(query: PageQuery = {}, given: CallOptions = {}): Promise<PaymentPage> {
+    return call(read('/payments/page', query), given);
+  },
+
+  /** Every payment, newest first, read page by page as they are taken. */
+  async *eachPayment(query: Omit<PageQuery, 'cursor'> = {}, given: CallOptions = {}): AsyncGenerator<Payment, void> {
+    let cursor: string | undefined;
+    do {
+      const page: PaymentPage = await call(read('/payments/page', { limit: 100, ...query, cursor }), given);
+      yield* page.payments;
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+  },
+
+  /** Every payment of up to 366 days, oldest first, as they come. @throws QuittanceError also when the export ends before its end. */
+  async *exportPayments(query: ExportQuery = {}, given: CallOptions = {}): AsyncGenerator<Payment, void> {
+    const response = await send(read('/payments/export', { ...query, format: 'ndjson' }), given);
+    let count = 0;
+    for await (const line of linesOf(response)) {
+      const value = readJson(line);
+      if (value !== null && 'end' in value) {
+        if (value['end'] === count) return;
+        break;
+      }
+      if (value === null) break;
+      count += 1;
+      yield value as Payment;
+    }
+    throw new QuittanceError({ code: 'no_answer', message: `the export broke off after ${count} payments` });
+  },
+
+  /** The same as CSV (RFC 4180 with a header line), in bytes as they come. A stream that breaks off fails. */
+  async exportPaymentsCsv(query: ExportQuery = {}, given: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    const response = await send(read('/payments/export', { ...query, format: 'csv' }), given);
+    return response.body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  },
+
+  /** Payments counted and summed by day or month, in UTC; both days are included. */
+  readReport(query: ReportQuery, given: CallOptions = {}): Promise<Report> {
+    return call(read('/merchant/report', query), given);
+  },
+
+  /** Where the money of a transaction is. @param transactionId with or without 0x. */
+  findTransfers(transactionId: string, given: CallOptions = {}): Promise<FoundTransfers> {
+    return call(read('/merchant/transfers', { transaction_id: transactionId }), given);
+  },
+});
+
+const webhooksOf = ({ call }: Calls) => ({
+  getWebhook: (given: CallOptions = {}): Promise<WebhookSettings> => call(read('/merchant/webhook'), given),
+
+  /** Sets the endpoint, and what it is told. The answer has the signing key the first time only: keep it. */
+  putWebhook(settings: { url: string; events?: WebhookChoice }, given: CallOptions = {}): Promise<WebhookConfigured> {
+    return call({ method: 'PUT', path: '/merchant/webhook', json: settings, isIdempotent: true }, given);
+  },
+
+  /** Has a test event sent now, once. It resolves also when the endpoint did not take it. */
+  testWebhook(given: CallOptions = {}): Promise<WebhookTest> {
+    return call({ method: 'POST', path: '/merchant/webhook/test', isIdempotent: true }, given);
+  },
+
+  /** A new signing key for everything that is sent from now on. Keep the one before for five minutes more. */
+  rotateSigningKey(given: CallOptions = {}): Promise<NewSigningKey> {
+    return call({ method: 'POST', path: '/merchant/webhook/rotate-key', isIdempotent: true }, given);
+  },
+
+  /** Has a failed event sent again. */
+  retryEvent(eventId: string, given: CallOptions = {}): Promise<DeliveryRecord> {
+    const path = `/merchant/webhook/events/${encodeURIComponent(eventId)}/retry`;
+    // Twice would be told that it is pending, and takes two of the five that an hour has.
+    return call({ method: 'POST', path, isIdempotent: false }, given);
+  },
+});
+
+const accountOf = ({ call }: Calls) => ({
+  /** Whether payments may be created, and how many. */
+  getLimits: (given: CallOptions = {}): Promise<CreationLimits> => call(read('/merchant/limits'), given),
+
+  getProfile: (given: CallOptions = {}): Promise<Profile> => call(read('/merchant/profile'), given),
+
+  /** What customers see of the account. */
+  putProfile(profile: Profile, given: CallOptions = {}): Promise<Profile> {
+    return call({ method: 'PUT', path: '/merchant/profile', json: profile, isIdempotent: true }, given);
+  },
+});
+
+/** Calls that take another credential than the API key. */
+const publicOf = ({ call }: Calls) => ({
+  /** What whoever has the link may know. @param token the last segment of `payment_url`, or all of it. */
+  getPublicStatus(token: string, given: CallOptions = {}): Promise<PublicPayment> {
+    return call(read(`/payments/${encodeURIComponent(token.split('/').at(-1) ?? '')}`), given);
+  },
+
+  /**
+   * Replaces the account's first API key by a new one, which is shown only now. The old one stops working at once, for this client too.
+   * @param rotationSecret `qr_…`, which came with the account.
+   */
+  rotateApiKey(rotationSecret: string, given: CallOptions = {}): Promise<NewApiKey> {
+    const headers = { 'secret-key': rotationSecret };
+    // An attempt whose answer was lost made a key that nobody knows; the next one replaces it.
+    return call({ method: 'POST', path: '/merchant/rotate-key', headers, isIdempotent: true }, given);
+  },
+});
+
+const read = (path: string, query: ApiRequest['query'] = {}): ApiRequest => ({
+  method: 'GET',
+  path,
+  query,
+  isIdempotent: true,
+});
+
+function baseUrlOf(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname.replace(/\/+$/, '')}/api/v1`;
+}
+
+/** The lines of a text as they come, without their ends. A last line without one is not whole, and left out. */
+async function* linesOf({ body }: Response): AsyncGenerator<string, void> {
+  if (body === null) return;
+  const decoder = new TextDecoder();
+  const reader = body.getReader();
+  let rest = '';
+  try {
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      const lines = (rest + decoder.decode(chunk.value, { stream: true })).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines.map((line) => line.replace(/\r$/, ''));
+    }
+  } catch (cause) {
+    throw new QuittanceError({ code: 'no_answer', message: 'the connection broke while the answer came', cause });
+  } finally {
+    // Also when the caller stops early: then the server need not go on.
+    await reader.cancel().catch(() => undefined);
+  }
+}

@@ -1,0 +1,12 @@
+export { createClient, type CreationOptions, type Quittance, type QuittanceOptions } from './client.ts';
+export { QuittanceError, type ErrorCode } from './errors.ts';
+export { fetchReceiver, nodeReceiver, type NodeRequest, type NodeResponse, type ReceiverOptions } from './receive.ts';
+export type { CallOptions } from './transport.ts';
+export type * from './types.ts';
+export {
+  verifyWebhook,
+  WebhookVerificationError,
+  type RequestHeaders,
+  type SigningKeys,
+  type VerificationProblem,
+} from './webhook.ts';

@@ -1,0 +1,2652 @@
+/** Made from docs/openapi.yaml by `npm run sdk`. */
+
+export interface paths {
+    "/api/v1/merchant/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what you may create
+         * @description Your access and how much of it is used, up to your very last creation. It works while creation is blocked and says why.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["getLimits"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what customers see
+         * @description The name that the checkout page shows, or `null`.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["getProfile"];
+        /**
+         * Say what customers see
+         * @description Sets the name that the checkout page shows as the one who is paid. `null` takes it away; the page then names nobody. Pages
+         *     show a new name after a few seconds.
+         *
+         *     **Idempotent**, so repeat it after a 503.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s), except when it is 401, 413 or 422.
+         */
+        put: operations["putProfile"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Count payments by day or month
+         * @description What became of your payments in each UTC day or month and on each network. Each is counted in the period in which it happened: as
+         *     created by `created_at`, as paid by `paid_at`, as cancelled by `cancelled_at`, as expired by `expires_at`. A payment that was paid after
+         *     all no longer counts as expired or cancelled. `paid_amount` is what the transfers carried, which differs from the amounts asked for where a
+         *     transfer was accepted. Periods without anything have no row.
+         *
+         *     At most 400 rows; ask for less, or by month, where there would be more. Counting a million payments takes some seconds; when it takes too
+         *     long the answer is 503, and a shorter span is answered. **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["readReport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the API key
+         * @description Answers a new API key, once. The old one stops working at that moment, everywhere. The request has no body; it is authenticated
+         *     by the rotation secret in the header `secret-key`, and `X-API-Key` is not looked at.
+         *
+         *     **Not idempotent**: each success makes another key. Should the answer get lost or be a 503, rotate again: the old key may be
+         *     replaced already. The rotation secret and the signing key stay as they are.
+         *
+         *     **Counts** by the secret that was sent, right or wrong (5 / 60 s); a missing or empty one is 401 and not counted. A wrong secret
+         *     is 401, and so is the right one while the account is blocked. Our edge allows one rotation a minute from one IP address, and four
+         *     at once after a quiet time.
+         */
+        post: operations["rotateApiKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/transfers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find out where a transaction's money is
+         * @description What became of a transaction: the transfers of it that reached your wallets, and a sentence that you may show to your customer. What
+         *     we have not read ourselves is looked up on every network that is on, which may take some seconds. Nothing is paid by it.
+         *
+         *     What is looked up is limited for each merchant and its customers together, and answers are kept for up to a minute. Beyond that,
+         *     and while a network does not answer, it is `not_read_yet`: ask again later. `unknown` is said only when every network has answered.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["findTransfers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the webhook settings
+         * @description Your endpoint, what you chose to be told, and the id of the key that signs its events, never the key itself. 404 until the endpoint is set for the first time.
+         *
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["getWebhook"];
+        /**
+         * Set the webhook endpoint
+         * @description Sets where your events go. The **first** time, the answer also holds the signing key, which is never shown again; later calls
+         *     change the URL and keep the key. If that first answer got lost, get a new key from `POST /api/v1/merchant/webhook/rotate-key`.
+         *     Events that are still to be delivered go to the new URL.
+         *
+         *     `events` chooses what you are told: that payments are `PAID`, are `CHECKING` (the money was seen), have `EXPIRED`, are
+         *     `CANCELLED`, and `TRANSFER_UNMATCHED` for money that pays nothing. Without it you get `PAID` alone at first, and later what you
+         *     chose before. It holds for what happens from then on; an event that was written is still sent.
+         *
+         *     The URL is public HTTPS on port 443, at most 2048 characters, without credentials and fragment. Its host is a name under a
+         *     public domain, or a public IP address in its usual spelling, and every address the name leads to is public: neither private
+         *     networks nor this machine nor a metadata service. An international host name (`bücher.example`) is kept, and answered, in its
+         *     ASCII form (`xn--bcher-kva.example`); in the path and query, other characters are percent-encoded. Redirects are never followed.
+         *
+         *     **Idempotent**, apart from showing the key, so repeat it after a 503. **Refusals, in this order**: 401, 413, 422 for what the
+         *     text itself shows, 429, then 422 for a host that does not exist or leads to a private address, and 503 when no name server
+         *     answers.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s), together with signing-key rotation and test events; a 422 for the text does not count, one for
+         *     the host does.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/webhook/events/{event_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver a failed event again
+         * @description Starts a new cycle of attempts for an event that is `failed`. Its id and body stay the same; it goes to your present URL and is
+         *     signed with your present key. No payment is created and no quota is taken. The request has no body.
+         *
+         *     An event that is still `pending`, be it that an attempt is being made right now, or `delivered` already, is 409. One that is
+         *     another merchant's or does not exist is 404.
+         *
+         *     **Not idempotent**: repeating it is 409. After a 503, read the delivery records: the new cycle may have begun.
+         *
+         *     **Counts** toward *Manual retry* (5 / 3600 s), 404 and 409 included.
+         */
+        post: operations["retryEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/webhook/rotate-key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the signing key
+         * @description Answers a new signing key, once. Every attempt that begins from now on is signed with it. Keep the previous key for five more
+         *     minutes for events that are on their way; `X-Service-Key-ID` tells which one to use. The request has no body, and the API key stays
+         *     as it is.
+         *
+         *     **Not idempotent**: each success makes another key. Should the answer get lost or be a 503, rotate again: the old key may be
+         *     replaced already. 409 until an endpoint is set.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s), together with changes of the URL and test events, the 409 included.
+         */
+        post: operations["rotateSigningKey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/merchant/webhook/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Makes one attempt, now, to deliver a test event to your present URL, signed with your present key, under the same rules and time
+         *     limits as every other, and answers what came of it. It is not repeated, belongs to no payment and has no record. The body is
+         *
+         *     ```
+         *     {"event_id":"evt_…","event_type":"test","payment_id":null,"status":"TEST","expected_amount":"0","transaction_id":null,"transaction_event_index":null,"description":"Test event"}
+         *     ```
+         *
+         *     The answer takes as long as your endpoint does, up to 15 seconds. It is 200 whether your endpoint took the event or not. One that
+         *     did is sent the events that wait for it at once. The request has no body. 409 until an endpoint is set.
+         *
+         *     **Not idempotent**: each makes another test event.
+         *
+         *     **Counts** toward *Webhook settings* (10 / 60 s), the 409 included.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the latest payments
+         * @description Your latest payments, newest first, at most 100. For more, go through `GET /api/v1/payments/page`.
+         *
+         *     A payment is listed when it fits all parameters that are given. Others than these are ignored, such as those of pages.
+         *     **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["listPayments"];
+        put?: never;
+        /**
+         * Create a payment
+         * @description Creates a payment and answers with its checkout link, `payment_url`.
+         *
+         *     **Idempotent** by `Idempotency-Key` (see *Idempotency*). Repeat a creation that did not succeed with its key; do not start a
+         *     fresh order because of it.
+         *
+         *     **Refusals, in this order**: 401, 413, 422, 429; then a saved answer is replayed (201), or refused for other content (409);
+         *     then 403, in the order of its codes below; then 409 for a missing webhook, for a wallet of another merchant, and while an
+         *     earlier payment that is `PENDING` or `CHECKING` waits for just this sum to reach this wallet over this network. Sums are
+         *     compared by value (`10.5` equals `10.50`), for nobody could tell which of the two a transfer pays. Wait until the earlier
+         *     payment is over, cancel it, or ask for a slightly different amount, which `unique_amount` does for you.
+         *
+         *     A wallet belongs to the first merchant who creates a payment on it.
+         *
+         *     **Counts** toward *Creation* (30 / 60 s), except when it is 401, 413 or 422. Takes one payment of your quota only when it
+         *     creates one.
+         */
+        post: operations["createPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/{payment_id}/accept-transfer": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Take a transfer that pays nothing as the payment's
+         * @description Makes a transfer that reached this payment's wallet and pays nothing pay this payment, although it is of another amount, came too
+         *     late or after you cancelled. The payment becomes `PAID` for good, and you get its one `PAID` event with the amount that was asked
+         *     for. Which transfers there are, the payment's details say under `unmatched_transfers`, and `GET /api/v1/merchant/transfers`.
+         *
+         *     The transfer must carry nine tenths of the payment's amount or more, unless the operator has set another share, so that a key that
+         *     was stolen turns no cent into goods; an operator can accept less for you. It must be final, and the chain is asked again before
+         *     anything changes, which may take some seconds. Everything that cannot be accepted is 409: a transfer that is unknown, not final,
+         *     too small, gone from the chain or meant for another payment, and a payment that is `CHECKING`, or `PAID` by another transfer.
+         *
+         *     **Idempotent**: the same call again is the same 200.
+         *
+         *     **Counts** toward *Cancellation* (60 / 60 s), 404 and 409 included.
+         */
+        post: operations["acceptTransfer"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/{payment_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel a payment
+         * @description Cancels a payment that is `PENDING`. The checkout link keeps working and shows the new status. Cancelling moves no money: a
+         *     transfer that comes later is listed as unmatched, while one that was made before the cancellation and is found later still
+         *     pays the payment.
+         *
+         *     Every other status is 409, `CANCELLED` included. So is a payment that is another merchant's or does not exist, and a text that
+         *     can be no id: the answer does not tell which.
+         *
+         *     **Not idempotent**: repeating it is 409. After a 503, read the payment before you try again: it may be cancelled.
+         *
+         *     **Counts** toward *Cancellation* (60 / 60 s), 409 included.
+         */
+        post: operations["cancelPayment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/{payment_id}/details": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a payment
+         * @description The latest state of a payment, and the transfers that reached its wallet without paying it.
+         *
+         *     Another merchant's payment is 404, with the same bytes as one that does not exist. **Counts** toward *Reads* (120 / 60 s), the
+         *     404 included.
+         */
+        get: operations["getPaymentDetails"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/{payment_id}/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See how the events of a payment are delivered
+         * @description The delivery records of a payment's events, at most 100: `PAID` first, then the others that you chose to get, newest first. The
+         *     list is empty while the payment has no event. Neither your URL nor the body nor a key is part of a record.
+         *
+         *     A payment that is another merchant's or does not exist is 404. **Counts** toward *Reads* (120 / 60 s), the 404 included.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/{public_token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the public status of a payment
+         * @description What a customer who holds the checkout link may see of that one payment. It needs no key, and a key that is sent changes nothing.
+         *
+         *     **Counts** by token (120 / 60 s), shared by everybody who looks at this payment; a token that does not exist is counted, too. The
+         *     hosted checkout page asks about every 4 seconds while the payment is `PENDING` or `CHECKING`.
+         */
+        get: operations["getPublicStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get all payments of a span of time at once
+         * @description Your payments, oldest first, as one stream of any length: as CSV for a spreadsheet or your bookkeeping, or as ndjson, one payment a
+         *     line, for programs. Without `created_to` up to now, without `created_from` from 366 days before that, which is also the most.
+         *
+         *     Every payment that was created before the request is in it, once, as it is when its line is written; what is created meanwhile is not.
+         *     A stream that cannot be finished breaks the connection instead of ending, so treat an error of your HTTP client as *incomplete* and ask
+         *     again; ndjson also ends with a line that counts the payments, `{"end":1007}`. Read it as it comes: a reader that stands still for ten
+         *     seconds is disconnected.
+         *
+         *     CSV is that of RFC 4180, in UTF-8 with a header line. Columns may be added; go by their names. A text that a spreadsheet would run as a
+         *     formula, because it begins with `=`, `+`, `-` or `@`, has an apostrophe before it; programs that want the exact text take ndjson.
+         *
+         *     One at a time: a second one is 429, with `Retry-After`. **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["exportPayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/payments/page": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Go through all payments, page by page
+         * @description Your payments, newest first. To get the next page, repeat the request with the `next_cursor` of this one as `cursor`; it is
+         *     `null` on the last page. Payments created meanwhile shift nothing: no page repeats or leaves out a payment.
+         *
+         *     A payment is listed when it fits all filters that are given; keep them the same from page to page. The order is that of
+         *     creation, also with `paid_from` and `paid_to`. Query parameters that are not listed here are ignored. **Counts** toward *Reads* (120 / 60 s).
+         */
+        get: operations["pagePayments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface webhooks {
+    notice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Something else you chose to be told
+         * @description Events of other types come to the same endpoint, signed, answered and repeated like `PAID`, when you chose them with
+         *     `PUT /api/v1/merchant/webhook`. They have the same fields, those of a transfer null where there is none, and `event_type`:
+         *
+         *     | `event_type` | When | `status` |
+         *     |---|---|---|
+         *     | `payment.checking` | the money was seen and is being confirmed; once for each transfer that does so | `CHECKING` |
+         *     | `payment.expired` | nobody paid in time; once | `EXPIRED` |
+         *     | `payment.cancelled` | you cancelled it; once | `CANCELLED` |
+         *     | `transfer.unmatched` | money is confirmed that pays nothing; once for each transfer | `UNMATCHED` |
+         *
+         *     None of them is a reason to deliver goods: only an event with `"status":"PAID"` is. `PAID` is sent before the others, so it may
+         *     arrive before `payment.checking`, and it may follow `payment.expired` and `payment.cancelled`: the money came in time and was
+         *     found late. The other way round does not happen: these two are not sent any more once the payment is `PAID`.
+         *
+         *     `transfer.unmatched` names the payment whose amount it has, or the only one that was waiting on the wallet and asked for between
+         *     half and twice as much; where no payment fits, or several do, `payment_id`, `expected_amount` and `description` are null. Money
+         *     below a hundredth of every amount that the wallet was asked for is not told, and of one wallet at most 60 transfers an hour.
+         */
+        post: operations["receiveNotice"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    paymentPaid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A payment is paid
+         * @description Once a payment is `PAID`, we `POST` this to your endpoint. A payment has exactly one such event; its id and its bytes never change,
+         *     however often it is sent. It alone ever says `"status":"PAID"`.
+         *
+         *     ### Verify it before you believe it
+         *
+         *     1. Take the body's **raw bytes**, before any JSON parser has seen them.
+         *     2. Refuse a timestamp that is not all digits, that has more than 12 of them, or that is more than 300 seconds away from your
+         *        clock, in either direction.
+         *     3. Choose the key by `X-Service-Key-ID`. The whole text is the key, `whsec_` included.
+         *     4. Compute `v1=` and the lowercase hex of HMAC-SHA256 over the timestamp as it was sent, a dot, and the raw body. Compare it with
+         *        `X-Service-Signature` in constant time.
+         *     5. Parse the body. Check that its `event_id` equals `X-Service-Event-ID`, that the payment is one of yours, and that amount and
+         *        status are what you expect.
+         *
+         *     An example to test your code with:
+         *
+         *     ```
+         *     signing key  whsec_ThisIsAnExampleKeyThisIsAnExampleKeyThisIsA
+         *     timestamp    1773480662
+         *     raw body     {"event_id":"evt_019cebaf559b7aa382198a5397d53d3c","payment_id":"pay_019cebab8995701a9de3af47eaf6360b","status":"PAID","expected_amount":"10.50","transaction_id":"1b5b9ccb3e8d006a5230de9bda23ff91edc794d4f56410560830b418528e446c","transaction_event_index":7,"description":"Order 1007"}
+         *     signature    v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+         *     ```
+         *
+         *     ### Answer it
+         *
+         *     Any 2xx means that you have it; nothing else does. Answer within 15 seconds, and do slow work later. **Save `event_id` together
+         *     with what you do about it**, in one transaction: an event comes again when your answer gets lost, and then the right answer is a
+         *     2xx without doing it twice. Also deliver the goods only once for each order, whatever events say.
+         *
+         *     Redirects count as failures and are not followed. After a failure we try again up to eight times, normally after 5 seconds,
+         *     1 minute, 5 minutes, 30 minutes, 2, 8, 20 and 40 hours, each shortened or stretched by up to a fifth. A `Retry-After` of yours
+         *     can stretch a pause up to the length of the next one. When the last retry fails too, the event is `failed`, and you can start
+         *     over with `POST /api/v1/merchant/webhook/events/{event_id}/retry`. A failed delivery never changes the payment: when in doubt,
+         *     read it.
+         *
+         *     While your endpoint answers nothing but failures, 50 in a row over 10 seconds or more, or 500 at any speed, what becomes due
+         *     waits without losing attempts. One event at a time is tried, about once a minute in the end, and the first 2xx lets the others
+         *     follow. Once it has answered nothing but failures for longer than all pauses together and three days more, events as old as
+         *     that are `failed`.
+         */
+        post: operations["receivePaymentPaid"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export interface components {
+    schemas: {
+        /**
+         * @description Why no payment may be created. When several reasons hold, it is the first in this order.
+         * @enum {string}
+         */
+        AccessCode: "account_inactive" | "creation_paused" | "beta_not_activated" | "beta_expired" | "total_quota_exhausted" | "daily_quota_exhausted";
+        /** @description Why your account may not create payments now. */
+        AccessError: {
+            code: components["schemas"]["AccessCode"];
+            detail: {
+                code: components["schemas"]["AccessCode"];
+                /** @description For people. */
+                message: string;
+            };
+        };
+        /** @description Decimal text above zero (`0` and `0.00` are no amounts), at most 12 digits before the point and 6 after it. */
+        Amount: string;
+        Counts: {
+            cancelled: number;
+            created: number;
+            expired: number;
+            paid: number;
+            paid_amount: components["schemas"]["Sum"];
+        };
+        /** @description What your account may create, and what is used of it. It holds no credentials. */
+        CreationLimits: {
+            /**
+             * @description `beta` has a time window, `legacy` has none.
+             * @enum {string}
+             */
+            access_type: "beta" | "legacy";
+            /** @description How long the beta lasts; null for legacy. */
+            beta_duration_days: number | null;
+            /** @description Null for legacy, and until the beta is activated. */
+            beta_expires_at: components["schemas"]["Timestamp"] | null;
+            /** @description Null for legacy, and until the beta is activated. */
+            beta_started_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description Whether the account may create a payment right now: it is active, not paused, inside its beta, and has quota left. It does not cover
+             *     what a creation needs besides: a webhook endpoint, a wallet that is yours, a free amount on it, and room in the rate limits.
+             */
+            creation_allowed: boolean;
+            /** @description Why not; null when it may. */
+            creation_block_reason: components["schemas"]["AccessCode"] | null;
+            /** @description False while creation is paused for the account. */
+            creation_enabled: boolean;
+            /** @description Payments left this UTC day; null without a daily cap. */
+            daily_left: number | null;
+            /** @description Payments allowed in a UTC day; null without a daily cap. */
+            daily_limit: number | null;
+            /** @description When the next UTC day begins. */
+            daily_reset_at: components["schemas"]["Timestamp"];
+            /** @description Payments created this UTC day. */
+            daily_used: number;
+            /** @description Your authenticated request before this one; null if this is the first. */
+            last_api_request_at: components["schemas"]["Timestamp"] | null;
+            /** @description Payments ever created, those before the beta included. */
+            lifetime_requests_used: number;
+            merchant_id: components["schemas"]["MerchantId"];
+            /** @description Payments left of them. */
+            requests_left: number;
+            /** @description Payments created of them. */
+            requests_used: number;
+            /** @description What time it is for us. */
+            server_time: components["schemas"]["Timestamp"];
+            /**
+             * @description Of the account as a whole.
+             * @enum {string}
+             */
+            status: "active" | "blocked";
+            /** @description Payments allowed in all; for a beta, in its package. */
+            total_limit: number;
+        };
+        Cursor: string;
+        DeliveryList: {
+            deliveries: components["schemas"]["DeliveryRecord"][];
+        };
+        /** @description How the delivery of one event is doing. */
+        DeliveryRecord: {
+            /** @description Attempts of this cycle that ended; a manual retry begins again at 0. */
+            attempts: number;
+            /** @description When the event was made. */
+            created_at: components["schemas"]["Timestamp"];
+            /** @description When you answered 2xx, else null. */
+            delivered_at: components["schemas"]["Timestamp"] | null;
+            /** @description Why the latest attempt of this cycle failed; null before a failure and after delivery. */
+            error_category: components["schemas"]["ErrorCategory"] | null;
+            event_id: components["schemas"]["EventId"];
+            /** @description Null for `PAID`. */
+            event_type: components["schemas"]["EventType"] | null;
+            /**
+             * @description When the latest attempt that has ended was begun, of any cycle; null until the first has ended. It changes when an attempt
+             *     ends, not when one begins.
+             */
+            last_attempt_at: components["schemas"]["Timestamp"] | null;
+            /**
+             * @description When the next attempt is due; null when there will be none. It lies in the past while the event waits for its turn. While an
+             *     attempt is being made, it is the moment from which that one would count as cut off and be repeated, about 45 seconds after
+             *     it was taken up.
+             */
+            next_attempt_at: components["schemas"]["Timestamp"] | null;
+            /** @description Null for money that fits no payment. */
+            payment_id: components["schemas"]["PaymentId"] | null;
+            /**
+             * @description `pending`: an attempt is to come, or is being made right now. `delivered`: you answered 2xx. `failed`: the last retry failed,
+             *     or your endpoint was down for longer than all of them; you can start over.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+        } & ({
+            delivered_at: null;
+            error_category: string | null;
+            next_attempt_at: string;
+            /** @constant */
+            status: "pending";
+        } | {
+            delivered_at: string;
+            error_category: null;
+            next_attempt_at: null;
+            /** @constant */
+            status: "delivered";
+        } | {
+            delivered_at: null;
+            error_category: string;
+            next_attempt_at: null;
+            /** @constant */
+            status: "failed";
+        });
+        /**
+         * @description 1 to 60 characters after Unicode NFC, at least one of them visible, without control characters and without those that
+         *     turn the direction of writing; `null` for no name.
+         */
+        DisplayName: string | null;
+        EdgeRateLimitError: {
+            /** @constant */
+            code: "rate_limited";
+            /** @constant */
+            detail: "Too many requests";
+        };
+        /** @description Your endpoint, public HTTPS on port 443. */
+        EndpointUrl: string;
+        /**
+         * @description | Value | What happened |
+         *     |---|---|
+         *     | `dns_error` | the host's name could not be resolved |
+         *     | `blocked_address` | the name leads to an address that is not public |
+         *     | `connect_refused` | nobody listens on port 443 |
+         *     | `connect_timeout` | no connection within 5 seconds |
+         *     | `connection_reset` | the connection broke |
+         *     | `network_unreachable` | there is no way to the address |
+         *     | `tls_error` | no secure connection; often an expired or incomplete certificate |
+         *     | `response_timeout` | no answer within 15 seconds |
+         *     | `protocol_error` | the answer was no HTTP |
+         *     | `redirect` | you answered 3xx |
+         *     | `http_4xx`, `http_5xx` | you answered with an error |
+         *     | `interrupted` | the attempt was cut off on our side; it is repeated and not counted. Of a `failed` event: `PAID` overtook it |
+         * @enum {string}
+         */
+        ErrorCategory: "dns_error" | "blocked_address" | "connect_refused" | "connect_timeout" | "connection_reset" | "network_unreachable" | "tls_error" | "response_timeout" | "protocol_error" | "redirect" | "http_4xx" | "http_5xx" | "interrupted";
+        /**
+         * @description What programs go by; the table under *Errors* says which status has which. `AccessCode`, `invalid_request`, `rate_limited` and
+         *     `unavailable` have schemas of their own.
+         * @enum {string}
+         */
+        ErrorCode: "bad_request" | "unauthorized" | "not_found" | "method_not_allowed" | "request_timeout" | "payment_unfinished" | "wallet_of_another_merchant" | "webhook_not_configured" | "idempotency_conflict" | "cancel_unavailable" | "event_not_retryable" | "transfer_not_acceptable" | "body_too_large" | "headers_too_large" | "internal_error";
+        /** @description The event's id, the same however often it is sent. */
+        EventId: string;
+        /**
+         * @description Of an event that is not `PAID`.
+         * @enum {string}
+         */
+        EventType: "payment.checking" | "payment.expired" | "payment.cancelled" | "transfer.unmatched";
+        FoundTransfer: {
+            /** @description What it carries, in USDT. A token with more decimals than six may carry more of them. */
+            amount: string;
+            block_number: number;
+            /** @description The time of its block, which decides what it pays. */
+            block_timestamp: components["schemas"]["Timestamp"];
+            /** @description Your wallet, to which it went. */
+            merchant_wallet: components["schemas"]["Wallet"];
+            /** @description The network that it is on. */
+            network: string;
+            /** @description The payment that it pays, or with a `reason` the one that it was probably meant for; null where there is none. */
+            payment_id: string | null;
+            /**
+             * @description Why it does not pay that payment; null when it does.
+             * @enum {unknown}
+             */
+            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | null;
+            /** @description From where it came. */
+            sender: components["schemas"]["Wallet"];
+            /**
+             * @description `seen` in a block; `confirmed`, so that it stays; `retracted`: its block is no longer in the chain.
+             * @enum {unknown}
+             */
+            state: "seen" | "confirmed" | "retracted";
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            transaction_id: components["schemas"]["TransactionId"];
+            /**
+             * @description What a seen one still needs to be confirmed, else null.
+             * @enum {unknown}
+             */
+            waiting_for: "confirmations" | "finality" | "second_endpoint" | null;
+        };
+        FoundTransfers: {
+            /** @description For people, in English. */
+            explanation: string;
+            /**
+             * @description - `pays_payment`: it pays a payment of yours, or does as soon as it is confirmed.
+             *     - `unmatched`: it reached your wallet and pays nothing.
+             *     - `not_your_wallet`: it brought no USDT to a wallet of yours.
+             *     - `other_token`: it brought something else to your wallet.
+             *     - `failed`: it failed on chain and moved nothing.
+             *     - `pending`: no block that stands has it.
+             *     - `unknown`: no network that is on has it.
+             *     - `not_read_yet`: it is not read, or could not be looked up, yet; ask again.
+             * @enum {unknown}
+             */
+            explanation_code: "pays_payment" | "unmatched" | "not_your_wallet" | "other_token" | "failed" | "pending" | "unknown" | "not_read_yet";
+            /** @description Those that reached your wallets and that we have read. */
+            transfers: components["schemas"]["FoundTransfer"][];
+        };
+        /** @description An error in words. */
+        GeneralError: {
+            code: components["schemas"]["ErrorCode"];
+            /** @description For people. */
+            detail: string;
+        };
+        /** @description The signing key's id, sent with every event in `X-Service-Key-ID`. */
+        KeyId: string;
+        /** @description Your merchant id. */
+        MerchantId: string;
+        /**
+         * @description Whatever you want to find beside the payment, at most 20 members and 4,096 bytes as JSON. Names have 1 to 40 letters, digits, `_`, `.` and
+         *     `-`, and are not `__proto__`, `constructor` or `prototype`; values have at most 500 characters, and not U+0000. Only you see it. Put no
+         *     personal data in it.
+         */
+        Metadata: {
+            [key: string]: string;
+        };
+        NewApiKey: {
+            /** @description Your API key from now on. */
+            new_api_key: string;
+        };
+        NewSigningKey: {
+            key_id: components["schemas"]["KeyId"];
+            signing_key: components["schemas"]["SigningKey"];
+        };
+        /** @description A payment. */
+        Payment: {
+            /** @description What has to be sent, to the last digit. As you sent it, or the unique amount that you asked for. */
+            amount: components["schemas"]["Amount"];
+            /** @description When you cancelled it, else null. A payment that was paid after all keeps it. */
+            cancelled_at: components["schemas"]["Timestamp"] | null;
+            /** @description When it was created. The window for the transfer begins here; the time of its block counts, not when we saw it. */
+            created_at: components["schemas"]["Timestamp"];
+            /**
+             * @description Always USDT.
+             * @constant
+             */
+            currency: "USDT";
+            /** @description Your text, in Unicode NFC. */
+            description: string;
+            /** @description When the window ends. */
+            expires_at: components["schemas"]["Timestamp"];
+            /** @description Your wallet; an EVM address with its EIP-55 checksum. */
+            merchant_wallet: components["schemas"]["Wallet"];
+            /** @description As you sent it; an empty object without one. */
+            metadata: components["schemas"]["Metadata"];
+            /** @description The network on which the transfer is awaited. */
+            network: string;
+            /** @description Your own name for the order, as you sent it, else null. */
+            order_id: string | null;
+            /** @description When it became `PAID`, else null. */
+            paid_at: components["schemas"]["Timestamp"] | null;
+            payment_id: components["schemas"]["PaymentId"];
+            /**
+             * Format: uri
+             * @description The checkout link for your customer. Its last segment is the public token. It shows this payment and can change nothing.
+             */
+            payment_url: string;
+            /** @description What your customer can read out to you to name this payment. The page shows it. Letters are capitals; I, L, O and U are not among them. */
+            reference: string;
+            /** @description The amount, as you sent it. */
+            requested_amount: components["schemas"]["Amount"];
+            /**
+             * Format: uri
+             * @description Where the page leads back to, as you sent it, else null.
+             */
+            return_url: string | null;
+            status: components["schemas"]["PaymentStatus"];
+            /**
+             * @description The transfer that pays it, there in `CHECKING` and `PAID`, else null. In `CHECKING` it may be null for a moment, just when the
+             *     chain takes that transfer back.
+             */
+            transaction: components["schemas"]["PaymentTransaction"] | null;
+        } & components["schemas"]["PaymentByStatus"];
+        /** @description Which of the fields of a payment are null in which status. */
+        PaymentByStatus: {
+            cancelled_at: null;
+            paid_at: null;
+            /** @enum {unknown} */
+            status: "PENDING" | "EXPIRED";
+            transaction: null;
+        } | {
+            cancelled_at: null;
+            paid_at: null;
+            /** @constant */
+            status: "CHECKING";
+            transaction: Record<string, never> | null;
+        } | {
+            cancelled_at: string | null;
+            paid_at: string;
+            /** @constant */
+            status: "PAID";
+            transaction: Record<string, never>;
+        } | {
+            cancelled_at: string;
+            paid_at: null;
+            /** @constant */
+            status: "CANCELLED";
+            transaction: null;
+        };
+        /** @description What you ask for. Other fields than these are refused. */
+        PaymentCreation: {
+            /**
+             * @description How much, in USDT: decimal text above zero, at most 12 digits before the point and 6 after it, no sign, no exponent, no
+             *     leading zeros. Only a transfer of exactly this amount pays the payment.
+             */
+            amount: string;
+            /**
+             * @description Shown to your customer and repeated in the event: 1 to 500 characters in Unicode NFC, without control characters and without
+             *     characters that reorder text. Everybody with the link sees it, so put in neither personal data nor secrets.
+             */
+            description: string;
+            /**
+             * @description For how many seconds the payment waits for its money. Without it, the installation's default; its bounds are the installation's, as a
+             *     rule 300 and 86,400.
+             */
+            expires_in?: number;
+            /**
+             * @description Your address. An EVM address is all lowercase, all uppercase or carries its EIP-55 checksum, and comes back with it. The zero
+             *     address and the USDT contract are refused, and so is a kind of address for which this installation watches no network.
+             */
+            merchant_wallet: string;
+            metadata?: components["schemas"]["Metadata"];
+            /** @description On which network the money comes. Without it, the address decides; for an EVM address it is the installation's default. */
+            network?: string;
+            /**
+             * @description Your own name for the order, 1 to 128 printable ASCII characters. It need not be unique. Only you see it: it is in the payment and in
+             *     its event, and neither on the page nor in the public status.
+             */
+            order_id?: string;
+            /**
+             * Format: uri
+             * @description Where the page leads your customer back to, in every state of the payment: an absolute `https:` URL of at most 2,000 characters
+             *     without credentials, white space, control characters and backslashes. We never fetch it. Where this installation is itself reached by
+             *     `http:`, `http://localhost` and `http://127.0.0.1` are allowed too.
+             */
+            return_url?: string;
+            /**
+             * @description Lets up to 99 customers pay the same price to the same address at the same time. The service adds 0.0001 to 0.0099 USDT, so that no
+             *     other unfinished payment waits for that amount: `amount` is then what your customer has to send, always with four decimals, and
+             *     `requested_amount` what you sent. `amount` may have at most two decimals. While a payment without `unique_amount` waits for the bare
+             *     price, and while all 99 are taken, the creation is 409; so do not mix both on one address, and let payments that nobody will pay
+             *     end soon, with a short `expires_in`. A customer who leaves out the last digits has paid too little, and pays no other payment.
+             * @default false
+             */
+            unique_amount?: boolean;
+        };
+        /** @description A payment, and the transfers that did not match it. */
+        PaymentDetails: {
+            amount: components["schemas"]["Payment"]["amount"];
+            cancelled_at: components["schemas"]["Payment"]["cancelled_at"];
+            created_at: components["schemas"]["Payment"]["created_at"];
+            currency: components["schemas"]["Payment"]["currency"];
+            description: components["schemas"]["Payment"]["description"];
+            expires_at: components["schemas"]["Payment"]["expires_at"];
+            merchant_wallet: components["schemas"]["Payment"]["merchant_wallet"];
+            metadata: components["schemas"]["Payment"]["metadata"];
+            network: components["schemas"]["Payment"]["network"];
+            order_id: components["schemas"]["Payment"]["order_id"];
+            paid_at: components["schemas"]["Payment"]["paid_at"];
+            payment_id: components["schemas"]["Payment"]["payment_id"];
+            payment_url: components["schemas"]["Payment"]["payment_url"];
+            reference: components["schemas"]["Payment"]["reference"];
+            requested_amount: components["schemas"]["Payment"]["requested_amount"];
+            return_url: components["schemas"]["Payment"]["return_url"];
+            status: components["schemas"]["Payment"]["status"];
+            transaction: components["schemas"]["Payment"]["transaction"];
+            /** @description Newest first, at most 100. */
+            unmatched_transfers: components["schemas"]["UnmatchedTransfer"][];
+        } & components["schemas"]["PaymentByStatus"];
+        /** @description The payment's id. */
+        PaymentId: string;
+        PaymentList: {
+            /** @description Newest first. */
+            payments: components["schemas"]["Payment"][];
+        };
+        PaymentPage: {
+            /** @description For the next page; null on the last one. */
+            next_cursor: components["schemas"]["Cursor"] | null;
+            /** @description Newest first. */
+            payments: components["schemas"]["Payment"][];
+        };
+        /**
+         * @description - `PENDING`: waits for the money.
+         *     - `CHECKING`: the money is seen on the chain, and not final yet. It can go back to `PENDING` when the chain is reorganised.
+         *     - `PAID`: the money is there, finally.
+         *     - `EXPIRED`: the time is over. Should it turn out that the money was sent in time, it becomes `PAID` after all.
+         *     - `CANCELLED`: you cancelled it. Money that was sent before still makes it `PAID`.
+         *
+         *     `PENDING` and `CHECKING` are called unfinished.
+         * @enum {string}
+         */
+        PaymentStatus: "PENDING" | "CHECKING" | "PAID" | "EXPIRED" | "CANCELLED";
+        /** @description The transfer that pays a payment. */
+        PaymentTransaction: {
+            /** @description Whether it pays because somebody accepted it, and not by its amount and time. */
+            accepted: boolean;
+            /** @description How much it carried, in USDT, without trailing zeros. Another amount than the payment's only where it was accepted. */
+            amount: string;
+            /** @description The block it is in. */
+            block_number: number;
+            /** @description How many blocks confirm it, as far as is known now; as fresh in lists as in the details. */
+            confirmations: number;
+            /** @description How many are wanted on this network. */
+            confirmations_required: number;
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            transaction_id: components["schemas"]["TransactionId"];
+            /**
+             * @description What is missing until the payment is `PAID`. `confirmations`: more blocks. `finality`: it has its confirmations, and the network
+             *     itself has yet to call its block final, which large amounts wait for, and on some networks all. `second_endpoint`: so large an
+             *     amount must be shown by a second node as well. Null once it is `PAID`, or nothing is missing any more.
+             */
+            waiting_for: ("confirmations" | "finality" | "second_endpoint") | null;
+        };
+        /** @description What customers see of your account. */
+        Profile: {
+            display_name: components["schemas"]["DisplayName"];
+        };
+        /** @description What customers shall see of your account. */
+        ProfileChange: {
+            display_name: components["schemas"]["DisplayName"];
+        };
+        /**
+         * @description What the public token shows, and nothing else. No transaction, whatever the status: from it, whoever has the link would find the
+         *     payer's address.
+         */
+        PublicPayment: {
+            amount: components["schemas"]["Payment"]["amount"];
+            currency: components["schemas"]["Payment"]["currency"];
+            description: components["schemas"]["Payment"]["description"];
+            expires_at: components["schemas"]["Payment"]["expires_at"];
+            merchant_wallet: components["schemas"]["Payment"]["merchant_wallet"];
+            network: components["schemas"]["Payment"]["network"];
+            status: components["schemas"]["Payment"]["status"];
+        };
+        RateLimitError: {
+            /** @constant */
+            code: "rate_limited";
+            /** @constant */
+            detail: "Rate limit exceeded";
+        };
+        Report: {
+            /** @description By period, then by network. */
+            rows: components["schemas"]["ReportRow"][];
+            totals: components["schemas"]["Counts"];
+        };
+        ReportRow: {
+            cancelled: number;
+            created: number;
+            expired: number;
+            network: string;
+            paid: number;
+            paid_amount: components["schemas"]["Sum"];
+            /** @description The UTC day or month, such as 2026-03-31 or 2026-03. */
+            period: string;
+        };
+        /** @description The key that signs your events. It is shown only now, so keep it where secrets are kept. */
+        SigningKey: string;
+        /** @description What the transfers carried, exact decimal text in USDT. */
+        Sum: string;
+        /**
+         * Format: date-time
+         * @description A moment in UTC.
+         */
+        Timestamp: string;
+        /** @description The position of the Transfer event in the full log list of the transaction's receipt. Several transfers may share a transaction. */
+        TransactionEventIndex: number;
+        /** @description The blockchain transaction, 64 hexadecimal characters without `0x`. */
+        TransactionId: string;
+        /** @description Names one transfer on the payment's network. */
+        TransferChoice: {
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            /** @description As explorers show it, with or without `0x`, in any case. */
+            transaction_id: string;
+        };
+        UnavailableError: {
+            /** @constant */
+            code: "unavailable";
+            /** @constant */
+            detail: "Service temporarily unavailable";
+        };
+        /** @description A transfer to the wallet that pays nothing. It is for you to settle it with your customer, or to ask support to accept it. */
+        UnmatchedTransfer: {
+            /** @description How much came, in USDT. */
+            amount: string;
+            /** @description The time of its block. */
+            block_timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description `underpaid` and `overpaid`: another amount. `late`: not in the payment's time, usually after it expired; by the clock of the
+             *     chain it may also be from before its creation. `after_cancel`: after you cancelled it.
+             *     `duplicate`: another transfer pays the payment already, which is `PAID`, or still `CHECKING`.
+             * @enum {string}
+             */
+            reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate";
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            transaction_id: components["schemas"]["TransactionId"];
+        };
+        /** @description What is wrong with the input, field by field. */
+        ValidationError: {
+            /** @constant */
+            code: "invalid_request";
+            detail: components["schemas"]["ValidationItem"][];
+        };
+        ValidationItem: {
+            /** @description The field, parameter or header; `body` when the body as a whole cannot be read. */
+            field: string;
+            /** @description For people. */
+            reason: string;
+        };
+        /** @description An EVM address (`0x` and 40 hexadecimal digits) or a Tron address (`T…`). */
+        Wallet: string;
+        /** @description What you are told. */
+        WebhookChoice: ("PAID" | "CHECKING" | "EXPIRED" | "CANCELLED" | "TRANSFER_UNMATCHED")[];
+        /** @description The endpoint as it is set now. `signing_key` is there the first time only. */
+        WebhookConfigured: {
+            events: components["schemas"]["WebhookChoice"];
+            key_id: components["schemas"]["KeyId"];
+            signing_key?: components["schemas"]["SigningKey"];
+            url: components["schemas"]["EndpointUrl"];
+        };
+        WebhookEndpoint: {
+            events?: components["schemas"]["WebhookChoice"];
+            url: components["schemas"]["EndpointUrl"];
+        };
+        /** @description The body of a PAID event. The last three are there where the payment has them. */
+        WebhookEvent: {
+            /** @description The payment's description. */
+            description: string;
+            event_id: components["schemas"]["EventId"];
+            /** @description The payment's amount. */
+            expected_amount: components["schemas"]["Amount"];
+            metadata?: components["schemas"]["Metadata"];
+            /** @description As you sent it. */
+            order_id?: string;
+            payment_id: components["schemas"]["PaymentId"];
+            /** @description What you asked for, as you sent it, where `expected_amount` is a unique amount. */
+            requested_amount?: components["schemas"]["Amount"];
+            /**
+             * @description The payment's status.
+             * @constant
+             */
+            status: "PAID";
+            transaction_event_index: components["schemas"]["TransactionEventIndex"];
+            transaction_id: components["schemas"]["TransactionId"];
+        };
+        /** @description The body of an event of another type than PAID. */
+        WebhookNotice: {
+            /** @description The payment's description. */
+            description: string | null;
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventType"];
+            /** @description The payment's amount. */
+            expected_amount: components["schemas"]["Amount"] | null;
+            metadata?: components["schemas"]["Metadata"];
+            /** @description As you sent it. */
+            order_id?: string;
+            /** @description Null, with what else is said of a payment, for money that fits none. */
+            payment_id: components["schemas"]["PaymentId"] | null;
+            /** @description What you asked for, as you sent it, where `expected_amount` is a unique amount. */
+            requested_amount?: components["schemas"]["Amount"];
+            /**
+             * @description The payment's status, or `UNMATCHED`.
+             * @enum {string}
+             */
+            status: "CHECKING" | "EXPIRED" | "CANCELLED" | "UNMATCHED";
+            transaction_event_index: components["schemas"]["TransactionEventIndex"] | null;
+            transaction_id: components["schemas"]["TransactionId"] | null;
+            /** @description Of `transfer.unmatched` alone, the money that came. */
+            transfer?: {
+                /** @description What the transfer carried, in USDT. */
+                amount: string;
+                /** @description The time of its block. */
+                block_timestamp: components["schemas"]["Timestamp"];
+                /** @description Your wallet that got it. */
+                merchant_wallet: string;
+                /** @description Where it came. */
+                network: string;
+                /**
+                 * @description Why it does not pay the payment that it was probably meant for; null where it was meant for none.
+                 * @enum {unknown}
+                 */
+                reason: "underpaid" | "overpaid" | "late" | "after_cancel" | "duplicate" | null;
+            };
+        };
+        WebhookSettings: {
+            /** @description When an endpoint was first set. */
+            created_at: components["schemas"]["Timestamp"];
+            events: components["schemas"]["WebhookChoice"];
+            key_id: components["schemas"]["KeyId"];
+            /** @description When URL, choice or key last changed. */
+            updated_at: components["schemas"]["Timestamp"];
+            url: components["schemas"]["EndpointUrl"];
+        };
+        /** @description What came of one attempt to deliver a test event. */
+        WebhookTest: {
+            /** @description Whether your endpoint answered 2xx. */
+            delivered: boolean;
+            /** @description From the look-up of the host's name to the end of the answer, in milliseconds. */
+            duration_ms: number;
+            /** @description Why it counts as failed; null for a 2xx. */
+            error_category: components["schemas"]["ErrorCategory"] | null;
+            event_id: components["schemas"]["EventId"];
+            /** @description What it answered; null when there was no answer. */
+            http_status: number | null;
+        };
+    };
+    responses: {
+        /** @description The request cannot be understood as HTTP, or has no `Host`. */
+        BadRequest: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description The limit for your IP address is exceeded. There is no `Retry-After`, and the body may be HTML. */
+        EdgeTooManyRequests: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["EdgeRateLimitError"];
+                "text/html": string;
+            };
+        };
+        /** @description The headers are too large, one of them (8 KiB) or all together. */
+        HeadersTooLarge: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description The path exists but accepts other methods. */
+        MethodNotAllowed: {
+            headers: {
+                Allow: components["headers"]["Allow"];
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description There is nothing at this path. Upper and lower case, and a slash at the end, make a difference. */
+        NotFound: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description The body is larger than 64 KiB. This goes for every operation, even one that needs no body. */
+        PayloadTooLarge: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description There is no such payment, or it is not yours to see. */
+        PaymentNotFound: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description The request took too long to arrive. */
+        RequestTimeout: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /**
+         * @description Something we need does not answer, so we cannot say whether the request took effect. Pause, longer each time; *After a 503*
+         *     says for each operation how to go on.
+         */
+        ServiceUnavailable: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["UnavailableError"];
+            };
+        };
+        /**
+         * @description Too many requests. Either a limit of the application is exceeded, then `Retry-After` says when to come back and the text is
+         *     `Rate limit exceeded`; or that of our edge for your IP address, then there is no `Retry-After` and the body may be HTML.
+         */
+        TooManyRequests: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["RateLimitError"] | components["schemas"]["EdgeRateLimitError"];
+                "text/html": string;
+            };
+        };
+        /** @description The API key is missing or invalid, or the account is blocked. */
+        Unauthorized: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+        /** @description The address is longer than 8 KiB. */
+        UriTooLong: {
+            headers: {
+                "Cache-Control": components["headers"]["NoStore"];
+                "X-Request-ID": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["GeneralError"];
+            };
+        };
+    };
+    parameters: {
+        /**
+         * @description Only payments created at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+         * @example 2026-03-01T00:00:00Z
+         */
+        CreatedFrom: string;
+        /**
+         * @description Only payments created before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+         * @example 2026-04-01T00:00:00+02:00
+         */
+        CreatedTo: string;
+        /**
+         * @description Your name for this creation, 1 to 255 visible ASCII characters (no spaces). A UUID for each order is a good choice.
+         * @example 6f0c7f0e-3d0b-4c8e-9a57-1f1d9d0d5a11
+         */
+        IdempotencyKey: string;
+        /**
+         * @description Only payments to this wallet.
+         * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+         */
+        MerchantWallet: string;
+        /**
+         * @description Only payments on this network.
+         * @example ethereum
+         */
+        Network: string;
+        /**
+         * @description Only payments with this `order_id`.
+         * @example 1007
+         */
+        OrderId: string;
+        /**
+         * @description Only payments that became `PAID` at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+         * @example 2026-03-01T00:00:00Z
+         */
+        PaidFrom: string;
+        /**
+         * @description Only payments that became `PAID` before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+         * @example 2026-04-01T00:00:00+02:00
+         */
+        PaidTo: string;
+        /**
+         * @description The payment.
+         * @example pay_019cebab8995701a9de3af47eaf6360b
+         */
+        PaymentId: components["schemas"]["PaymentId"];
+        /**
+         * @description Only the payment with this reference, as a customer reads it out; `I` and `L` are taken for `1`, `O` for `0`, in either case.
+         * @example 8ZNFCDGB
+         */
+        Reference: string;
+        /**
+         * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+         * @example order-1007.try-1
+         */
+        RequestId: string;
+        /**
+         * @description Only payments with this status.
+         * @example PAID
+         */
+        Status: components["schemas"]["PaymentStatus"];
+        /**
+         * @description Only payments that a transfer in this transaction pays or is about to pay. With or without `0x`.
+         * @example 27ca64c092a959c7edc525ed45e845b1de6a7590d173fd2fad9133c8a779a1e3
+         */
+        TransactionId: string;
+    };
+    requestBodies: never;
+    headers: {
+        /**
+         * @description The methods that this path accepts.
+         * @example POST, GET, HEAD
+         */
+        Allow: string;
+        /**
+         * @description A name for the file.
+         * @example attachment; filename="payments.csv"
+         */
+        ContentDisposition: string;
+        /**
+         * @description There, and `true`, when this is the saved answer of an earlier request.
+         * @example true
+         */
+        IdempotencyReplayed: "true";
+        /**
+         * @description Answers hold credentials and states that change, so they must not be cached.
+         * @example no-store
+         */
+        NoStore: "no-store";
+        /**
+         * @description The name of this request, yours if you sent one.
+         * @example order-1007.try-1
+         */
+        RequestId: string;
+        /**
+         * @description Whole seconds until the window ends. Always there when your own limit is exceeded, never when it is that of our edge.
+         * @example 42
+         */
+        RetryAfter: number;
+    };
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    getLimits: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The limits. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreationLimits"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getProfile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The name. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putProfile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ProfileChange"];
+            };
+        };
+        responses: {
+            /** @description What customers see from now on. The name is in Unicode NFC. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Profile"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The name cannot be shown, or the body is not what it should be. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readReport: {
+        parameters: {
+            query: {
+                /**
+                 * @description The first UTC day.
+                 * @example 2026-03-01
+                 */
+                from: string;
+                /**
+                 * @description What a row is about.
+                 * @example month
+                 */
+                group?: "day" | "month";
+                /**
+                 * @description The last UTC day; it is included.
+                 * @example 2026-03-31
+                 */
+                to: string;
+            };
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The report. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Report"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description A parameter is invalid, and nothing was counted; or there would be too many rows. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateApiKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new key. Nobody can show it again. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+            /** @description The rotation secret is missing or invalid, or the account is blocked. */
+            401: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    findTransfers: {
+        parameters: {
+            query: {
+                /**
+                 * @description As explorers show it, with or without `0x`, in any case.
+                 * @example 0x8a0d55b44b0bdb5b2ec1a94a5ed67f8d9bc6a0b0e2a1c5d3f4e7968574635241
+                 */
+                transaction_id: string;
+            };
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What became of it. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundTransfers"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The transaction is not named as it must be. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The settings. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSettings"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description No endpoint has been set yet. */
+            404: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEndpoint"];
+            };
+        };
+        responses: {
+            /** @description The endpoint is set. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookConfigured"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The URL cannot be used, or the body is not what it should be. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    retryEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The event, from its delivery record.
+                 * @example evt_019cebaf559b7aa382198a5397d53d3c
+                 */
+                event_id: components["schemas"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new cycle has started; this is the current record. */
+            202: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRecord"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description You have no such event. */
+            404: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            /** @description The event is pending or delivered. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    rotateSigningKey: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new key. Nobody can show it again. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewSigningKey"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description There is no endpoint yet, so there is no key to replace. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What came of the attempt. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTest"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description There is no endpoint yet. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listPayments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only payments to this wallet.
+                 * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+                 */
+                merchant_wallet?: components["parameters"]["MerchantWallet"];
+                /**
+                 * @description Only payments on this network.
+                 * @example ethereum
+                 */
+                network?: components["parameters"]["Network"];
+                /**
+                 * @description Only payments with this `order_id`.
+                 * @example 1007
+                 */
+                order_id?: components["parameters"]["OrderId"];
+                /**
+                 * @description Only payments that became `PAID` at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                paid_from?: components["parameters"]["PaidFrom"];
+                /**
+                 * @description Only payments that became `PAID` before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-04-01T00:00:00+02:00
+                 */
+                paid_to?: components["parameters"]["PaidTo"];
+                /**
+                 * @description Only the payment with this reference, as a customer reads it out; `I` and `L` are taken for `1`, `O` for `0`, in either case.
+                 * @example 8ZNFCDGB
+                 */
+                reference?: components["parameters"]["Reference"];
+                /**
+                 * @description Only payments with this status.
+                 * @example PAID
+                 */
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only payments that a transfer in this transaction pays or is about to pay. With or without `0x`.
+                 * @example 27ca64c092a959c7edc525ed45e845b1de6a7590d173fd2fad9133c8a779a1e3
+                 */
+                transaction_id?: components["parameters"]["TransactionId"];
+            };
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payments. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description A parameter is invalid; nothing was counted. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createPayment: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Your name for this creation, 1 to 255 visible ASCII characters (no spaces). A UUID for each order is a good choice.
+                 * @example 6f0c7f0e-3d0b-4c8e-9a57-1f1d9d0d5a11
+                 */
+                "Idempotency-Key": components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PaymentCreation"];
+            };
+        };
+        responses: {
+            /** @description The payment was created now, or earlier by a request with this key; then it is the answer of that time, byte for byte. */
+            201: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description Your account may not create payments now. `code` says why; the codes are checked in the order of this list. */
+            403: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AccessError"];
+                };
+            };
+            /** @description The payment cannot be created as things stand. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description Invalid input. Every invalid field is listed; nothing was counted. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    acceptTransfer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The payment.
+                 * @example pay_019cebab8995701a9de3af47eaf6360b
+                 */
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TransferChoice"];
+            };
+        };
+        responses: {
+            /** @description The payment, `PAID` by this transfer. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["PaymentNotFound"];
+            /** @description The transfer cannot be accepted for this payment; the text says why. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description The transfer is not named as it must be. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    cancelPayment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The payment.
+                 * @example pay_019cebab8995701a9de3af47eaf6360b
+                 */
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment, cancelled. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Payment"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /** @description The payment cannot be cancelled, or it is not yours. */
+            409: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GeneralError"];
+                };
+            };
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPaymentDetails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The payment.
+                 * @example pay_019cebab8995701a9de3af47eaf6360b
+                 */
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The payment. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentDetails"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["PaymentNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The payment.
+                 * @example pay_019cebab8995701a9de3af47eaf6360b
+                 */
+                payment_id: components["parameters"]["PaymentId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery records. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["PaymentNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getPublicStatus: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path: {
+                /**
+                 * @description The last segment of `payment_url`. Whoever knows it may read this, so treat it like the link.
+                 * @example PEaenWxYddN6Q_NT1PiOYfz4EsZu7jRXRlpAsNpBU-A
+                 */
+                public_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The status. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicPayment"];
+                };
+            };
+            404: components["responses"]["PaymentNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    exportPayments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only payments created at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only payments created before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-04-01T00:00:00+02:00
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /**
+                 * @description How payments are written.
+                 * @example csv
+                 */
+                format?: "csv" | "ndjson";
+                /**
+                 * @description Only payments with this status.
+                 * @example PAID
+                 */
+                status?: components["parameters"]["Status"];
+            };
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "text/csv": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description A parameter is invalid; nothing was counted. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    pagePayments: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only payments created at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                created_from?: components["parameters"]["CreatedFrom"];
+                /**
+                 * @description Only payments created before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-04-01T00:00:00+02:00
+                 */
+                created_to?: components["parameters"]["CreatedTo"];
+                /**
+                 * @description The `next_cursor` of the page before. Its content is ours; do not make one yourself.
+                 * @example MTc3MzQyMzkyMDMwMC5wYXlfMDE5Y2U4NGQ4NGFjNzJmNDhmYzNmZTk0YjI4OGZhYzE
+                 */
+                cursor?: components["schemas"]["Cursor"];
+                /**
+                 * @description Payments on a page, 1 to 100.
+                 * @example 50
+                 */
+                limit?: number;
+                /**
+                 * @description Only payments to this wallet.
+                 * @example 0x8ba1f109551bD432803012645Ac136ddd64DBA72
+                 */
+                merchant_wallet?: components["parameters"]["MerchantWallet"];
+                /**
+                 * @description Only payments on this network.
+                 * @example ethereum
+                 */
+                network?: components["parameters"]["Network"];
+                /**
+                 * @description Only payments with this `order_id`.
+                 * @example 1007
+                 */
+                order_id?: components["parameters"]["OrderId"];
+                /**
+                 * @description Only payments that became `PAID` at this moment or later. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-03-01T00:00:00Z
+                 */
+                paid_from?: components["parameters"]["PaidFrom"];
+                /**
+                 * @description Only payments that became `PAID` before this moment. RFC 3339 with any offset; a `+` is written `%2B`.
+                 * @example 2026-04-01T00:00:00+02:00
+                 */
+                paid_to?: components["parameters"]["PaidTo"];
+                /**
+                 * @description Only the payment with this reference, as a customer reads it out; `I` and `L` are taken for `1`, `O` for `0`, in either case.
+                 * @example 8ZNFCDGB
+                 */
+                reference?: components["parameters"]["Reference"];
+                /**
+                 * @description Only payments with this status.
+                 * @example PAID
+                 */
+                status?: components["parameters"]["Status"];
+                /**
+                 * @description Only payments that a transfer in this transaction pays or is about to pay. With or without `0x`.
+                 * @example 27ca64c092a959c7edc525ed45e845b1de6a7590d173fd2fad9133c8a779a1e3
+                 */
+                transaction_id?: components["parameters"]["TransactionId"];
+            };
+            header?: {
+                /**
+                 * @description A name of yours for this request, which the answer and our logs repeat. Anything else than 1 to 64 of these characters is replaced.
+                 * @example order-1007.try-1
+                 */
+                "X-Request-ID"?: components["parameters"]["RequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PaymentPage"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            /** @description Invalid parameters, all of them listed; nothing was counted. */
+            422: {
+                headers: {
+                    "Cache-Control": components["headers"]["NoStore"];
+                    "X-Request-ID": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValidationError"];
+                };
+            };
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    receiveNotice: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same on every attempt.
+                 * @example evt_019cebaf559b7aa382198a5397d53d3c
+                 */
+                "X-Service-Event-ID": components["schemas"]["EventId"];
+                /**
+                 * @description Which of your signing keys made the signature.
+                 * @example whk_019b92f6b380782bbe9b51c79d69442d
+                 */
+                "X-Service-Key-ID": components["schemas"]["KeyId"];
+                /**
+                 * @description `v1=` and the hex HMAC-SHA256 of timestamp, dot and raw body. New on every attempt.
+                 * @example v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description When this attempt was made, in Unix seconds. New on every attempt.
+                 * @example 1773480662
+                 */
+                "X-Service-Timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookNotice"];
+            };
+        };
+        responses: {
+            /** @description You have the event. The body is not looked at. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; redirects are not followed. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; the event is sent again later. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; the event is sent again later. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receivePaymentPaid: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description The event's id, the same on every attempt.
+                 * @example evt_019cebaf559b7aa382198a5397d53d3c
+                 */
+                "X-Service-Event-ID": components["schemas"]["EventId"];
+                /**
+                 * @description Which of your signing keys made the signature.
+                 * @example whk_019b92f6b380782bbe9b51c79d69442d
+                 */
+                "X-Service-Key-ID": components["schemas"]["KeyId"];
+                /**
+                 * @description `v1=` and the hex HMAC-SHA256 of timestamp, dot and raw body. New on every attempt.
+                 * @example v1=0293de16e08730c3bc70e2030a4a65011c8650afab78a12cf9579a7f4dfd9e78
+                 */
+                "X-Service-Signature": string;
+                /**
+                 * @description When this attempt was made, in Unix seconds. New on every attempt.
+                 * @example 1773480662
+                 */
+                "X-Service-Timestamp": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookEvent"];
+            };
+        };
+        responses: {
+            /** @description You have the event. The body is not looked at. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; redirects are not followed. */
+            "3XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; the event is sent again later. */
+            "4XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure; the event is sent again later. */
+            "5XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+}

@@ -1,0 +1,104 @@
+import { readJson } from './errors.ts';
+import type { WebhookEvent } from './types.ts';
+
+/** A signing key by its id, as they were shown: during a rotation the old one stays in it for five minutes. */
+export type SigningKeys = Readonly<Record<string, string>>;
+
+/** The headers of a request: a Fetch `Headers`, or Node's `request.headers`. */
+export type RequestHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export type VerificationProblem =
+  | 'header_missing'
+  | 'timestamp_malformed'
+  | 'timestamp_out_of_tolerance'
+  | 'key_unknown'
+  | 'signature_wrong'
+  | 'body_unreadable'
+  | 'event_id_differs';
+
+/** The request is not to be believed. `problem` says why; the sender must not be told. */
+export class WebhookVerificationError extends Error {
+  readonly problem: VerificationProblem;
+  constructor(problem: VerificationProblem, message: string) {
+    super(message);
+    this.name = 'WebhookVerificationError';
+    this.problem = problem;
+  }
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Checks that a request to the endpoint is an event of ours: that the signature is of these bytes, by a key of ours, and recent.
+ * What the event says is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
+ * @param rawBody the body as it came, before any parser.
+ * @param now Unix milliseconds, the clock's unless given.
+ * @returns the event. @throws WebhookVerificationError when it is not to be believed.
+ */
+export async function verifyWebhook(
+  rawBody: Uint8Array | ArrayBuffer | string,
+  headers: RequestHeaders,
+  keys: SigningKeys,
+  now: number = Date.now(),
+): Promise<WebhookEvent> {
+  const header = (name: string): string => onlyHeader(headers, name);
+  const [timestamp, signature] = [header('X-Service-Timestamp'), header('X-Service-Signature')];
+  const [eventId, keyId] = [header('X-Service-Event-ID'), header('X-Service-Key-ID')];
+
+  if (!/^[0-9]{1,12}$/.test(timestamp)) throw problem('timestamp_malformed', 'the timestamp is no Unix time');
+  if (Math.abs(Math.floor(now / 1_000) - Number(timestamp)) > TOLERANCE_SECONDS) {
+    throw problem('timestamp_out_of_tolerance', `the timestamp is more than ${TOLERANCE_SECONDS} s from this clock`);
+  }
+  const key = Object.hasOwn(keys, keyId) ? keys[keyId] : undefined;
+  if (key === undefined) throw problem('key_unknown', `there is no key ${keyId}`);
+  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
+  if (!(await isSigned(key, timestamp, body, signature))) throw problem('signature_wrong', 'the signature is wrong');
+
+  const event = readEvent(body);
+  if (event === null) throw problem('body_unreadable', 'the body is no JSON object in UTF-8');
+  if (event['event_id'] !== eventId) throw problem('event_id_differs', 'header and body name different events');
+  return event as unknown as WebhookEvent;
+}
+
+/** Compares in constant time, as WebCrypto verifies an HMAC. */
+async function isSigned(key: string, timestamp: string, body: Uint8Array, signature: string): Promise<boolean> {
+  const hex = /^v1=([0-9a-f]{64})$/.exec(signature)?.[1];
+  if (hex === undefined) return false;
+  const prefix = new TextEncoder().encode(`${timestamp}.`);
+  const signed = new Uint8Array(prefix.length + body.length);
+  signed.set(prefix);
+  signed.set(body, prefix.length);
+  const expected = Uint8Array.from({ length: 32 }, (_, index) =>
+    Number.parseInt(hex.slice(2 * index, 2 * index + 2), 16),
+  );
+  const hmac = { name: 'HMAC', hash: 'SHA-256' };
+  const cryptoKey = await crypto.subtle.importKey('raw', new TextEncoder().encode(key), hmac, false, ['verify']);
+  return crypto.subtle.verify('HMAC', cryptoKey, expected, signed);
+}
+
+/** One that is there twice has no value that both sides agree on. */
+function onlyHeader(headers: RequestHeaders, name: string): string {
+  const lower = name.toLowerCase();
+  const values = isFetchHeaders(headers)
+    ? [headers.get(lower)]
+    : Object.entries(headers).flatMap(([key, value]) => (key.toLowerCase() === lower ? value : []));
+  const [value] = values;
+  if (values.length !== 1 || typeof value !== 'string' || value === '') {
+    throw problem('header_missing', `the header ${name} must be there once`);
+  }
+  return value;
+}
+
+/** By what it can do: runtimes bring classes of their own. */
+const isFetchHeaders = (headers: RequestHeaders): headers is Headers => typeof headers.get === 'function';
+
+function readEvent(body: Uint8Array): Record<string, unknown> | null {
+  try {
+    return readJson(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    return null;
+  }
+}
+
+const problem = (code: VerificationProblem, message: string): WebhookVerificationError =>
+  new WebhookVerificationError(code, message);

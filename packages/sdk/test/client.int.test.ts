@@ -1,0 +1,226 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { createClient, QuittanceError, type Quittance, type QuittanceOptions } from '../src/index.ts';
+import { apiServer, type Answer } from './api-server.ts';
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+const creation = { amount: '49.90', merchant_wallet: `0x${'1'.repeat(40)}`, description: 'Tea' };
+const payment = { payment_id: 'pay_1', status: 'PENDING' };
+const unavailable: Answer = { status: 503, body: { detail: 'Service temporarily unavailable', code: 'unavailable' } };
+const broken: Answer = (response) => response.destroy();
+
+async function world(answers: readonly Answer[], options: Partial<QuittanceOptions> = {}) {
+  const server = await apiServer(answers);
+  closers.push(server.close);
+  return { ...server, client: createClient({ baseUrl: server.url, apiKey: 'qk_1', ...options }) };
+}
+
+async function errorOf(call: Promise<unknown>): Promise<QuittanceError> {
+  const error = await call.then(
+    () => new Error('it succeeded'),
+    (reason: unknown) => reason,
+  );
+  if (error instanceof QuittanceError) return error;
+  throw error as Error;
+}
+
+describe('a creation', () => {
+  test('is repeated with one idempotency key and body until it is answered', async () => {
+    const { client, received } = await world([
+      unavailable,
+      broken,
+      { status: 429, headers: { 'retry-after': '0' }, body: { detail: 'Rate limit exceeded', code: 'rate_limited' } },
+      { status: 429, body: '<html>429 Too Many Requests</html>' },
+      { status: 201, body: payment },
+    ]);
+    expect(await client.createPayment(creation)).toEqual(payment);
+    expect(received).toHaveLength(5);
+    expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(
+      new Set([expect.stringMatching(/^[0-9a-f-]{36}$/)]),
+    );
+    for (const { method, path, headers, body } of received) {
+      expect([method, path, headers['x-api-key']]).toEqual(['POST', '/api/v1/payments', 'qk_1']);
+      expect(JSON.parse(body)).toEqual(creation);
+    }
+  });
+
+  test('takes the key it is given, and an error carries it', async () => {
+    const conflict = { detail: 'Finish the current payment first', code: 'payment_unfinished' };
+    const { client, received } = await world([{ status: 409, headers: { 'x-request-id': 'r1' }, body: conflict }]);
+    const error = await errorOf(client.createPayment(creation, { idempotencyKey: 'order-1' }));
+    expect(error).toMatchObject({
+      ...{ code: 'payment_unfinished', status: 409, idempotencyKey: 'order-1', requestId: 'r1' },
+      message: '409: Finish the current payment first',
+    });
+    expect(received.map(({ headers }) => headers['idempotency-key'])).toEqual(['order-1']);
+  });
+});
+
+describe('an error', () => {
+  test('names every invalid field', async () => {
+    const detail = [{ field: 'amount', reason: 'is required' }];
+    const { client } = await world([{ status: 422, body: { detail, code: 'invalid_request' } }]);
+    expect(await errorOf(client.createPayment(creation))).toMatchObject({
+      ...{ code: 'invalid_request', status: 422, invalidFields: detail, message: '422: amount is required' },
+    });
+  });
+
+  test('of access has its own code', async () => {
+    const detail = { code: 'daily_quota_exhausted', message: 'Come back tomorrow' };
+    const { client } = await world([{ status: 403, body: { detail, code: detail.code } }]);
+    expect(await errorOf(client.createPayment(creation))).toMatchObject({
+      ...{ code: 'daily_quota_exhausted', message: '403: Come back tomorrow' },
+    });
+  });
+
+  test.each([
+    [401, 'unauthorized'],
+    [404, 'not_found'],
+    [418, 'unreadable_answer'],
+    [500, 'internal_error'],
+  ])('of something in between that answers a page with %d is %s', async (status, code) => {
+    const { client } = await world([{ status, body: '<h1>no</h1>' }], { maxRetries: 0 });
+    expect(await errorOf(client.getLimits())).toMatchObject({ code, status });
+  });
+
+  test('says that a success was not the answer of the API', async () => {
+    const { client } = await world([{ body: '<h1>welcome</h1>' }]);
+    expect(await errorOf(client.getLimits())).toMatchObject({ code: 'unreadable_answer', status: 200 });
+  });
+});
+
+describe('repeating', () => {
+  test('ends with the last error', async () => {
+    const { client, received } = await world(
+      Array.from({ length: 3 }, () => unavailable),
+      { maxRetries: 2 },
+    );
+    expect(await errorOf(client.getLimits())).toMatchObject({ code: 'unavailable', status: 503 });
+    expect(received).toHaveLength(3);
+  });
+
+  test('does not wait longer than allowed', async () => {
+    const limited = { detail: 'Rate limit exceeded', code: 'rate_limited' };
+    const { client, received } = await world([{ status: 429, headers: { 'retry-after': '59' }, body: limited }]);
+    expect(await errorOf(client.getLimits())).toMatchObject({ code: 'rate_limited', retryAfterMs: 59_000 });
+    expect(received).toHaveLength(1);
+  });
+
+  test('is left out where twice would be more than once', async () => {
+    for (const answer of [unavailable, broken]) {
+      const { client, received } = await world([answer]);
+      await errorOf(client.retryEvent('evt_1'));
+      expect(received).toHaveLength(1);
+    }
+  });
+
+  test('ends when the caller does not want it any more', async () => {
+    const stop = new AbortController();
+    const { client, received } = await world([
+      (response) => {
+        response.writeHead(503).end();
+        stop.abort(new Error('the customer left'));
+      },
+    ]);
+    const error = await errorOf(client.createPayment(creation, { idempotencyKey: 'order-1', signal: stop.signal }));
+    expect(error).toMatchObject({ code: 'aborted', idempotencyKey: 'order-1' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('goes on after an attempt that is not answered in time', async () => {
+    const silent: Answer = () => undefined;
+    const { client, received } = await world([silent, { body: { access_type: 'beta' } }], { timeoutMs: 300 });
+    expect(await client.getLimits()).toEqual({ access_type: 'beta' });
+    expect(received).toHaveLength(2);
+  });
+});
+
+describe('a cancellation', () => {
+  const cancelled = { payment_id: 'pay_1', status: 'CANCELLED' };
+  const conflict: Answer = { status: 409, body: { detail: 'It cannot be cancelled', code: 'cancel_unavailable' } };
+
+  test('whose answer was lost is a success', async () => {
+    const { client, received } = await world([broken, conflict, { body: cancelled }]);
+    expect(await client.cancelPayment('pay_1')).toEqual(cancelled);
+    expect(received.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'POST /api/v1/payments/pay_1/cancel',
+      'POST /api/v1/payments/pay_1/cancel',
+      'GET /api/v1/payments/pay_1/details',
+    ]);
+  });
+
+  test('of a payment that is paid is refused', async () => {
+    const { client } = await world([conflict, { body: { payment_id: 'pay_1', status: 'PAID' } }]);
+    expect(await errorOf(client.cancelPayment('pay_1'))).toMatchObject({ code: 'cancel_unavailable' });
+  });
+});
+
+describe('many payments', () => {
+  const [one, two, three] = ['pay_1', 'pay_2', 'pay_3'].map((id) => ({ payment_id: id }));
+  const take = async (payments: AsyncIterable<unknown>) => {
+    const taken: unknown[] = [];
+    for await (const taking of payments) taken.push(taking);
+    return taken;
+  };
+
+  test('are read page by page, as they are taken', async () => {
+    const { client, received } = await world([
+      { body: { payments: [one, two], next_cursor: 'c1' } },
+      { body: { payments: [three], next_cursor: null } },
+    ]);
+    const payments = client.eachPayment({ status: 'PAID' });
+    expect((await payments.next()).value).toEqual(one);
+    expect(received).toHaveLength(1);
+    expect(await take(payments)).toEqual([two, three]);
+    expect(received.map(({ path }) => path)).toEqual([
+      '/api/v1/payments/page?limit=100&status=PAID',
+      '/api/v1/payments/page?limit=100&status=PAID&cursor=c1',
+    ]);
+  });
+
+  const exported =
+    (...chunks: string[]): Answer =>
+    (response) => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      for (const chunk of chunks) response.write(chunk);
+      response.end();
+    };
+
+  test('are exported whole, however the bytes come', async () => {
+    const text = `${[one, two, { end: 2 }].map((line) => JSON.stringify(line)).join('\n')}\n`;
+    const { client, received } = await world([exported(...text.match(/.{1,7}|\n/gs)!)]);
+    expect(await take(client.exportPayments({ status: 'PAID' }))).toEqual([one, two]);
+    expect(received[0]?.path).toBe('/api/v1/payments/export?status=PAID&format=ndjson');
+  });
+
+  test.each([
+    ['without its last line', `${JSON.stringify(one)}\n`],
+    ['with another count', `${JSON.stringify(one)}\n{"end":2}\n`],
+    ['in the middle of a line', `${JSON.stringify(one)}\n{"payment_id`],
+  ])('are an error when the export ends %s', async (_how, text) => {
+    const { client } = await world([exported(text)]);
+    expect(await errorOf(take(client.exportPayments()))).toMatchObject({ code: 'no_answer' });
+  });
+});
+
+test('paths and secrets are sent as the API wants them', async () => {
+  const { client, received } = await world([{ body: payment }, { body: { new_api_key: 'qk_2' } }]);
+  await client.getPublicStatus('https://pay.example.com/pay/abc_-');
+  await client.rotateApiKey('qr_1');
+  expect(received.map(({ path }) => path)).toEqual(['/api/v1/payments/abc_-', '/api/v1/merchant/rotate-key']);
+  // Nobody who looks at a link is given the key, nor does a rotation carry two credentials.
+  expect(received.map(({ headers }) => [headers['x-api-key'], headers['secret-key']])).toEqual([
+    [undefined, undefined],
+    [undefined, 'qr_1'],
+  ]);
+});
+
+test('a base URL may have a path, with or without a slash at its end', async () => {
+  const { url, received } = await world([{ body: {} }, { body: {} }]);
+  const clients: Quittance[] = ['/pay', '/pay/'].map((path) => createClient({ baseUrl: url + path, apiKey: 'qk_1' }));
+  for (const client of clients) await client.getLimits();
+  expect(received.map(({ path }) => path)).toEqual(['/pay/api/v1/merchant/limits', '/pay/api/v1/merchant/limits']);
+});

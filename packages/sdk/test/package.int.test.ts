@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { build, openapiTypes } from '../build.ts';
+
+const run = promisify(execFile);
+const compiler = new URL('../../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
+
+let folder: string;
+let packed: { filename: string; size: number; unpackedSize: number };
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'quittance-sdk-'));
+  const built = join(folder, 'built');
+  await build(built);
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: built });
+  [packed] = JSON.parse(stdout) as [typeof packed];
+  await writeFile(join(folder, 'package.json'), '{ "name": "shop", "private": true }');
+  const words = ['install', '--offline', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), packed.filename];
+  await run('npm', words, { cwd: folder });
+}, 180_000);
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const use = `
+  const client = createClient({ baseUrl: 'http://127.0.0.1:1', maxRetries: 0 });
+  client.getLimits().catch((error) => console.log(error instanceof QuittanceError, error.code, typeof verifyWebhook));
+`;
+
+test('its types are those of docs/openapi.yaml; `npm run sdk` writes them', async () => {
+  const text = await readFile(new URL('../src/openapi.ts', import.meta.url), 'utf8');
+  expect(text === (await openapiTypes())).toBe(true);
+}, 60_000);
+
+test('is small and needs nothing else', async () => {
+  const { dependencies } = JSON.parse(await readFile(join(folder, 'built', 'package.json'), 'utf8')) as Record<
+    string,
+    unknown
+  >;
+  expect(dependencies).toBeUndefined();
+  expect(packed.size).toBeLessThan(80_000);
+});
+
+test('installs into a bare project with nothing else, and is loaded by import and by require', async () => {
+  expect(await readdir(join(folder, 'node_modules', '@quittance'))).toEqual(['sdk']);
+  expect((await readdir(join(folder, 'node_modules'))).filter((name) => !name.startsWith('.'))).toEqual(['@quittance']);
+  await writeFile(
+    join(folder, 'shop.mjs'),
+    `import { createClient, QuittanceError, verifyWebhook } from '@quittance/sdk';${use}`,
+  );
+  await writeFile(
+    join(folder, 'shop.cjs'),
+    `const { createClient, QuittanceError, verifyWebhook } = require('@quittance/sdk');${use}`,
+  );
+  for (const file of ['shop.mjs', 'shop.cjs']) {
+    const { stdout } = await run(process.execPath, [file], { cwd: folder });
+    expect([file, stdout.trim()]).toEqual([file, 'true no_answer function']);
+  }
+}, 60_000);
+
+test('its declarations are right for a strict project of either kind', async () => {
+  const source = `
+    import { createClient, type Payment, type WebhookEvent } from '@quittance/sdk';
+    const client = createClient({ baseUrl: 'https://pay.example' });
+    export const created: Promise<Payment> = client.createPayment({ amount: '1', merchant_wallet: '0x', description: 'Tea' });
+    // @ts-expect-error an amount is text
+    void client.createPayment({ amount: 1, merchant_wallet: '0x', description: 'Tea' });
+    // @ts-expect-error the API knows no such status
+    void client.listPayments({ status: 'DONE' });
+    export const isPaid = (event: WebhookEvent): string | null => (event.status === 'PAID' ? event.payment_id : null);
+  `;
+  await writeFile(join(folder, 'esm.mts'), source);
+  await writeFile(join(folder, 'cjs.cts'), source);
+  const compilerOptions = {
+    module: 'nodenext',
+    target: 'es2022',
+    lib: ['es2022', 'dom'],
+    types: [],
+    strict: true,
+    noEmit: true,
+  };
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['esm.mts', 'cjs.cts'] }));
+  await run(process.execPath, [compiler], { cwd: folder }).catch((error: unknown) => {
+    throw new Error((error as { stdout: string }).stdout, { cause: error });
+  });
+}, 120_000);
