@@ -3,6 +3,7 @@ import { wantsTron } from '@quittance/local-stack/stack/tron.ts';
 import { startCollector } from '@quittance/testkit/collector.ts';
 import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
+import { sdk } from './on-one-stack/sdk.ts';
 import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
 import { tronPayment } from './on-one-stack/tron-payment.ts';
@@ -34,5 +35,6 @@ describe('on one stack', () => {
 
   trace(shared);
   acceptedTransfer(shared);
+  sdk(shared);
   tronPayment(shared);
 });

@@ -102,16 +102,19 @@ const paymentsOf = ({ call }: Calls) => ({
     } catch (error) {
       // It may have been this call: an attempt whose answer was lost.
       if (!(error instanceof QuittanceError) || error.code !== 'cancel_unavailable') throw error;
-      const payment = await call<Payment>(read(`${path}/details`), given);
+      const { unmatched_transfers: _ignored, ...payment } = await call<PaymentDetails>(read(`${path}/details`), given);
       if (payment.status !== 'CANCELLED') throw error;
       return payment;
     }
   },
 
-  /** Takes money of another amount as this payment's. It becomes PAID. */
+  /** Takes money of another amount as this payment's. It becomes PAID. @param transfer as details and `findTransfers` have them. */
   acceptTransfer(paymentId: string, transfer: TransferChoice, given: CallOptions = {}): Promise<Payment> {
     const path = `/payments/${encodeURIComponent(paymentId)}/accept-transfer`;
-    return call({ method: 'POST', path, json: transfer, isIdempotent: true }, given);
+    // The API refuses what else a transfer has.
+    const { transaction_id, transaction_event_index } = transfer;
+    const json = { transaction_id, transaction_event_index };
+    return call({ method: 'POST', path, json, isIdempotent: true }, given);
   },
 
   /** What was sent to the endpoint about a payment: `PAID` first, then the newest. */
