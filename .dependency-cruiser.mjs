@@ -16,6 +16,8 @@ const packagesBelow = {
   messaging: ['contracts', 'runtime', 'postgres'],
   ops: ['contracts', 'runtime', 'http', 'messaging', 'chain-reader'],
   testkit: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
+  // Merchants install it alone.
+  sdk: [],
 };
 
 const packagesOfServices = ['contracts', 'runtime', 'postgres', 'messaging', 'http', 'chain-reader', 'checkout-page'];

@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-export type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
+type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 /** What one request is answered. A function does it by hand. */
 export type Answer =
   { status?: number; headers?: Record<string, string>; body?: unknown } | ((response: ServerResponse) => void);
