@@ -114,6 +114,12 @@ export default {
     ...insidePackages,
     ...insideServices,
     rule(
+      'single-loads-services-whole',
+      'One process of all services starts each as its own process would.',
+      { path: '^infra/single/' },
+      { path: ourCode, pathNot: '^(infra/single/|services/[^/]+/src/main\\.ts$|packages/(contracts|runtime)/src/)' },
+    ),
+    rule(
       'local-stack-loads-only-what-it-starts',
       'The local stack starts services as programs and loads none.',
       { path: '^infra/local/', pathNot: '/test/' },

@@ -61,7 +61,7 @@ export default ts.config(
       'packages/{contracts,runtime,postgres,messaging,http,chain-reader,checkout-page}/src/**',
     ],
     // The frame of a process gives its environment to its config.ts.
-    ignores: ['services/*/src/config.ts', 'packages/runtime/src/service.ts'],
+    ignores: ['services/*/src/config.ts', 'packages/runtime/src/process.ts'],
     rules: {
       'no-restricted-properties': [
         'error',

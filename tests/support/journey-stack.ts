@@ -10,18 +10,21 @@ export type JourneyStack = Stack & { close(): Promise<void> };
 
 /**
  * A whole stack of its own, as `npm start` brings it up, with data that is thrown away.
+ * @param options.single as in startStack().
  * @param options.withTron as in startStack().
  * @param options.checkout as in startStack().
  * @param options.prepare what is done to its directory before anything starts there.
  */
 export async function journeyStack({
   replicas = 1,
+  single = false,
   withTron = false,
   settings,
   checkout,
   prepare,
 }: {
   replicas?: number;
+  single?: boolean;
   withTron?: boolean;
   settings?: Record<string, string>;
   checkout?: string;
@@ -37,6 +40,7 @@ export async function journeyStack({
       directory,
       portBase,
       replicas,
+      single,
       withTron,
       ...(checkout !== undefined && { checkout }),
       environment: { ...ownEnvironment(), ...settings },

@@ -1,4 +1,5 @@
 import { mkdir } from 'node:fs/promises';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
@@ -14,7 +15,7 @@ export type LoneService = { pid: number; origin: string; stop(): Promise<void> }
  * @param options.env its settings beside those of every service.
  */
 export async function startLoneService(options: {
-  name: ConstructorParameters<typeof ServiceProcess>[0]['name'];
+  name: ServiceName;
   directory: string;
   databaseUrl: string;
   amqpUrl: string;
@@ -27,7 +28,7 @@ export async function startLoneService(options: {
     name,
     replica: 1,
     checkout: repositoryRoot,
-    port,
+    ports: { [name]: port },
     env: {
       ...processEnvironment(),
       PORT: String(port),

@@ -13,7 +13,14 @@ import { claimStack, releaseStack } from '../stack/running.ts';
 import { startStack, type Stack } from '../stack/stack.ts';
 import { demoSummary, stackSummary } from '../stack/summary.ts';
 
-type Flags = { detach?: boolean; quietDemo?: boolean; demo: boolean; replicas: number; network?: 'tron' };
+type Flags = {
+  detach?: boolean;
+  quietDemo?: boolean;
+  demo: boolean;
+  replicas: number;
+  single: boolean;
+  network?: 'tron';
+};
 
 await command(async () => {
   const flags = readFlags();
@@ -27,16 +34,19 @@ await command(async () => {
 });
 
 function readFlags(): Flags {
-  return new Command('npm start --')
+  const flags = new Command('npm start --')
     .description('Starts the whole system on this machine and takes one payment all the way.')
     .option('--detach', 'return when everything is ready; `npm stop` ends it')
     .option('--quiet-demo', 'run the demo payment without telling its steps')
     .option('--no-demo', 'start without the demo payment')
     .addOption(new Option('--network <name>', 'a test network beside the local chain').choices(['tron']))
+    .option('--single', 'all services in one process, for a small machine', false)
     .option('--replicas <count>', 'that many of each service', replicaCount, 1)
     .allowExcessArguments(false)
     .parse()
     .opts<Flags>();
+  if (flags.single && flags.replicas > 1) throw new StackError('--single runs one process: it has no --replicas.');
+  return flags;
 }
 
 function replicaCount(text: string): number {
@@ -51,8 +61,8 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
   await claimStack(directory);
   const stopping = stopSignal();
   try {
-    const { replicas, network } = flags;
-    const options = { directory, portBase: portBase(process.env), replicas, environment: process.env };
+    const { replicas, single, network } = flags;
+    const options = { directory, portBase: portBase(process.env), replicas, single, environment: process.env };
     const stack = await startStack({ ...options, withTron: network === 'tron', say, stopping });
     try {
       if (flags.demo) await showDemo(stack, flags);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot, StackError, type Secrets } from './directory.ts';
 
 /** What the services of one stack are told; everything else comes from the environment `npm start` was given. */
@@ -72,4 +72,17 @@ export function serviceEnvironment(
       NODE_EXTRA_CA_CERTS: options.caCertificateFile,
     }),
   };
+}
+
+/** For all services in one process: what only one of them is told, or each its own, has its name in front. */
+export function singleEnvironment(
+  options: ServiceEnvironmentOptions,
+  ports: Record<ServiceName, number>,
+): NodeJS.ProcessEnv {
+  const own = serviceNames.flatMap((name): [string, string][] => [
+    [`${settingPrefix(name)}PORT`, String(ports[name])],
+    [`${settingPrefix(name)}DATABASE_URL`, options.databaseUrls[name]],
+  ]);
+  const { PORT: _port, DATABASE_URL: _databaseUrl, ...shared } = serviceEnvironment(options, 'webhook-dispatcher', 0);
+  return { ...shared, ...Object.fromEntries(own) };
 }

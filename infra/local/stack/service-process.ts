@@ -13,10 +13,12 @@ const graceMs = 30_000;
 const restartDelayMs = 200;
 
 export type ServiceProcessOptions = {
-  name: ServiceName;
+  /** `single` runs all services. */
+  name: ServiceName | 'single';
   /** From 1. */
   replica: number;
-  port: number;
+  /** Ports of the services that it runs. */
+  ports: Partial<Record<ServiceName, number>>;
   env: NodeJS.ProcessEnv;
   /** The checkout whose code it runs. */
   checkout: string;
@@ -29,10 +31,11 @@ export type ServiceProcessOptions = {
 /** What is different from then on. */
 export type Restart = { settings?: NodeJS.ProcessEnv; checkout?: string };
 
-/** One replica of one service: kept running until it is told to stop. */
+/** One replica of one service, or of all in one process: kept running until it is told to stop. */
 export class ServiceProcess {
-  readonly name: ServiceName;
-  readonly url: string;
+  readonly name: ServiceProcessOptions['name'];
+  /** Where each of its services is reached. */
+  readonly urls: Partial<Record<ServiceName, string>>;
   readonly #options: ServiceProcessOptions;
   readonly #title: string;
   readonly #logFile: string;
@@ -44,12 +47,19 @@ export class ServiceProcess {
 
   constructor(options: ServiceProcessOptions) {
     this.name = options.name;
-    this.url = `http://127.0.0.1:${options.port}`;
+    this.urls = Object.fromEntries(
+      Object.entries(options.ports).map(([name, port]) => [name, `http://127.0.0.1:${port}`]),
+    );
     this.#options = options;
     this.#env = options.env;
     this.#checkout = options.checkout;
     this.#title = `${options.name}-${options.replica}`;
     this.#logFile = join(options.logDirectory, `${this.#title}.log`);
+  }
+
+  /** Where its first service is reached, which is its only one unless it is `single`. */
+  get url(): string {
+    return Object.values(this.urls)[0] ?? '';
   }
 
   /** Of the running process, or the last one. */
@@ -60,7 +70,7 @@ export class ServiceProcess {
   /** Starts it and waits until it says it is ready. @throws StackError naming its log. */
   async start(): Promise<void> {
     await endOrphan(this.#pidFile, this.#entryFile);
-    await requireFreePort(this.#options.port, this.#title);
+    for (const port of Object.values(this.#options.ports)) await requireFreePort(port, this.#title);
     const child = await this.#spawn();
     await this.#untilReady(child);
     this.#isKept = true;
@@ -120,8 +130,12 @@ export class ServiceProcess {
   async #untilReady(child: Child): Promise<void> {
     const deadline = Date.now() + readyTimeoutMs;
     while (child.running() && Date.now() < deadline) {
-      const answer = await fetch(`${this.url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
-      if (answer?.ok === true) return;
+      const answers = await Promise.all(
+        Object.values(this.urls).map((url) =>
+          fetch(`${url}/readyz`, { signal: AbortSignal.timeout(1_000) }).catch(() => null),
+        ),
+      );
+      if (answers.every((answer) => answer?.ok === true)) return;
       await delay(50);
     }
     const what = child.running() ? `was not ready after ${readyTimeoutMs / 1_000} s` : 'ended while starting';
@@ -133,6 +147,7 @@ export class ServiceProcess {
   }
 
   get #entryFile(): string {
+    if (this.name === 'single') return join(this.#checkout, 'infra', 'single', 'main.ts');
     return join(this.#checkout, 'services', this.name, 'src', 'main.ts');
   }
 }

@@ -1,7 +1,7 @@
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';
-import { serviceEnvironment, type ServiceEnvironmentOptions } from './service-environment.ts';
+import { serviceEnvironment, singleEnvironment, type ServiceEnvironmentOptions } from './service-environment.ts';
 import { ServiceProcess } from './service-process.ts';
 import type { StackFile } from './stack-file.ts';
 
@@ -14,21 +14,30 @@ export function urlsOfServices(ports: Ports, replicas: number): Record<ServiceNa
   return Object.fromEntries(urls) as Record<ServiceName, string>;
 }
 
-/** Every replica of every service, not yet started. */
+/** Every replica of every service, or all in one process, not yet started. */
 export function serviceProcesses(options: {
   directory: StackDirectory;
   ports: Ports;
   settings: ServiceEnvironmentOptions;
   checkout: string;
+  single: boolean;
   /** Told whenever a process is another one than before. */
   onChange: (what: string) => void;
 }): ServiceProcess[] {
-  const { directory, ports, settings, checkout, onChange } = options;
+  const { directory, ports, settings, checkout, single, onChange } = options;
   const place = { checkout, logDirectory: directory.logs, pidDirectory: directory.pids };
+  if (single) {
+    const only = Object.fromEntries(serviceNames.map((name) => [name, ports.replicas[name][0]])) as Record<
+      ServiceName,
+      number
+    >;
+    const env = singleEnvironment(settings, only);
+    return [new ServiceProcess({ name: 'single', replica: 1, ports: only, env, ...place, onChange })];
+  }
   return serviceNames.flatMap((name) =>
     ports.replicas[name].map((port, position) => {
       const env = serviceEnvironment(settings, name, port);
-      return new ServiceProcess({ name, replica: position + 1, port, env, ...place, onChange });
+      return new ServiceProcess({ name, replica: position + 1, ports: { [name]: port }, env, ...place, onChange });
     }),
   );
 }
@@ -38,7 +47,7 @@ export function describeServices(
   urls: Record<ServiceName, string>,
 ): StackFile['services'] {
   const described = serviceNames.map((name) => {
-    const replicas = services.filter((service) => service.name === name).map(({ url, pid }) => ({ url, pid }));
+    const replicas = services.flatMap(({ urls: { [name]: url }, pid }) => (url === undefined ? [] : [{ url, pid }]));
     return [name, { url: urls[name], replicas }];
   });
   return Object.fromEntries(described) as StackFile['services'];

@@ -22,6 +22,8 @@ export type StackOptions = {
   portBase: number;
   /** Processes of each service. */
   replicas: number;
+  /** All services in one process, instead of one or several for each. */
+  single?: boolean;
   /** Whether there is a Tron beside the local chain. Once there was one in this directory, there always is. */
   withTron?: boolean;
   /** The checkout whose services and migrations run, ours unless given: another version, for an upgrade. */
@@ -78,6 +80,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
   const file = new StackFileWriter(directory.stackFile, options.say);
   const services = serviceProcesses({
+    single: options.single === true,
     directory,
     ports,
     checkout,

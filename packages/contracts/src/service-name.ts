@@ -11,3 +11,6 @@ export const schemas = {
   'webhook-dispatcher': 'webhooks',
   quota: 'quota',
 } as const satisfies Record<ServiceName, string>;
+
+/** What stands before a setting of one service where all share an environment, such as `API_GATEWAY_` before `PORT`. */
+export const settingPrefix = (service: ServiceName): string => `${service.toUpperCase().replaceAll('-', '_')}_`;

@@ -3,13 +3,13 @@ import { createLifecycle, type Lifecycle } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { settleMemory } from './memory.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { environmentOf, EXIT_CONFIGURATION, exitOnUncaught, joinProcess, processName } from './process.ts';
 import { readFrameConfig, type TracingSettings } from './service-settings.ts';
 import { ConfigurationError } from './settings.ts';
 import { installTracer } from './tracing/tracing.ts';
 
-/** sysexits.h EX_CONFIG: a supervisor can tell a wrong configuration from a crash. */
-const EXIT_CONFIGURATION = 78;
-const EXIT_SIGNALLED = 130;
+/** Services of this process that have not come to the end of their start. */
+let starting = 0;
 
 /**
  * The frame of every service's main.ts: settings, logger, metrics, signals and the end of the process.
@@ -28,13 +28,16 @@ export async function startService<C>({
   const { config, logger, tracing } = configure(name, readConfig);
   const metrics = createMetrics({ service: name });
   const { lifecycle, stopped } = createLifecycle({ logger });
-  void stopped.then(({ clean }) => process.exit(clean ? 0 : 1));
-  stopOnSignals(lifecycle);
+  const isFirst = joinProcess({ lifecycle, stopped });
+  starting += 1;
   try {
     // Closed last, so that it exports what happens while stopping.
-    if (tracing !== null) lifecycle.onStop('tracing', await startTracing(tracing, { service: name, logger, metrics }));
+    if (tracing !== null && isFirst) {
+      lifecycle.onStop('tracing', await startTracing(tracing, { service: name, logger, metrics }));
+    }
     await start({ config, logger, metrics, lifecycle });
-    settleMemory();
+    starting -= 1;
+    if (starting === 0) settleMemory();
     if (!lifecycle.stopping.aborted) logger.info('started');
   } catch (error) {
     // A signal during start-up makes what start() waits for fail; that is a stop, not a failure.
@@ -51,7 +54,7 @@ async function startTracing(
 ): Promise<() => Promise<void>> {
   // Loaded only here: it costs a process without tracing 100 ms.
   const { exportTraces } = await import('./tracing/export-traces.ts');
-  const { tracer, close } = exportTraces({ ...options, settings });
+  const { tracer, close } = exportTraces({ ...options, service: processName(options.service), settings });
   installTracer(tracer);
   options.logger.info({ ratio: settings.ratio }, 'traces are exported');
   return close;
@@ -82,8 +85,8 @@ function configure<C>(
   name: string,
   readConfig: (env: NodeJS.ProcessEnv) => C,
 ): { config: C; logger: Logger; tracing: TracingSettings | null } {
-  const frame = attempt(() => readFrameConfig(process.env));
-  const service = attempt(() => readConfig(process.env));
+  const frame = attempt(() => readFrameConfig(environmentOf(name)));
+  const service = attempt(() => readConfig(environmentOf(name)));
   if ('problems' in frame || 'problems' in service) {
     const problems = [
       ...('problems' in frame ? frame.problems : []),
@@ -94,13 +97,7 @@ function configure<C>(
     process.exit(EXIT_CONFIGURATION);
   }
   const logger = createLogger({ service: name, level: frame.value.logLevel });
-  // An uncaught error leaves unknown state: exit, and let the supervisor restart the process.
-  for (const event of ['unhandledRejection', 'uncaughtException'] as const) {
-    process.on(event, (error: unknown) => {
-      logger.fatal({ error }, event);
-      process.exit(1);
-    });
-  }
+  exitOnUncaught(() => createLogger({ service: processName(name), level: frame.value.logLevel }));
   if (frame.value.faultPoint !== null) {
     logger.warn(
       { fault_point: frame.value.faultPoint },
@@ -117,16 +114,5 @@ function attempt<T>(read: () => T): { value: T } | { problems: readonly string[]
   } catch (error) {
     if (error instanceof ConfigurationError) return { problems: error.problems };
     return { problems: [error instanceof Error ? (error.stack ?? error.message) : String(error)] };
-  }
-}
-
-function stopOnSignals(lifecycle: Lifecycle): void {
-  let signalled = false;
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, () => {
-      if (signalled) process.exit(EXIT_SIGNALLED);
-      signalled = true;
-      void lifecycle.stop(signal);
-    });
   }
 }

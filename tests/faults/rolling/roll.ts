@@ -24,11 +24,14 @@ type Roll = {
 export async function roll({ stack, traffic, services = serviceNames, ...options }: Roll): Promise<string[]> {
   const { settings = () => ({}), checkout, afterEach, say = () => undefined } = options;
   const broken: string[] = [];
-  for (const service of services.flatMap((name) => stack.services.filter((one) => one.name === name))) {
+  const replicas = services.flatMap((name) =>
+    stack.services.filter((one) => one.name === name).map((service) => ({ name, service })),
+  );
+  for (const { name, service } of replicas) {
     const before = traffic.failures.length;
     const startedAt = performance.now();
     const ended = await service.restart({
-      settings: settings(service.name),
+      settings: settings(name),
       ...(checkout !== undefined && { checkout }),
     });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
