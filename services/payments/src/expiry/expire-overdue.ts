@@ -8,7 +8,13 @@ import type { Chain } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { LAG_ALLOWANCE_MS } from '../settlement/payment-window.ts';
 import { reviewTransfer } from '../settlement/settlement.ts';
-import { claimOverdue, expirePayments, pauseFailedExpiry, postponeExpiry } from '../store/expiry.ts';
+import {
+  claimOverdue,
+  expirePayments,
+  pauseFailedExpiry,
+  postponeExpiry,
+  type UnfinishedBound,
+} from '../store/expiry.ts';
 import type { PaymentRow } from '../store/payment.ts';
 
 /** As many payment windows as chain-watcher accepts in one question. */
@@ -30,8 +36,8 @@ export type ExpiryContext = {
   logger: Logger;
 };
 
-/** One network's turn. `since`: no unfinished payment expires before it. */
-type Round = ExpiryContext & { network: string; since: Date; signal: AbortSignal };
+/** One network's turn. */
+type Round = ExpiryContext & { network: string; bound: UnfinishedBound; signal: AbortSignal };
 
 /**
  * Expires payments of one network, but only those for which the chain proves that no money came: every block up to their expiry is
@@ -40,12 +46,12 @@ type Round = ExpiryContext & { network: string; since: Date; signal: AbortSignal
  * @returns whether a full batch was claimed and finished, so that more may be waiting.
  */
 export async function expireOverdue(round: Round): Promise<boolean> {
-  const { db, chain, network, since } = round;
+  const { db, chain, network, bound } = round;
   // What expires after the network's scanned_through need not be checked, however many payments that is.
   const { scannedThrough } = await chain.transfersIn(network, []);
   if (scannedThrough === null) return false;
   const overdue = await claimOverdue(db, network, {
-    since,
+    bound,
     expiredBy: scannedThrough,
     limit: BATCH,
     leaseMs: LEASE_MS,

@@ -2,11 +2,11 @@ import type { Network } from '@quittance/contracts/networks.ts';
 import { type Loop, startLoop } from '@quittance/runtime/loop.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { expireOverdue, type ExpiryContext } from '../expiry/expire-overdue.ts';
-import { measureExpiryLag } from '../store/expiry.ts';
+import { measureExpiryLag, type UnfinishedBound } from '../store/expiry.ts';
 
 const INTERVAL_MS = 1000;
 
-/** The whole index is read for a fiftieth of the time at most; in between, from where the oldest unfinished payment was. */
+/** The whole index is read for a fiftieth of the time at most; in between, from where unfinished payments were. */
 const WHOLE_SHARE = 50;
 
 type Context = ExpiryContext & { networks: readonly Network[]; metrics: Metrics };
@@ -29,7 +29,7 @@ function startNetworkLoop(network: string, context: Omit<Context, 'networks'>): 
     'How long the longest overdue payment waits past its expiry',
     ['network'],
   );
-  let known: Date | null = null;
+  let known: UnfinishedBound | null = null;
   let readWholeAt = 0;
   return startLoop({
     name: `expire ${network}`,
@@ -40,13 +40,13 @@ function startNetworkLoop(network: string, context: Omit<Context, 'networks'>): 
       const isWhole = performance.now() >= readWholeAt;
       const {
         lag,
-        since,
+        bound,
         took_ms: tookMs,
       } = await transact((tx) => measureExpiryLag(tx, network, isWhole ? null : known));
       if (isWhole) readWholeAt = performance.now() + tookMs * WHOLE_SHARE;
-      known = since;
+      known = bound;
       lagSeconds.set({ network }, lag);
-      return { more: lag > 0 && (await expireOverdue({ ...context, network, since, signal })) };
+      return { more: lag > 0 && (await expireOverdue({ ...context, network, bound, signal })) };
     },
   });
 }

@@ -9,27 +9,37 @@ import { isUnfinishedSql, type MovedPayment, paymentColumns, type PaymentRow } f
 export type OverduePayment = PaymentRow & { expiry_failures: number };
 
 /**
+ * Where a network's unfinished payments are: those of `overdue`, by their ids, and all others expire at or after `since`. Between the two
+ * there may be any number of index entries of payments that have ended, which vacuum may not remove while somebody reads for hours.
+ */
+export type UnfinishedBound = { since: Date; overdue: readonly string[] };
+
+/** Spelled so that no partial index serves it: a plan may take that for smaller than it is, and pass all the entries. */
+const isUnfinishedByIdSql = `status not in ('PAID', 'EXPIRED', 'CANCELLED')`;
+
+/**
  * Claims unfinished payments of a network that are past their expiry, the longest overdue first. Until the lease ends no other
  * replica gets them; the lease of a replica that dies lapses by itself.
  * @param claim.expiredBy leaves out what expires after this time.
- * @param claim.since no unfinished payment expires before it: the index entries of those that were, which vacuum may not remove
- *   while somebody reads for hours, are not passed.
  */
 export async function claimOverdue(
   db: Queryable,
   network: string,
-  { since, expiredBy, limit, leaseMs }: { since: Date; expiredBy: Date; limit: number; leaseMs: number },
+  { bound, expiredBy, limit, leaseMs }: { bound: UnfinishedBound; expiredBy: Date; limit: number; leaseMs: number },
 ): Promise<OverduePayment[]> {
+  const isDue = `expires_at <= least(now(), $4) and expiry_check_at <= now()`;
   const { rows } = await db.query<OverduePayment>(
-    `update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
-      where ctid = any (array(
-        select ctid from payment
-         where network = $1 and ${isUnfinishedSql} and expires_at >= $5 and expires_at <= least(now(), $4)
-           and expiry_check_at <= now()
-         order by expires_at limit $2
-           for update skip locked))
+    `with known as materialized (
+       select ctid from payment where payment_id = any($6) and ${isUnfinishedByIdSql} and ${isDue}
+        order by expires_at limit $2 for update skip locked
+     ), others as materialized (
+       select ctid from payment where network = $1 and ${isUnfinishedSql} and expires_at >= $5 and ${isDue}
+        order by expires_at limit $2 - (select count(*) from known) for update skip locked
+     )
+     update payment set expiry_check_at = now() + $3 * interval '1 millisecond'
+      where ctid = any (array(select ctid from known union select ctid from others))
       returning ${paymentColumns}, coalesce(expiry_failures, 0) as expiry_failures`,
-    [network, limit, leaseMs, expiredBy, since],
+    [network, limit, leaseMs, expiredBy, bound.since, bound.overdue],
   );
   return rows.sort((a, b) => a.expires_at.getTime() - b.expires_at.getTime());
 }
@@ -70,27 +80,47 @@ export async function expirePayments(
 
 /** A creation is committed, with an expiry that is at least a second away, within this time. */
 const LATE_SECONDS = 60;
+/** As many as are remembered by their ids; while more are overdue, few of those between them have ended. */
+const REMEMBERED = 200;
 const WHOLE_INDEX_MS = 300_000;
 
 /**
- * @param since as an earlier call returned it; null reads the whole index, which takes long while somebody reads for hours.
- * @returns how far the longest overdue unfinished payment of a network is past its expiry, in seconds, 0 without one; and `since`,
- *   before which no unfinished payment of the network expires; and how long the database read for it.
+ * @param bound as an earlier call returned it; null reads the whole index, which takes long while somebody reads for hours.
+ * @returns how far the longest overdue unfinished payment of a network is past its expiry, in seconds, 0 without one; where its
+ *   unfinished payments are now; and how long the database read for it.
  */
 export async function measureExpiryLag(
   tx: Transaction,
   network: string,
-  since: Date | null,
-): Promise<{ lag: number; since: Date; took_ms: number }> {
-  const { rows } = await longStatement<{ lag: number; since: Date; took_ms: number }>(tx, WHOLE_INDEX_MS, {
-    text: `select coalesce(greatest(0, extract(epoch from now() - oldest)), 0)::float8 as lag,
-             least(oldest, now() - make_interval(secs => $3)) as since,
-             (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms
-             from (select min(expires_at) as oldest from payment
-                    where network = $1 and ${isUnfinishedSql} and expires_at >= coalesce($2::timestamptz, '-infinity')) as payments`,
-    values: [network, since, LATE_SECONDS],
+  bound: UnfinishedBound | null,
+): Promise<{ lag: number; bound: UnfinishedBound; took_ms: number }> {
+  const { rows } = await longStatement<UnfinishedBound & { lag: number; took_ms: number }>(tx, WHOLE_INDEX_MS, {
+    text: `
+      with present as (select now() - make_interval(secs => $4) as late
+      ), known as materialized (
+        select payment_id, expires_at from payment where payment_id = any($3) and ${isUnfinishedByIdSql}
+      ), room as (select $5 - count(*) as places from known
+      ), next as materialized (
+        select payment_id, expires_at from payment
+         where network = $1 and ${isUnfinishedSql} and expires_at >= coalesce($2::timestamptz, '-infinity')
+           and expires_at < (select late from present)
+         order by expires_at limit (select places from room)
+      ), overdue as (select * from known union select * from next
+      ), oldest as (
+        select coalesce((select min(expires_at) from overdue),
+                        (select min(expires_at) from payment
+                          where network = $1 and ${isUnfinishedSql} and expires_at >= (select late from present))) as expires_at
+      )
+      select coalesce(greatest(0, extract(epoch from now() - (select expires_at from oldest))), 0)::float8 as lag,
+             -- Fewer than there was room for: these are all that expired before.
+             case when (select count(*) from next) < (select places from room) then (select late from present)
+                  else coalesce((select max(expires_at) from next), $2) end as since,
+             array(select payment_id from overdue) as overdue,
+             (extract(epoch from clock_timestamp() - statement_timestamp()) * 1000)::float8 as took_ms`,
+    values: [network, bound?.since ?? null, bound?.overdue ?? [], LATE_SECONDS, REMEMBERED],
   });
   const [measured] = rows;
-  if (measured === undefined) throw new Error('the aggregate of the unfinished payments has no row');
-  return measured;
+  if (measured === undefined) throw new Error('the lag of the unfinished payments has no row');
+  const { since, overdue, ...rest } = measured;
+  return { ...rest, bound: { since, overdue } };
 }
