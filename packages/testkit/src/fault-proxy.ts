@@ -78,12 +78,15 @@ export async function faultProxy({ target }: { target: string }): Promise<FaultP
 }
 
 function relay(from: Socket, to: Socket, mode: Mode): void {
-  // Each chunk waits for the one before it, so that a shorter delay cannot overtake a longer one.
+  // From its own arrival on, so that many take no longer than one; after the one before it, so that a shorter delay overtakes no longer one.
   let before: Promise<void> = Promise.resolve();
   const inOrder = (step: () => void) => {
-    const { delayMs } = mode;
+    const due = performance.now() + mode.delayMs;
     before = before
-      .then(() => (delayMs > 0 ? new Promise<void>((done) => setTimeout(done, delayMs)) : undefined))
+      .then(() => {
+        const leftMs = due - performance.now();
+        return leftMs > 0 ? new Promise<void>((done) => setTimeout(done, leftMs)) : undefined;
+      })
       .then(step);
   };
   from.on('data', (chunk) => {

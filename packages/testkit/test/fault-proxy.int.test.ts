@@ -19,8 +19,8 @@ afterAll(async () => {
   echo.close();
 });
 
-async function client(): Promise<Socket> {
-  const socket = connect(proxy.port, '127.0.0.1');
+async function client(port = proxy.port): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
   socket.setNoDelay(true).on('error', () => undefined);
   await once(socket, 'connect');
   return socket;
@@ -74,6 +74,27 @@ test('a delay holds bytes back and keeps their order', async () => {
   expect(answer).toMatch(/^12/);
   proxy.restore();
   socket.destroy();
+});
+
+test('a delay is that of the bytes, however many come one after the other', async () => {
+  const slower = await faultProxy({ target: `127.0.0.1:${(echo.address() as AddressInfo).port}` });
+  const [many, one] = [await client(), await client(slower.port)];
+  slower.delay(1_000);
+  const last = once(one, 'data');
+  one.write('x');
+  proxy.delay(100);
+  let answered = 0;
+  many.on('data', (chunk: Buffer) => (answered += chunk.length));
+  for (let sent = 0; sent < 30; sent += 1) {
+    many.write('y');
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  }
+  await last;
+  proxy.restore();
+  for (const socket of [many, one]) socket.destroy();
+  await slower.close();
+  // One after the other they would have taken six seconds, and the slower one two.
+  expect(answered).toBe(30);
 });
 
 test('a stall passes nothing on and closes nothing; what was sent meanwhile arrives afterwards', async () => {
