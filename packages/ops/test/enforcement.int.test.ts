@@ -42,7 +42,7 @@ describe('once a restriction was acknowledged, nothing is created any more, on n
     let answers = before;
     let isOver = false;
     // Each asks the replicas in turn, as fast as they answer, before the command, during it and after it.
-    const creators = Array.from({ length: 4 }, async () => {
+    const creators = Array.from({ length: 2 }, async () => {
       while (!isOver) {
         const list = answers;
         list.push(await services.create(id));
@@ -55,7 +55,7 @@ describe('once a restriction was acknowledged, nothing is created any more, on n
     await done(['merchant', word, id, ...options]);
     const { lifetime_requests_used: created } = await services.limits(id);
     answers = after;
-    await eventually(() => expect(after.length).toBeGreaterThan(100), { timeoutMs: 60_000 });
+    await eventually(() => expect(after.length).toBeGreaterThan(40), { timeoutMs: 60_000 });
     isOver = true;
     await Promise.all(creators);
 
