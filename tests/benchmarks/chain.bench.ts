@@ -22,11 +22,11 @@ import { startWatcherProcess } from './support/watcher-process.ts';
 const amounts = {
   full: {
     ...{ wallets: 1_000_000, memoryProcesses: 3, readBlocks: 500, stretchShare: 1, latenciesMs: [40, 5] },
-    ...{ pollIntervalMs: 500, blocks: { least: 25, aRound: 5 }, roundTrips: 25 },
+    ...{ pollIntervalMs: 500, blocks: { least: 25, aRound: 5 }, roundTrips: 25, warmUps: 1 },
   },
   smoke: {
     ...{ wallets: 20_000, memoryProcesses: 1, readBlocks: 66, stretchShare: 0.1, latenciesMs: [5] },
-    ...{ pollIntervalMs: 100, blocks: { least: 2, aRound: 2 }, roundTrips: 2 },
+    ...{ pollIntervalMs: 100, blocks: { least: 2, aRound: 2 }, roundTrips: 2, warmUps: 0 },
   },
 };
 /** One event in 5,000 goes to a watched wallet. */
@@ -100,7 +100,7 @@ export const benchmark: Benchmark = {
 
 async function compareReading({ context, amounts, node, reader }: Run): Promise<ChainComparison> {
   const { rounds, runMs, say } = context;
-  const { readBlocks } = amounts;
+  const { readBlocks, warmUps } = amounts;
   const plans = Array.from({ length: ONE_MATCH_IN_BLOCKS }, (_, block) => ({ ...busy, matches: block === 0 ? 1 : 0 }));
   await node.order({ kind: 'make', count: readBlocks, plans, receipts: true });
   await node.order({ kind: 'show', unfinal: 1 });
@@ -117,7 +117,7 @@ async function compareReading({ context, amounts, node, reader }: Run): Promise<
     },
   }));
   say(`  reading: warming up, then ${rounds} rounds …`);
-  await interleave(contenders, 1);
+  await interleave(contenders, warmUps);
   return { what: 'reading', unit: 'events', latencyMs: 0, rounds: await interleave(contenders, rounds) };
 }
 
@@ -194,13 +194,13 @@ async function withWatcher(
 }
 
 async function compareScan(
-  { node, context: { rounds, say } }: Run,
+  { node, amounts: { warmUps }, context: { rounds, say } }: Run,
   contenders: readonly Contender[],
   how: Omit<ChainComparison, 'rounds'>,
 ): Promise<ChainComparison> {
   say(`  ${how.what}${how.latencyMs > 0 ? `, answers after ${how.latencyMs} ms` : ''}: ${rounds} rounds …`);
   await node.order({ kind: 'latency', ms: how.latencyMs });
-  await interleave(contenders, 1);
+  await interleave(contenders, warmUps);
   const measured = await interleave(contenders, rounds);
   await node.order({ kind: 'latency', ms: 0 });
   return { ...how, rounds: measured };
