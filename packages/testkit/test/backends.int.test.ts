@@ -1,9 +1,13 @@
 import { expect, test } from '@jest/globals';
 import { withClient } from '@quittance/postgres/roles/service-databases.ts';
+import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { testBroker } from '../src/broker.ts';
 import { messagingMigrations } from '@quittance/messaging/schema/service-schema.ts';
 import { testDatabase } from '../src/database.ts';
 import { dropTemplates, TEMPLATES } from '../src/database-template.ts';
+import { eventually } from '../src/eventually.ts';
+import { testLogger, testMetrics } from '../src/logger.ts';
+import { reusedBrokers } from '../src/reused-broker.ts';
 
 test('a test database belongs to a role that can touch nothing but its own schema', async () => {
   const mine = await testDatabase({ schema: 'quota', migrations: [] });
@@ -71,4 +75,29 @@ test('each test broker is a virtual host of its own', async () => {
     await one.close();
     await two.close();
   }
+});
+
+test('a reused broker comes without the messages of the one before', async () => {
+  const queue = 'payments.transfer-observed';
+  const brokers = reusedBrokers();
+  const first = await brokers.open();
+  const service = connectBroker({ url: first.url, name: 'test', logger: testLogger, metrics: testMetrics });
+  await eventually(() => expect(service.ready()).toBe(true));
+  const get = { count: 1, ackmode: 'ack_requeue_true', encoding: 'auto' };
+  const messagesOf = ({ vhost, manage }: typeof first) => manage('POST', `/api/queues/${vhost}/${queue}/get`, get);
+  await first.manage('POST', `/api/exchanges/${first.vhost}/amq.default/publish`, {
+    routing_key: queue,
+    payload: '{}',
+    payload_encoding: 'string',
+    properties: {},
+  });
+  await eventually(async () => expect(await messagesOf(first)).toHaveLength(1));
+  await service.close();
+  await first.close();
+
+  const second = await brokers.open();
+  expect(second.vhost).toBe(first.vhost);
+  expect(await messagesOf(second)).toEqual([]);
+  await second.close();
+  await brokers.close();
 });

@@ -1,15 +1,17 @@
+import { afterAll } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
 import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { testBroker, type TestBroker } from '@quittance/testkit/broker.ts';
+import type { TestBroker } from '@quittance/testkit/broker.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours, type Neighbours } from '@quittance/testkit/neighbours.ts';
+import { reusedBrokers } from '@quittance/testkit/reused-broker.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { startWatcher, type RunningWatcher, type WatcherOptions } from './watcher.ts';
 
@@ -31,11 +33,14 @@ export type World = {
   close(): Promise<void>;
 };
 
+const brokers = reusedBrokers();
+afterAll(brokers.close);
+
 export async function startWorld(chainOptions: Parameters<typeof testChain>[0] = {}): Promise<World> {
   const [chain, database, broker] = await Promise.all([
     testChain({ slotsInAnEpoch: 32, ...chainOptions }),
     testDatabase({ schema, migrations }),
-    testBroker(),
+    brokers.open(),
   ]);
   const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
   const received: TransferObserved[] = [];
