@@ -3,11 +3,12 @@
  * it installs the pinned pnpm's choice of dependencies (Node 24 among them) when they are missing or out of date,
  * generates the Prisma clients, and hands over to Node 24.
  */
-import { spawn, spawnSync } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
 const node24 = join(root, 'node_modules', '.bin', 'node');
@@ -47,7 +48,7 @@ const commands = {
       lint,
       step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
       walls,
-      step('types', [bin('typescript/bin/tsc'), '-p', '.']),
+      step('types', [bin('typescript-7/bin/tsc'), '-p', '.']),
       step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
     ],
     tests,
@@ -71,7 +72,7 @@ async function main(command, words) {
   const steps = commands[command];
   if (steps === undefined) fail(`unknown command "${command ?? ''}"; there are: ${Object.keys(commands).join(', ')}`);
   if (command === 'stop' || command === 'reset') leaveIfNothingInstalled(command);
-  else install();
+  else await install();
   const startedAt = Date.now();
   const done = [];
   for (const [position, together] of steps.entries()) {
@@ -131,7 +132,7 @@ function leaveIfNothingInstalled(command) {
 }
 
 /** Installs and generates unless the last time was with these very files. */
-function install() {
+async function install() {
   const wanted = fingerprint();
   if (existsSync(stamp) && existsSync(node24) && readFileSync(stamp, 'utf8') === wanted) return;
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -145,14 +146,14 @@ function install() {
   const result = spawnSync('npx', ['-y', packageManager, 'install', '--frozen-lockfile'], options);
   if (result.error) fail(`npx could not be started (${result.error.message}); npm must be installed beside Node.`);
   if (result.status !== 0) fail(`installing dependencies failed:\n${result.stdout}${result.stderr}`);
-  for (const service of prismaServices()) generate(service);
+  await Promise.all(prismaServices().map(generate));
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, wanted);
   console.error(`Dependencies are installed (${((Date.now() - started) / 1000).toFixed(0)} s).`);
 }
 
 /** Prisma's generator needs no engine; pointing it at this Node keeps it from downloading one. */
-function generate(service) {
+async function generate(service) {
   const prisma = join(service, 'node_modules', 'prisma', 'build', 'index.js');
   const env = {
     ...process.env,
@@ -160,8 +161,9 @@ function generate(service) {
     PRISMA_HIDE_UPDATE_MESSAGE: '1',
     CHECKPOINT_DISABLE: '1',
   };
-  const result = spawnSync(node24, [prisma, 'generate'], { cwd: service, env, encoding: 'utf8' });
-  if (result.status !== 0) fail(`prisma generate failed in ${service}:\n${result.stdout}${result.stderr}`);
+  await promisify(execFile)(node24, [prisma, 'generate'], { cwd: service, env }).catch(({ message, stdout, stderr }) =>
+    fail(`prisma generate failed in ${service}: ${message}\n${stdout}${stderr}`),
+  );
 }
 
 function prismaServices() {
