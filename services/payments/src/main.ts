@@ -10,8 +10,6 @@ import { warmUp } from '@quittance/runtime/warm-up.ts';
 import { createAdmission } from './admission.ts';
 import { createOwners, createWatcherClients } from './clients.ts';
 import { readConfig } from './config.ts';
-import { createPayment } from './creation/creation.ts';
-import { createGroups } from './creation/groups.ts';
 import { accessChanged } from './handlers/access-changed.ts';
 import { transferObserved } from './handlers/transfer-observed.ts';
 import { webhookConfigured } from './handlers/webhook-configured.ts';
@@ -26,7 +24,7 @@ import { createQueries } from './queries/payments.ts';
 import { acceptTransferRoute } from './routes/accept-transfer.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
-import { createPaymentRoute } from './routes/create-payment.ts';
+import { creationRoutes } from './routes/creations.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { findingRoutes } from './routes/finding.ts';
 import { limitsRoutes } from './routes/limits.ts';
@@ -74,16 +72,7 @@ await startService({
       lifecycle.closing(start.name, start(looping));
     }
 
-    const decideTogether = createGroups({ pool, messages });
-    const creation = {
-      decideTogether,
-      transact: transactAdmitted,
-      messages,
-      refresh,
-      ttlSeconds,
-      walletBinding,
-      publicBaseUrl,
-    };
+    const rules = { ttlSeconds, walletBinding, publicBaseUrl };
     const queries = createQueries({ pool, schema });
     const progress = {
       readTips: createChainTips({ reader: tipReader, logger }),
@@ -94,7 +83,7 @@ await startService({
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
-      createPaymentRoute({ create: (request) => createPayment(creation, request), networks, metrics }),
+      ...creationRoutes({ pool, transact: transactAdmitted, ...telling, refresh, ...rules, networks, metrics }),
       cancelPaymentRoute({ transact: transactAdmitted, messages, publicBaseUrl }),
       acceptTransferRoute({
         acceptance: { db: pool, verifier: verifiers.merchants, ...telling },

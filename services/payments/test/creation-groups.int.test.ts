@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Caller } from '@quittance/runtime/concurrency/caller.ts';
 import { createCaller, withCaller } from '@quittance/runtime/concurrency/caller.ts';
+import { testLogger } from '@quittance/testkit/logger.ts';
 import { createGroups } from '../src/creation/groups.ts';
 import type { NewPayment } from '../src/store/new-payment.ts';
 import { type CreationDatabase, creationDatabase, newCreation, newGate } from './creation-rows.ts';
@@ -18,7 +19,7 @@ const messages = {
 
 /** Decides them at the same moment. @returns the outcomes, in their order. */
 async function together(creations: readonly NewPayment[], callers: readonly (Caller | null)[] = []) {
-  const decide = createGroups({ pool: database.db, messages });
+  const decide = createGroups({ pool: database.db, messages, logger: testLogger });
   const results = await Promise.all(
     creations.map((creation, position) => withCaller(callers[position] ?? null, () => decide(creation))),
   );

@@ -13,6 +13,7 @@ import { createShopNames } from '../profile/shop-names.ts';
 import { assetRoutes } from './checkout-assets.ts';
 import type { Upstreams } from '../upstream/response.ts';
 import type { OptionRules } from '../validation/creation-options.ts';
+import { createCreations } from '../upstream/creations.ts';
 import { createCheckoutHelp } from '../upstream/checkout-help.ts';
 import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkoutRoutes } from './checkout.ts';
@@ -68,6 +69,7 @@ export function createGatewayApp(parts: GatewayParts) {
         ...parts,
         admission,
         views,
+        createUpstream: createCreations({ payments: parts.upstreams.payments, logger: parts.logger }),
         creationRules: { ...parts.optionRules, networks: parts.networks },
       }),
       ...transferRoutes({ admission, ...parts.upstreams }),

@@ -6,7 +6,7 @@ import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import type { TransactAdmitted } from '../admission.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
-import { type CreationResult, insertPayment, type NewPayment } from '../store/new-payment.ts';
+import { type CreationResult, type CreationSuccess, insertPayment, type NewPayment } from '../store/new-payment.ts';
 import type { PaymentRow } from '../store/payment.ts';
 import { toPayment } from '../views/payment-json.ts';
 import { fingerprintOf } from './fingerprint.ts';
@@ -61,6 +61,12 @@ function ownerOf(outcome: CreationResult['outcome']): keyof AccessRefresh | null
   return (['unknown_merchant', ...creationBlockReasons] as const).some((reason) => reason === outcome)
     ? 'policy'
     : null;
+}
+
+/** As `createPayment`, where that succeeds without waiting for a lock or another service. @returns null where it does not: nothing is stored. */
+export async function createAtOnce(context: CreationContext, creation: Creation): Promise<CreationSuccess | null> {
+  const result = await context.decideTogether(newPayment(context, creation));
+  return result?.outcome === 'created' || result?.outcome === 'replayed' ? result : null;
 }
 
 /** Together with the creations that wait now; or alone, where it has to wait for a lock. */

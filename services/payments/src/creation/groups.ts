@@ -9,13 +9,14 @@ import {
 } from '@quittance/runtime/concurrency/caller.ts';
 import { createMicroBatcher } from '@quittance/runtime/concurrency/micro-batch.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
+import type { Logger } from '@quittance/runtime/logger.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { type CreationResult, insertPayments, type NewPayment } from '../store/new-payment.ts';
 
 /** Null when the creation has to be decided alone; then nothing of it is stored. */
 export type DecideTogether = (creation: NewPayment) => Promise<CreationResult | null>;
 
-type Parts = { pool: Pool; messages: Pick<PaymentMessages, 'sendCreatedAfterCommit'> };
+type Parts = { pool: Pool; messages: Pick<PaymentMessages, 'sendCreatedAfterCommit'>; logger: Logger };
 
 type Member = { creation: NewPayment; caller: Caller | null };
 
@@ -31,7 +32,7 @@ const LEAST_TIME_MS = 250;
  * Creations that wait at the same moment share one transaction and its one wait for the disk (docs/adr/0038). Nothing is waited for in
  * it: what is locked, and everything after an error that may be one member's own, is left to be decided alone.
  */
-export function createGroups({ pool, messages }: Parts): DecideTogether {
+export function createGroups({ pool, messages, logger }: Parts): DecideTogether {
   const decide = createMicroBatcher<Member, CreationResult | null>({
     maxSize: MAX_SIZE,
     concurrency: AT_ONCE,
@@ -83,6 +84,7 @@ export function createGroups({ pool, messages }: Parts): DecideTogether {
     } catch (error) {
       // What failed in the commit may be stored: its callers are told so.
       if (progress.isDecided || error instanceof CallerGone) throw error;
+      logger.warn({ error, size: group.length }, 'creations are decided alone');
       return new Map();
     }
   }

@@ -38,10 +38,7 @@ export function createPaymentRoute({
   networks: readonly Network[];
   metrics: Metrics;
 }): Route {
-  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
-  // Start at zero: a first refusal that makes its series appear is no increase to an alert.
-  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
-    outcomes.inc({ outcome }, 0);
+  const outcomes = countOutcomes(metrics);
   const read = callReader(CreatePayment);
   const { method, path } = CreatePayment;
   return {
@@ -59,6 +56,14 @@ export function createPaymentRoute({
   };
 }
 
+export function countOutcomes(metrics: Metrics) {
+  const outcomes = metrics.counter('payment_creations_total', 'Requests to create a payment, by outcome', ['outcome']);
+  // Start at zero: a first refusal that makes its series appear is no increase to an alert.
+  for (const outcome of ['created', 'replayed', 'undecided', ...Object.keys({ ...blocked, ...conflicts })])
+    outcomes.inc({ outcome }, 0);
+  return outcomes;
+}
+
 function replyOf(outcome: CreationOutcome): Reply {
   if (outcome.outcome === 'created') return { status: 201, body: outcome.body };
   if (outcome.outcome === 'replayed')
@@ -74,7 +79,11 @@ const UNITS_OF_A_CENT = 10_000n;
 const uniqueOfTooManyDecimals = { field: 'unique_amount', reason: 'needs an amount of at most two decimals' };
 
 /** Amount, network and wallet are checked again, in case gateway and payments have different networks files. */
-function toCreation(merchantId: string, body: BodyOf<typeof CreatePayment>, networks: readonly Network[]): Creation {
+export function toCreation(
+  merchantId: string,
+  body: BodyOf<typeof CreatePayment>,
+  networks: readonly Network[],
+): Creation {
   const units = parseAmount(body.amount);
   if (units === null) throw invalid({ field: 'amount', reason: 'is no amount' });
   if (body.unique_amount === true && units % UNITS_OF_A_CENT !== 0n) throw invalid(uniqueOfTooManyDecimals);

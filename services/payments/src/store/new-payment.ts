@@ -24,9 +24,10 @@ export type NewPayment = {
 export type CreationRefusal =
   CreationBlockReason | 'key_conflict' | 'webhook_missing' | 'wallet_of_another_merchant' | 'slot_taken';
 
-export type CreationResult =
-  /** `body` holds the exact bytes of the 201, the same for every replay. */
-  { outcome: 'created' | 'replayed'; body: Buffer } | { outcome: 'unknown_merchant' } | { outcome: CreationRefusal };
+/** `body` holds the exact bytes of the 201, the same for every replay. */
+export type CreationSuccess = { outcome: 'created' | 'replayed'; body: Buffer };
+
+export type CreationResult = CreationSuccess | { outcome: 'unknown_merchant' } | { outcome: CreationRefusal };
 
 /**
  * Creates the payment, or finds out why not, in one statement that waits for the locks it needs: see sql/create_payment.sql.

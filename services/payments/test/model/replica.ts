@@ -57,7 +57,7 @@ export function startReplica(pool: Pool, { outbox, owners, networks, settings }:
   const { publicBaseUrl } = settings;
   const creation = {
     pool,
-    decideTogether: createGroups({ pool, messages }),
+    decideTogether: createGroups({ pool, messages, logger: testLogger }),
     transact,
     messages,
     refresh,
