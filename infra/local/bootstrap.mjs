@@ -106,6 +106,7 @@ function longRandomTests() {
     'services/payments/test/lists.int',
     'services/webhook-dispatcher/test/faults/(dispatchers|kills)',
     'services/webhook-dispatcher/test/random-claims',
+    'services/chain-watcher/test/random.int',
     'services/chain-watcher/test/scenarios/crowd',
     'packages/ops/test/policy-sequences',
     'tests/conformance/conformance',

@@ -1,18 +1,18 @@
 import { expect, jest, test } from '@jest/globals';
-import { seedOf } from '@quittance/testkit/random-runs.ts';
+import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { randomRun } from './random-run/random-run.ts';
 
 // Processes that were killed with work under way are waited for; nothing here passes or fails by time.
 jest.setTimeout(600_000);
 
-const DURATION_MS = 25_000;
+const DURATION_MS = amountOf({ short: 25_000, long: 120_000 });
 /** The same plan for everybody, so that what fails is due to the change at hand. `npm run faults -- chain` tries others, for longer. */
 const SEED = 20_261_121;
 
-test.each([
-  ['each block is read by itself', false],
-  ['several blocks are read at once', true],
-])(
+const severalAtOnce = ['several blocks are read at once', true] as const;
+const eachByItself = ['each block is read by itself', false] as const;
+
+test.each(amountOf<(readonly [string, boolean])[]>({ short: [severalAtOnce], long: [severalAtOnce, eachByItself] }))(
   'whatever happens to processes, chain and nodes, each transfer is known once and nothing else: %s',
   async (_, isFast) => {
     const seed = seedOf(SEED);
