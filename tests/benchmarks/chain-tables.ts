@@ -58,9 +58,9 @@ export const chainNotes = [
   'A scan is timed from when the service asked for the head until the last block was committed. While it catches up, what it stores is',
   'final: each transfer is inserted, updated and told of twice. Without a broker the messages stay in the outbox; "with the relay" they',
   'are published meanwhile. The node answers with bytes that lie ready; its CPU time says whether it was the bottleneck.',
-  'A message should be there after half the poll interval, which is the wait for the next poll on average, and 1.5 round trips from then.',
-  'A poll takes three: the head, the events of its block, and the receipts of what they pay. One less means to ask for blocks that are',
-  'not known to exist, which costs calls of a provider.',
+  'A message should be there 1.5 round trips after its block was asked for. A poll takes three: the head, the events of its block, and the',
+  'receipts of what they pay; then four statements, a commit and the broker. One less means to ask for blocks that are not known to exist,',
+  'which costs calls of a provider.',
   'Memory is that of heap and buffers once garbage is collected; "most" was seen while loading, garbage included.',
 ];
 

@@ -31,6 +31,8 @@ const amounts = {
 };
 /** One event in 5,000 goes to a watched wallet. */
 const ONE_MATCH_IN_BLOCKS = 33;
+/** Audits come once in so many polls, and each scan waits for the audit of the one before. */
+const SCAN_POLL_MS = 100;
 /** No broker is there: messages stay in the outbox. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
@@ -124,36 +126,45 @@ async function compareReading({ context, amounts, node, reader }: Run): Promise<
 async function compareScans(run: Run, measured: ChainMeasurements): Promise<void> {
   const { database, context, amounts, wants } = run;
   const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
-  await withWatcher(run, 'without-broker', NO_BROKER, async (scans) => {
-    const compare = async (what: string, stretch: Stretch, unit: 'events' | 'blocks', latencyMs = 0): Promise<void> => {
-      await context.attempt(what, async () => {
-        const contenders = scans.contenders(stretch, unit);
-        measured.scans.push(await compareScan(run, contenders, { what, unit, latencyMs }));
+  await withWatcher(
+    run,
+    { name: 'without-broker', amqpUrl: NO_BROKER, pollIntervalMs: SCAN_POLL_MS },
+    async (scans) => {
+      const compare = async (
+        what: string,
+        stretch: Stretch,
+        unit: 'events' | 'blocks',
+        latencyMs = 0,
+      ): Promise<void> => {
+        await context.attempt(what, async () => {
+          const contenders = scans.contenders(stretch, unit);
+          measured.scans.push(await compareScan(run, contenders, { what, unit, latencyMs }));
+        });
+      };
+      if (wants('catching-up')) {
+        await compare('catching up, busy chain', busy, 'blocks');
+        await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
+        await compare('catching up, quiet chain', quiet, 'blocks');
+      }
+      if (!wants('storing')) return;
+      await compare('storing, all match', matching, 'events');
+      context.say('  counting statements …');
+      measured.statements = await context.attempt('counting statements', async () => {
+        let events = 0;
+        const costs = await countStatements(database.adminUrl, async () => {
+          events = (await scans.contenders(matching, 'events')[0]?.measure())?.units ?? 0;
+        });
+        return { events, costs };
       });
-    };
-    if (wants('catching-up')) {
-      await compare('catching up, busy chain', busy, 'blocks');
-      await compare('catching up, busy chain', busy, 'blocks', Math.max(...amounts.latenciesMs));
-      await compare('catching up, quiet chain', quiet, 'blocks');
-    }
-    if (!wants('storing')) return;
-    await compare('storing, all match', matching, 'events');
-    context.say('  counting statements …');
-    measured.statements = await context.attempt('counting statements', async () => {
-      let events = 0;
-      const costs = await countStatements(database.adminUrl, async () => {
-        events = (await scans.contenders(matching, 'events')[0]?.measure())?.units ?? 0;
-      });
-      return { events, costs };
-    });
-  });
+    },
+  );
 }
 
 async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise<void> {
   const { broker, node, reader, context, amounts, wants } = run;
   const { pollIntervalMs, blocks, stretchShare } = amounts;
   const amqpUrl = await addVirtualHost(broker, 'chain');
-  await withWatcher(run, 'with-broker', amqpUrl, async (scans) => {
+  await withWatcher(run, { name: 'with-broker', amqpUrl, pollIntervalMs }, async (scans) => {
     const how = { what: 'storing, all match, with the relay at work', unit: 'events' as const, latencyMs: 0 };
     if (wants('storing'))
       await context.attempt(how.what, async () => {
@@ -161,7 +172,7 @@ async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise
         measured.scans.push(await compareScan(run, contenders, how));
       });
     if (!wants('news')) return;
-    const live = await startLive({ node, amqpUrl, pollIntervalMs });
+    const live = await startLive({ node, amqpUrl });
     context.onEnd(() => live.close());
     for (const latencyMs of amounts.latenciesMs) {
       context.say(`  from the block to the message, answers after ${latencyMs} ms …`);
@@ -175,9 +186,8 @@ async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise
 }
 
 async function withWatcher(
-  { directory, database, node, reader, context, amounts: { pollIntervalMs } }: Run,
-  name: string,
-  amqpUrl: string,
+  { directory, database, node, reader, context }: Run,
+  { name, amqpUrl, pollIntervalMs }: { name: string; amqpUrl: string; pollIntervalMs: number },
   run: (scans: Scans) => Promise<void>,
 ): Promise<void> {
   const watcher = await startWatcherProcess({

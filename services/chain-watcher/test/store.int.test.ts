@@ -16,6 +16,7 @@ import {
   readTips,
   takeOver,
 } from '../src/store/cursor.ts';
+import { storeScan } from '../src/store/scan.ts';
 import {
   confirmTransfers,
   insertTransfers,
@@ -213,6 +214,27 @@ describe('the fence', () => {
     await takeOver(pool, network);
     await expect(transaction(pool, (tx) => moveCursor(tx, { ...position, epoch }))).rejects.toThrow(Fenced);
     await expect(transaction(pool, (tx) => fence(tx, network, epoch))).rejects.toThrow(Fenced);
+  });
+
+  test('what a poll has found is stored as a whole by the leader, and not at all by an earlier one', async () => {
+    await watch(at(0));
+    await insert(transferIn(7), transferIn(9, { transactionId: 'cd'.repeat(32) }));
+    const store = (epoch: bigint, blocks: ReturnType<typeof sampleBlock>[]) =>
+      transaction(pool, (tx) =>
+        storeScan(tx, everyAmount, {
+          ...{ move: { ...position, epoch }, blocks, heights: { finalHeight: 8, largeFinalHeight: 8 } },
+        }),
+      );
+    const { epoch } = await takeOver(pool, network);
+    expect(await store(epoch, [sampleBlock(8), sampleBlock(9)])).toMatchObject([
+      { block_number: 7n, phase: 'confirmed' },
+    ]);
+    expect(await store(epoch, [])).toEqual([]);
+    await takeOver(pool, network);
+    await pool.query(`update transfer set phase = 'seen'`);
+    await expect(store(epoch, [sampleBlock(10)])).rejects.toThrow(Fenced);
+    expect(await loadCanonicalBlocks(pool, network)).toHaveLength(2);
+    expect((await pool.query(`select from transfer where phase = 'confirmed'`)).rows).toEqual([]);
   });
 
   test('the next leader finds what the last one stored', async () => {

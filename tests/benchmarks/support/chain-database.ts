@@ -15,6 +15,11 @@ export async function chainDatabase(adminUrl: string, wallets: number): Promise<
          from generate_series(0, $2 - 1) number`,
       [NETWORK, wallets],
     );
+    // Somebody waits on the network, so that it is followed closely.
+    await db.query(
+      `insert into chain.unfinished_payment (payment_id, network, created_at) values ('pay_of_the_benchmark', $1, now())`,
+      [NETWORK],
+    );
     await db.query('vacuum analyze chain.watch');
     await db.query('checkpoint');
   });

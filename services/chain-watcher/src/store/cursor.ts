@@ -88,49 +88,44 @@ export async function fence(tx: Transaction, network: string, epoch: bigint): Pr
     `select 1 from cursor where network = $1 and epoch = $2 and state <> 'halted' for update`,
     [network, epoch],
   );
-  if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
+  if (rowCount !== 1) throw fencedOff(network);
 }
+
+export type CursorMove = Omit<Cursor, 'state' | 'audited' | 'haltedAt' | 'haltReason'> & { tip: BlockHead };
+
+/** Moves no row for a leader that has been replaced. Parameters: moveParameters(). */
+export const MOVE_CURSOR = `update cursor
+  set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
+    final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
+    has_named_final = $12, updated_at = now()
+  where network = $1 and epoch = $2 and state <> 'halted'`;
+
+/** Twelve of them. */
+export const moveParameters = (move: CursorMove): unknown[] => [
+  move.network,
+  move.epoch,
+  move.tip.number,
+  Buffer.from(move.tip.hash.slice(2), 'hex'),
+  move.tip.timestamp,
+  move.head,
+  move.finalized,
+  move.final?.number ?? null,
+  move.final?.timestamp ?? null,
+  move.largeFinal?.number ?? null,
+  move.largeFinal?.timestamp ?? null,
+  move.hasNamedFinal,
+];
 
 /**
  * Moves the cursor, which is also the fence of the transaction: call it first.
  * @throws Fenced
  */
-export async function moveCursor(
-  tx: Transaction,
-  {
-    network,
-    epoch,
-    tip,
-    head,
-    finalized,
-    hasNamedFinal,
-    final,
-    largeFinal,
-  }: Omit<Cursor, 'state' | 'audited' | 'haltedAt' | 'haltReason'> & { tip: BlockHead },
-): Promise<void> {
-  const { rowCount } = await tx.query(
-    `update cursor
-     set number = $3, hash = $4, timestamp = to_timestamp($5), head_number = $6, finalized_number = $7,
-       final_number = $8, final_timestamp = to_timestamp($9), large_final_number = $10, large_final_timestamp = to_timestamp($11),
-       has_named_final = $12, updated_at = now()
-     where network = $1 and epoch = $2 and state <> 'halted'`,
-    [
-      network,
-      epoch,
-      tip.number,
-      Buffer.from(tip.hash.slice(2), 'hex'),
-      tip.timestamp,
-      head,
-      finalized,
-      final?.number ?? null,
-      final?.timestamp ?? null,
-      largeFinal?.number ?? null,
-      largeFinal?.timestamp ?? null,
-      hasNamedFinal,
-    ],
-  );
-  if (rowCount !== 1) throw new Fenced(`${network}: another leader has taken over`);
+export async function moveCursor(tx: Transaction, move: CursorMove): Promise<void> {
+  const { rowCount } = await tx.query(MOVE_CURSOR, moveParameters(move));
+  if (rowCount !== 1) throw fencedOff(move.network);
 }
+
+export const fencedOff = (network: string): Fenced => new Fenced(`${network}: another leader has taken over`);
 
 /** Call fence() first. */
 export async function moveAudited(tx: Transaction, network: string, number: number): Promise<void> {

@@ -69,32 +69,39 @@ export async function insertTransfers(
   return inserted.sort(oldestFirst);
 }
 
-type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
+export type Thresholds = Pick<ChainNetwork, 'id' | 'finalizedAbove' | 'agreementAbove'>;
 
-/** The network's policy, for finalParameters(). $5 is the amount above which two endpoints must agree. */
-const SEEN_AND_FINAL = `network = $1 and phase = 'seen' and block_number <= $2
-  and ($3::numeric is null or amount_units <= $3 or block_number <= $4)`;
+/**
+ * The network's policy; $1 is the network.
+ * @param at place of the first of finalParameters(), of which the last is the amount above which two endpoints must agree.
+ */
+const seenAndFinal = (at: number): string => {
+  const [height, cap, largeHeight] = [at, at + 1, at + 2].map((place) => `$${String(place)}`);
+  return `network = $1 and phase = 'seen' and block_number <= ${height}
+    and (${cap}::numeric is null or amount_units <= ${cap} or block_number <= ${largeHeight})`;
+};
 
-const finalParameters = (
-  { id, finalizedAbove, agreementAbove }: Thresholds,
+export const finalParameters = (
+  { finalizedAbove, agreementAbove }: Thresholds,
   { finalHeight, largeFinalHeight }: FinalHeights,
-) => [id, finalHeight, finalizedAbove?.toString() ?? null, largeFinalHeight, agreementAbove?.toString() ?? null];
+): unknown[] => [finalHeight, finalizedAbove?.toString() ?? null, largeFinalHeight, agreementAbove?.toString() ?? null];
 
 /**
  * Confirms what is final on our chain by the network's policy, but for transfers that two endpoints must agree about first.
- * @returns the transfers that are confirmed now.
+ * @param at as in seenAndFinal().
  */
+export const confirmSql = (at: number, condition = 'true'): string =>
+  `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
+   where ${seenAndFinal(at)} and ($${String(at + 3)}::numeric is null or amount_units <= $${String(at + 3)}) and ${condition}
+   returning ${COLUMNS}`;
+
+/** @returns the transfers that are confirmed now. */
 export async function confirmTransfers(
   tx: Transaction,
   network: Thresholds,
   heights: FinalHeights,
 ): Promise<TransferRow[]> {
-  const { rows } = await tx.query<TransferRow>(
-    `update transfer set phase = 'confirmed', version = version + 1, changed_at = now()
-     where ${SEEN_AND_FINAL} and ($5::numeric is null or amount_units <= $5)
-     returning ${COLUMNS}`,
-    finalParameters(network, heights),
-  );
+  const { rows } = await tx.query<TransferRow>(confirmSql(2), [network.id, ...finalParameters(network, heights)]);
   return rows.sort(oldestFirst);
 }
 
@@ -123,9 +130,9 @@ export async function readAwaitingCrossCheck(
 ): Promise<TransferRow[]> {
   const { rows } = await db.query<TransferRow>(
     `select ${COLUMNS} from transfer
-     where ${SEEN_AND_FINAL} and amount_units > $5
+     where ${seenAndFinal(2)} and amount_units > $5
      order by block_number, transaction_id, transaction_event_index limit $6 offset $7`,
-    [...finalParameters(network, heights), page.limit, page.offset],
+    [network.id, ...finalParameters(network, heights), page.limit, page.offset],
   );
   return rows;
 }

@@ -12,6 +12,7 @@ import { createSpelling, messageIdOf, toTransferObserved } from './message.ts';
 
 /**
  * Stores transfers, confirms what is final by now, and publishes both.
+ * @param confirmedBefore what this transaction has confirmed already; absent where that is still to do.
  * @returns the transfers that are new, as they were seen, and all that were published.
  */
 export async function storeTransfers(
@@ -19,6 +20,7 @@ export async function storeTransfers(
   context: NetworkContext,
   transfers: readonly Transfer[],
   heights: FinalHeights & { confirmingTip: number },
+  confirmedBefore?: readonly TransferRow[],
 ): Promise<{ inserted: TransferRow[]; published: TransferRow[] }> {
   const { network } = context;
   // While we catch up everything is final: it is written once, and told of twice all the same.
@@ -27,7 +29,7 @@ export async function storeTransfers(
   );
   const inserted = rows.map(asSeen);
   const confirmed = rows.filter(({ phase }) => phase === 'confirmed');
-  confirmed.push(...(await confirmTransfers(tx, network, heights)));
+  confirmed.push(...(confirmedBefore ?? (await confirmTransfers(tx, network, heights))));
   const published = [...inserted, ...confirmed.sort(oldestFirst)];
   await publishTransfers(tx, context, published, heights.confirmingTip);
   return { inserted, published };

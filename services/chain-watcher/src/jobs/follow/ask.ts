@@ -8,11 +8,13 @@ import type { LocalChain } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { Term } from '../../term/term.ts';
 import { crossCheckPoll } from './cross-check-poll.ts';
 import { createFinalityCheck } from './finality-check.ts';
-import { createFinalityQuestion } from './finality-question.ts';
+import { createFinalityQuestion, type FinalityQuestion } from './finality-question.ts';
 import type { Pace } from './pace.ts';
 
 /** `ask_for_less`: it was too much to ask, and the next poll asks for less. */
 export type Polled = PollResult | { kind: 'ask_for_less' };
+
+const ASKED_ANYWAY: FinalityQuestion = { asksFinality: true, asksFinalityAtTip: true, isAwaited: false };
 
 export type AskOptions = {
   mayAcceptFork: () => boolean;
@@ -30,14 +32,17 @@ export function createAsk(term: Term, position: Position & { chain: LocalChain }
   return {
     /** The endpoint that answered last. */
     lastEndpoint: () => lastEndpoint,
-    /** Asks for at most this many blocks. */
+    /**
+     * Asks for at most this many blocks.
+     * @param readsFinality whether it reads up to where the chain is final in any case.
+     */
     async ask(
       size: AdaptiveBatchSize,
-      maxBlocks: number,
+      { maxBlocks, readsFinality }: { maxBlocks: number; readsFinality: boolean },
       read: (rpc: RpcProvider, context: PollContext) => Promise<PollResult>,
     ): Promise<Polled> {
       const { finalized, hasNamedFinal } = position.heights();
-      const question = await finalityQuestion.next();
+      const question = readsFinality ? ASKED_ANYWAY : await finalityQuestion.next();
       const expected = expectedAbove(network, watches, { expects: pace.expects(), isAwake: pace.isAwake() });
       const context = { network, chain, watches, maxBlocks, finalized, hasNamedFinal, ...question, expected };
       try {

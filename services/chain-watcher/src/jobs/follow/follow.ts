@@ -2,8 +2,9 @@ import type { BlockHead } from '@quittance/chain-reader/chain/local-chain.ts';
 import type { PollResult } from '@quittance/chain-reader/chain/poll.ts';
 import { faultPoint } from '@quittance/runtime/fault-point.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { insertBlocks, pruneBlocksBelow } from '../../store/blocks.ts';
-import { Fenced, moveCursor } from '../../store/cursor.ts';
+import { pruneBlocksBelow } from '../../store/blocks.ts';
+import { Fenced } from '../../store/cursor.ts';
+import { storeScan } from '../../store/scan.ts';
 import type { TransferRow } from '../../store/transfers.ts';
 import { heightsAfter, type Heights, type WritablePosition } from '../../term/position.ts';
 import type { Term } from '../../term/term.ts';
@@ -87,9 +88,10 @@ export function createFollowJob(term: Term, position: WritablePosition, options:
     clockDifference: poller.clockDifference,
     dueInMs,
     announced: pace.announced,
+    /** Call it before run(): somebody may have begun to wait. */
+    askWhetherAwake: async (): Promise<void> => pace.setAwake(await demand.isAwake()),
     /** Looks at the chain, if a look is due and the endpoints' plans for the day allow it, and stores what it shows. @returns the outcome of the last look. */
     async run(): Promise<FollowResult> {
-      pace.setAwake(await demand.isAwake());
       if (dueInMs() > 0 || isHeld()) return last;
       const [before, startedAt] = [chain.tip().number, performance.now()];
       last = await pollOnce();
@@ -114,9 +116,9 @@ async function commit(
   const { network, pool, epoch } = term;
   faultPoint('blocks-read');
   const { published } = await transaction(pool, async (tx) => {
-    await moveCursor(tx, { network: network.id, epoch, tip, ...heights });
-    await insertBlocks(tx, network.id, blocksToStore);
-    const stored = await storeTransfers(tx, term, transfers, heights);
+    const move = { network: network.id, epoch, tip, ...heights };
+    const confirmed = await storeScan(tx, network, { move, blocks: blocksToStore, heights });
+    const stored = await storeTransfers(tx, term, transfers, heights, confirmed);
     if (deprecation !== null) await reportDeprecation(tx, term, deprecation);
     if (keepFrom !== null) await pruneBlocksBelow(tx, network.id, keepFrom);
     faultPoint('blocks-written');

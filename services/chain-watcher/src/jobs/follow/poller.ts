@@ -19,7 +19,7 @@ export function createPoller(term: Term, position: WritablePosition, options: As
   let catchUpTo: FinalityClaim | null = null;
 
   async function pollHead(): Promise<Polled> {
-    const result = await ask(nearHeadSize, nearHeadSize.size(), poll);
+    const result = await ask(nearHeadSize, { maxBlocks: nearHeadSize.size(), readsFinality: false }, poll);
     if (result.kind === 'needs_catch_up') catchUpTo = result.finalized;
     if (result.kind === 'blocks') {
       nearHeadSize.grow(result.blocksToStore.length);
@@ -34,7 +34,7 @@ export function createPoller(term: Term, position: WritablePosition, options: As
     const ahead = rangesAhead.take(from);
     const to = ahead?.to ?? Math.min(finalized.height, from + rangeSize.size() - 1);
     const asked = to - from + 1;
-    const result = await ask(rangeSize, asked, async (rpc, context) =>
+    const result = await ask(rangeSize, { maxBlocks: asked, readsFinality: true }, async (rpc, context) =>
       catchUp(rpc, context, finalized, (await ahead?.reading()) ?? null),
     );
     if (result.kind === 'ask_for_less') catchUpTo = finalized;
