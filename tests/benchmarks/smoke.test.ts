@@ -29,6 +29,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     'chain',
     'creation',
     'gateway',
+    'memory',
     'providers',
     'relay',
     'settlement',

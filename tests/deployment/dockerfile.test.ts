@@ -80,7 +80,11 @@ describe('the Dockerfile', () => {
   });
 
   test('brings compiled code for its user, which nobody in the container can change', () => {
-    expect(nodeEnvironment).toEqual({ NODE_COMPILE_CACHE: '/compile-cache', MALLOC_ARENA_MAX: '2' });
+    expect(nodeEnvironment).toEqual({
+      NODE_COMPILE_CACHE: '/compile-cache',
+      MALLOC_ARENA_MAX: '2',
+      NODE_OPTIONS: '--max-semi-space-size=2',
+    });
     const compiled = of('USER').find(({ stage }) => stage === 'compiled');
     expect(compiled?.text).toBe(finalInstruction('USER'));
   });

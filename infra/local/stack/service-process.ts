@@ -147,7 +147,7 @@ export class ServiceProcess {
   }
 
   get #entryFile(): string {
-    if (this.name === 'single') return join(this.#checkout, 'infra', 'single', 'main.ts');
+    if (this.name === 'single') return join(this.#checkout, 'infra', 'single', 'src', 'main.ts');
     return join(this.#checkout, 'services', this.name, 'src', 'main.ts');
   }
 }

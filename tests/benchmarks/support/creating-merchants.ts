@@ -7,9 +7,13 @@ const MERCHANTS = 4_000;
 
 export type CreatingMerchant = { merchantId: string; apiKey: string; wallet: string };
 
-/** Merchants that may create, in the gateway and in payments, each with a wallet that is its own already. */
-export async function seedMerchants(stackPostgresUrl: string): Promise<CreatingMerchant[]> {
-  const merchants = Array.from({ length: MERCHANTS }, (_, number) => ({
+/**
+ * Merchants that may create, in the gateway and in payments, each with a wallet that is its own already.
+ * @param others others of this stack than those of another call.
+ */
+export async function seedMerchants(stackPostgresUrl: string, others = false): Promise<CreatingMerchant[]> {
+  const numbers = Array.from({ length: MERCHANTS }, (_, number) => number + (others ? MERCHANTS : 0));
+  const merchants = numbers.map((number) => ({
     merchantId: merchantIdOf(number),
     apiKey: newSecret('qk'),
     wallet: addressFromHex('evm', `0x${sha256(`wallet ${number}`).toString('hex').slice(0, 40)}`),

@@ -178,7 +178,7 @@ async function withWal(adminUrl: string, run: () => Promise<Measurement>): Promi
 
 const description = 'Order 12345, two teas';
 
-function requestsAtGateway(merchants: readonly CreatingMerchant[]): LoadRequest[] {
+export function requestsAtGateway(merchants: readonly CreatingMerchant[]): LoadRequest[] {
   return merchants.map(({ apiKey, wallet }, position) => ({
     path: '/api/v1/payments',
     headers: { 'x-api-key': apiKey, 'idempotency-key': '{key}', 'content-type': 'application/json' },

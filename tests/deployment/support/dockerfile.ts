@@ -22,8 +22,9 @@ export function finalInstruction(keyword: string): string {
 
 const environment = finalInstruction('ENV')
   .split(/\s+/)
-  .map((word) => word.split('=') as [string, string]);
-const isOfNode = ([name]: [string, string]): boolean => ['NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX'].includes(name);
+  .map((word): [string, string] => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]);
+const isOfNode = ([name]: [string, string]): boolean =>
+  ['NODE_COMPILE_CACHE', 'MALLOC_ARENA_MAX', 'NODE_OPTIONS'].includes(name);
 
 /** What the image tells every service. */
 export const imageEnvironment: Record<string, string> = Object.fromEntries(
