@@ -32,6 +32,7 @@ const commands = {
   stop: script('infra/local/commands/stop.ts'),
   reset: script('infra/local/commands/reset.ts'),
   pay: script('infra/local/commands/pay.ts'),
+  listen: script('infra/local/commands/listen.ts'),
   ops: script('packages/ops/src/main.ts'),
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),

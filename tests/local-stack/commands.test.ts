@@ -1,10 +1,13 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { freePortBase, ownEnvironment } from '../support/journey-stack.ts';
 
 /** For a start that fails beside them: a broker and a chain that need not be started first. */
@@ -49,7 +52,9 @@ describe('the commands of the local stack', () => {
     [['start'], { EDGE_TRUSTED_PROXIES: 'proxy.example' }, /EDGE_TRUSTED_PROXIES must list addresses or networks/],
     [['start', '--', '--network', 'ethereum'], {}, /Allowed choices are tron/],
     [['start', '--', '--network', 'tron'], { NETWORKS_FILE: 'own.json' }, /NETWORKS_FILE of your own/],
+    [['start', '--', '--forward', 'localhost:3000'], {}, /no address of an endpoint, such as http/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
+    [['listen'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [
       ['start'],
@@ -108,6 +113,29 @@ describe('the commands of the local stack', () => {
     const shown = await npm(['ops', '--', 'payment', 'show', payment_id, '--json'], env);
     expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
   }, 240_000);
+
+  test('webhooks go to an endpoint of one’s own, which decides the answer, and are shown', async () => {
+    const endpoint = createHttpServer(
+      (request, response) => void request.resume().on('end', () => response.writeHead(202).end()),
+    );
+    endpoint.listen(0, '127.0.0.1');
+    await once(endpoint, 'listening');
+    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/webhook`;
+    const main = join(repository, 'infra', 'local', 'commands', 'listen.ts');
+    const listening = spawn(process.execPath, [main, '--forward', url], { env: { ...ownEnvironment(), ...env } });
+    let shown = '';
+    listening.stdout.on('data', (chunk: Buffer) => (shown += chunk.toString()));
+    await eventually(() => expect(shown).toContain('Ctrl-C ends it'), { timeoutMs: 30_000 });
+    const { payment_url, payment_id } = await create(await readStack(), '23.45');
+    await npm(['pay', '--', payment_url], env);
+    await eventually(() => expect(shown).toMatch(new RegExp(`PAID ${payment_id} .* answered 202`)), {
+      timeoutMs: 60_000,
+    });
+    listening.kill('SIGINT');
+    expect(await once(listening, 'exit')).toEqual([0, null]);
+    endpoint.closeAllConnections();
+    endpoint.close();
+  }, 180_000);
 
   test('a second start beside a running one is refused', async () => {
     const { code, output } = await npm(['start', '--', '--no-demo'], env);

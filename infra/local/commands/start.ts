@@ -8,6 +8,7 @@ import { runDemo } from '../stack/demo.ts';
 import { createPayment } from '../stack/demo-merchant.ts';
 import { stackDirectory, StackError, type StackDirectory } from '../stack/directory.ts';
 import { maxReplicas, portBase } from '../stack/ports.ts';
+import { requireEndpoint } from '../receiver/forward.ts';
 import { confirmingBlocks } from '../stack/network.ts';
 import { claimStack, releaseStack } from '../stack/running.ts';
 import { startStack, type Stack } from '../stack/stack.ts';
@@ -20,6 +21,7 @@ type Flags = {
   replicas: number;
   single: boolean;
   network?: 'tron';
+  forward?: string;
 };
 
 await command(async () => {
@@ -39,6 +41,9 @@ function readFlags(): Flags {
     .option('--detach', 'return when everything is ready; `npm stop` ends it')
     .option('--quiet-demo', 'run the demo payment without telling its steps')
     .option('--no-demo', 'start without the demo payment')
+    .addOption(
+      new Option('--forward <url>', 'give webhooks to your own endpoint, which decides the answer').argParser(endpoint),
+    )
     .addOption(new Option('--network <name>', 'a test network beside the local chain').choices(['tron']))
     .option('--single', 'all services in one process, for a small machine', false)
     .option('--replicas <count>', 'that many of each service', replicaCount, 1)
@@ -47,6 +52,14 @@ function readFlags(): Flags {
     .opts<Flags>();
   if (flags.single && flags.replicas > 1) throw new StackError('--single runs one process: it has no --replicas.');
   return flags;
+}
+
+function endpoint(text: string): string {
+  try {
+    return requireEndpoint(text);
+  } catch (error) {
+    throw new InvalidArgumentError((error as Error).message);
+  }
 }
 
 function replicaCount(text: string): number {
@@ -61,11 +74,15 @@ async function runHere(directory: StackDirectory, flags: Flags): Promise<void> {
   await claimStack(directory);
   const stopping = stopSignal();
   try {
-    const { replicas, single, network } = flags;
+    const { replicas, single, network, forward } = flags;
     const options = { directory, portBase: portBase(process.env), replicas, single, environment: process.env };
     const stack = await startStack({ ...options, withTron: network === 'tron', say, stopping });
     try {
       if (flags.demo) await showDemo(stack, flags);
+      if (forward !== undefined) {
+        await stack.backends.receiver.forwardTo(forward);
+        say(`Webhooks go to ${forward} from now on.`);
+      }
       sayInConfidence(await summaryWithLink(stack));
       if (!process.connected) say('Ctrl-C stops it; data is kept. `npm run reset` forgets it.');
       tellParent({ ready: true });

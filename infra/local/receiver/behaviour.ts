@@ -1,3 +1,5 @@
+import { requireEndpoint } from './forward.ts';
+
 /** How the receiver answers. Nothing set: 200 at once. */
 export type Behaviour = {
   /** Answered status, 200–599. */
@@ -9,6 +11,8 @@ export type Behaviour = {
   hang?: boolean;
   /** Breaks the connection instead of answering. */
   reset?: boolean;
+  /** Hands it on to this endpoint, and answers as that does; breaks the connection when it has no answer. */
+  forward_to?: string;
 };
 
 export type BehaviourRequest = Behaviour & {
@@ -72,5 +76,6 @@ const members: Record<keyof BehaviourRequest, (value: unknown) => boolean> = {
   delay_ms: wholeNumber(0, 600_000),
   hang: truth,
   reset: truth,
+  forward_to: (value) => typeof value === 'string' && requireEndpoint(value) !== '',
   times: wholeNumber(1, 1_000_000),
 };

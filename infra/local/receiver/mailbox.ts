@@ -5,11 +5,14 @@ export type ReceivedWebhook = Delivery & {
   method: string;
   host: string;
   path: string;
-  /** What the sender was answered. */ answer: string;
+  /** What the sender was answered; of one that is handed on, null until that is known. */
+  answer: string | null;
 };
 
 /** As the control API shows it. */
 export type WebhookRecord = {
+  /** Counts what was received since the process started, from 1. */
+  number: number;
   received_at: string;
   method: string;
   host: string;
@@ -22,7 +25,7 @@ export type WebhookRecord = {
   verified: boolean;
   /** Why not verified. */
   problem: string | null;
-  answer: string;
+  answer: string | null;
 };
 
 const maxWebhooks = 20_000;
@@ -31,12 +34,14 @@ const maxKeys = 10_000;
 
 /** The webhooks received, newest last. The oldest are dropped when there are too many of them. */
 export class Mailbox {
-  #webhooks: ReceivedWebhook[] = [];
+  #webhooks: (ReceivedWebhook & { number: number })[] = [];
+  #count = 0;
   #bytes = 0;
   readonly #keys = new Map<string, string>();
 
+  /** Keeps it, also what is noted on it later. */
   add(webhook: ReceivedWebhook): void {
-    this.#webhooks.push(webhook);
+    this.#webhooks.push(Object.assign(webhook, { number: (this.#count += 1) }));
     this.#bytes += webhook.body.length;
     while (this.#webhooks.length > maxWebhooks || this.#bytes > maxBytes)
       this.#bytes -= this.#webhooks.shift()?.body.length ?? 0;
@@ -59,6 +64,7 @@ export class Mailbox {
       const problem = signatureProblem(webhook, this.#keys);
       const text = webhook.body.toString();
       return {
+        number: webhook.number,
         received_at: webhook.receivedAt.toISOString(),
         method: webhook.method,
         host: webhook.host,

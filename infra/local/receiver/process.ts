@@ -16,6 +16,8 @@ export type Receiver = Backend & {
   eventsUrl: string;
   /** Lets the receiver verify what is signed with this key. */
   trust(keyId: string, signingKey: string): Promise<void>;
+  /** Has every webhook handed on to an endpoint, which then decides the answer. */
+  forwardTo(endpoint: string): Promise<void>;
 };
 
 export type ReceiverOptions = {
@@ -65,12 +67,20 @@ export async function startReceiver({ directory, logFile, ports, authority }: Re
     exited: child.exited,
     stop: child.stop,
     kill: child.kill,
-    trust: async (keyId, signingKey) => {
-      const body = JSON.stringify({ key_id: keyId, signing_key: signingKey });
-      const response = await fetch(`${controlUrl}/keys`, { method: 'POST', body });
-      if (!response.ok) throw new Error(`The webhook receiver refused the key: ${await response.text()}`);
-    },
+    trust: (keyId, signingKey) => tell(controlUrl, '/keys', { key_id: keyId, signing_key: signingKey }),
+    forwardTo: (endpoint) => forwardWebhooks(controlUrl, endpoint),
   };
+}
+
+/** Has every webhook handed on to an endpoint; null for no more. */
+export async function forwardWebhooks(controlUrl: string, endpoint: string | null): Promise<void> {
+  if (endpoint !== null) return tell(controlUrl, '/behaviour', { forward_to: endpoint });
+  await fetch(`${controlUrl}/behaviour`, { method: 'DELETE' });
+}
+
+async function tell(controlUrl: string, path: string, what: object): Promise<void> {
+  const response = await fetch(controlUrl + path, { method: 'POST', body: JSON.stringify(what) });
+  if (!response.ok) throw new Error(`The webhook receiver refused ${path.slice(1)}: ${await response.text()}`);
 }
 
 async function untilReady(controlUrl: string): Promise<null | string> {

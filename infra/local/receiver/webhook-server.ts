@@ -6,7 +6,8 @@ import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { CertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import type { Behaviour, Behaviours } from './behaviour.ts';
-import type { Mailbox } from './mailbox.ts';
+import { forward } from './forward.ts';
+import type { Mailbox, ReceivedWebhook } from './mailbox.ts';
 
 const maxBodyBytes = 256 * 1024;
 
@@ -38,20 +39,24 @@ export async function createWebhookServer({
     if (body === null) return void response.writeHead(413, { connection: 'close' }).end();
     const host = (request.headers.host ?? '').replace(/:\d+$/, '').toLowerCase();
     const behaviour = behaviours.next(host);
-    mailbox.add({
-      ...{
-        receivedAt: new Date(),
-        method: request.method ?? '',
-        host,
-        path: request.url ?? '',
-        headers: flat(request),
-        body,
-      },
+    const webhook: ReceivedWebhook = {
+      receivedAt: new Date(),
+      method: request.method ?? '',
+      host,
+      path: request.url ?? '',
+      headers: flat(request),
+      body,
       answer: describe(behaviour),
-    });
+    };
+    mailbox.add(webhook);
     if (behaviour.hang) return;
     if (behaviour.delay_ms) await delay(behaviour.delay_ms);
-    if (behaviour.reset) resets(request);
+    if (behaviour.forward_to !== undefined) {
+      const forwarded = await forward(behaviour.forward_to, webhook);
+      webhook.answer = 'problem' in forwarded ? `reset: ${forwarded.problem}` : String(forwarded.status);
+      if ('problem' in forwarded) resets(request);
+      else response.writeHead(forwarded.status, forwarded.headers).end();
+    } else if (behaviour.reset) resets(request);
     else response.writeHead(behaviour.status ?? 200, behaviour.headers).end();
   };
   server.on('request', (request, response) => {
@@ -72,7 +77,8 @@ function trackConnections(server: Server): (request: IncomingMessage) => void {
   return (request) => connections.get(request.socket.remotePort ?? 0)?.resetAndDestroy();
 }
 
-function describe({ status = 200, hang, reset }: Behaviour): string {
+function describe({ status = 200, hang, reset, forward_to: to }: Behaviour): string | null {
+  if (to !== undefined) return null;
   if (hang) return 'hang';
   return reset ? 'reset' : String(status);
 }

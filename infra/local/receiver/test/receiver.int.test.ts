@@ -1,7 +1,11 @@
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { request } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import tls from 'node:tls';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureCertificateAuthority } from '@quittance/local-backends/certificates.ts';
@@ -128,4 +132,38 @@ test('what was received can be forgotten, and a wrong control request says what 
   expect(refused.status).toBe(422);
   expect(await refused.json()).toMatchObject({ detail: expect.stringContaining('colour is not known') as unknown });
   expect((await control('GET', '/nothing')).status).toBe(404);
+});
+
+test('hands webhooks on to somebody’s own endpoint, and answers as that does', async () => {
+  const got: { headers: IncomingHttpHeaders; body: string }[] = [];
+  const own = createServer((incoming, response) => {
+    void text(incoming).then((body) => {
+      got.push({ headers: incoming.headers, body });
+      response.writeHead(503, { 'retry-after': '7' }).end('not now');
+    });
+  });
+  own.listen(0, '127.0.0.1');
+  await once(own, 'listening');
+  const { port } = own.address() as AddressInfo;
+  const forwarded = 'forwarded.example';
+  const endpoint = `http://127.0.0.1:${port}/webhook`;
+  expect((await control('POST', '/behaviour', { host: forwarded, forward_to: endpoint })).status).toBe(204);
+
+  const body = '{ "event_id":"evt_ä",\t"status": "PAID" }';
+  const headers = { 'x-service-event-id': 'evt_1', 'content-type': 'application/json' };
+  expect(await deliver(forwarded, body, headers)).toBe(503);
+  expect(got).toEqual([{ headers: expect.objectContaining(headers), body }]);
+  own.closeAllConnections();
+  own.close();
+  await once(own, 'close');
+  await expect(deliver(forwarded, body)).rejects.toThrow(/ECONNRESET|socket hang up/);
+  const seen = await events(forwarded);
+  expect(seen.map(({ answer }) => answer)).toEqual(['503', 'reset: ECONNREFUSED']);
+  expect(seen[1]!.number).toBeGreaterThan(seen[0]!.number);
+
+  const refused = await control('POST', '/behaviour', { forward_to: 'localhost:3000' });
+  expect([refused.status, await refused.text()]).toEqual([
+    422,
+    expect.stringContaining('is no address of an endpoint'),
+  ]);
 });
