@@ -34,6 +34,12 @@ test('a retracted transfer has no confirmations', () => {
   expect(toTransferObserved(ethereum, { ...row, phase: 'retracted', version: 2 }, 105).confirmations).toBe(0);
 });
 
+test('a confirmed transfer has as many as it needs, however low the tip that is counted from now', () => {
+  const countOf = (tip: number) =>
+    toTransferObserved(ethereum, { ...row, phase: 'confirmed', version: 2 }, tip).confirmations;
+  expect([countOf(102), countOf(111), countOf(115)]).toEqual([12, 12, 16]);
+});
+
 test('the same saying has the same id, and every other one another', () => {
   const id = messageIdOf('ethereum', row);
   expect(messageIdOf('ethereum', { ...row })).toBe(id);

@@ -32,9 +32,18 @@ export function toTransferObserved(
     decimals: network.decimals,
     phase: row.phase,
     version: row.version,
-    confirmations: row.phase === 'retracted' ? 0 : confirmationsOf(blockNumber, confirmingTip),
+    confirmations: countOf(row, network.confirmations, confirmingTip),
     confirmations_required: network.confirmations,
   };
+}
+
+/**
+ * A confirmed transfer had enough when that was decided, by a head that was known then. Counted from the tip alone, as after a restart,
+ * it may have fewer.
+ */
+function countOf({ phase, block_number: block }: TransferRow, required: number, confirmingTip: number): number {
+  if (phase === 'retracted') return 0;
+  return Math.max(confirmationsOf(Number(block), confirmingTip), phase === 'confirmed' ? required : 0);
 }
 
 /** For many messages, which name the same addresses again: a checksum takes longer than anything else in a message. */
