@@ -31,8 +31,6 @@ const amounts = {
 };
 /** One event in 5,000 goes to a watched wallet. */
 const ONE_MATCH_IN_BLOCKS = 33;
-/** Audits come once in so many polls, and each scan waits for the audit of the one before. */
-const SCAN_POLL_MS = 100;
 /** No broker is there: messages stay in the outbox. */
 const NO_BROKER = 'amqp://127.0.0.1:1';
 
@@ -128,7 +126,7 @@ async function compareScans(run: Run, measured: ChainMeasurements): Promise<void
   const { busy, quiet, matching } = stretchesOf(amounts.stretchShare);
   await withWatcher(
     run,
-    { name: 'without-broker', amqpUrl: NO_BROKER, pollIntervalMs: SCAN_POLL_MS },
+    { name: 'without-broker', amqpUrl: NO_BROKER, pollIntervalMs: amounts.pollIntervalMs },
     async (scans) => {
       const compare = async (
         what: string,

@@ -72,7 +72,6 @@ export async function startScans(options: {
     const events = plans.reduce((sum, plan) => sum + plan.events, 0) / plans.length;
     const section = { from: before.head + 1, to: before.head + count, range: stretch.range, events };
     await requireStored(db, section, plans);
-    await untilAudited(db, section.to);
     await db.query('truncate chain.outbox');
     last = section;
     return { section, seconds, cpuUs };
@@ -115,18 +114,6 @@ async function untilScanned(db: pg.Client, head: number): Promise<number> {
     await delay(LOOK_EVERY_MS);
   }
   throw new Error(`block ${head} was not scanned within ${PATIENCE_MS / 1000} s`);
-}
-
-/** The youngest blocks are not audited yet. */
-const NOT_AUDITED = 250;
-
-/** A second reading of all blocks begins soon after the first, and would be measured with the next scan. */
-async function untilAudited(db: pg.Client, head: number): Promise<void> {
-  for (;;) {
-    const { rows } = await db.query<{ number: string | null }>('select audited_number as number from chain.cursor');
-    if (Number(rows[0]?.number ?? 0) >= head - NOT_AUDITED) return;
-    await delay(100);
-  }
 }
 
 /** @throws Error when not every event that matters was stored, or another one was. */
