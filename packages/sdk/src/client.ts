@@ -1,5 +1,5 @@
 import { QuittanceError, readJson } from './errors.ts';
-import { readAnswer, request, type ApiRequest, type CallOptions, type TransportOptions } from './transport.ts';
+import { request, requestStream, type ApiRequest, type CallOptions, type TransportOptions } from './transport.ts';
 import type {
   CreationLimits,
   DeliveryRecord,
@@ -29,7 +29,7 @@ export type QuittanceOptions = {
   baseUrl: string;
   /** For servers only, never for a browser. Not needed for `getPublicStatus` and `rotateApiKey`. */
   apiKey?: string;
-  /** How long one attempt may wait for the beginning of its answer, in milliseconds; 10,000 unless given. */
+  /** How long one attempt may wait for its answer, and an export for each piece of it, in milliseconds; 10,000 unless given. */
   timeoutMs?: number;
   /** How often a call is repeated where that is safe; 4 unless given, 0 for never. */
   maxRetries?: number;
@@ -56,30 +56,26 @@ export function createClient(options: QuittanceOptions) {
     maxRetries: options.maxRetries ?? 4,
     maxRetryDelayMs: options.maxRetryDelayMs ?? 10_000,
   };
-  const send = (asked: ApiRequest, call: CallOptions): Promise<Response> => {
-    const key: Record<string, string> = options.apiKey === undefined ? {} : { 'X-API-Key': options.apiKey };
-    return request(transport, { ...asked, headers: { ...key, ...asked.headers } }, call);
+  const key: Record<string, string> = options.apiKey === undefined ? {} : { 'X-API-Key': options.apiKey };
+  const withKey = (asked: ApiRequest): ApiRequest => ({ ...asked, headers: { ...key, ...asked.headers } });
+  const calls: Calls = {
+    call: (asked, given) => request(transport, withKey(asked), given),
+    stream: (asked, given) => requestStream(transport, withKey(asked), given),
   };
-  const call = async <T>(asked: ApiRequest, given: CallOptions): Promise<T> => readAnswer<T>(await send(asked, given));
-  const anonymous: Calls = {
-    send: (asked, given) => request(transport, asked, given),
-    call: async (asked, given) => readAnswer(await request(transport, asked, given)),
-  };
-  const calls: Calls = { send, call };
   return {
     ...paymentsOf(calls),
     ...findingOf(calls),
     ...webhooksOf(calls),
     ...accountOf(calls),
-    ...publicOf(anonymous),
+    ...publicOf({ call: (asked, given) => request(transport, asked, given) }),
   };
 }
 
 export type Quittance = ReturnType<typeof createClient>;
 
 type Calls = {
-  send(asked: ApiRequest, call: CallOptions): Promise<Response>;
   call<T>(asked: ApiRequest, call: CallOptions): Promise<T>;
+  stream(asked: ApiRequest, call: CallOptions): Promise<ReadableStream<Uint8Array>>;
 };
 
 const paymentsOf = ({ call }: Calls) => ({
@@ -124,7 +120,7 @@ const paymentsOf = ({ call }: Calls) => ({
   },
 });
 
-const findingOf = ({ call, send }: Calls) => ({
+const findingOf = ({ call, stream }: Calls) => ({
   /** The newest payments, at most 100. */
   async listPayments(filters: PaymentFilters = {}, given: CallOptions = {}): Promise<Payment[]> {
     return (await call<{ payments: Payment[] }>(read('/payments', filters), given)).payments;
@@ -147,9 +143,9 @@ const findingOf = ({ call, send }: Calls) => ({
 
   /** Every payment of up to 366 days, oldest first, as they come. @throws QuittanceError also when the export ends before its end. */
   async *exportPayments(query: ExportQuery = {}, given: CallOptions = {}): AsyncGenerator<Payment, void> {
-    const response = await send(read('/payments/export', { ...query, format: 'ndjson' }), given);
     let count = 0;
-    for await (const line of linesOf(response)) {
+    const bytes = await stream(read('/payments/export', { ...query, format: 'ndjson' }), given);
+    for await (const line of linesOf(bytes)) {
       const value = readJson(line);
       if (value !== null && 'end' in value) {
         if (value['end'] === count) return;
@@ -162,10 +158,9 @@ const findingOf = ({ call, send }: Calls) => ({
     throw new QuittanceError({ code: 'no_answer', message: `the export broke off after ${count} payments` });
   },
 
-  /** The same as CSV (RFC 4180 with a header line), in bytes as they come. A stream that breaks off fails. */
-  async exportPaymentsCsv(query: ExportQuery = {}, given: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
-    const response = await send(read('/payments/export', { ...query, format: 'csv' }), given);
-    return response.body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() });
+  /** The same as CSV (RFC 4180 with a header line), in bytes as they come. Reading fails with a QuittanceError when they break off. */
+  exportPaymentsCsv(query: ExportQuery = {}, given: CallOptions = {}): Promise<ReadableStream<Uint8Array>> {
+    return stream(read('/payments/export', { ...query, format: 'csv' }), given);
   },
 
   /** Payments counted and summed by day or month, in UTC; both days are included. */
@@ -218,7 +213,7 @@ const accountOf = ({ call }: Calls) => ({
 });
 
 /** Calls that take another credential than the API key. */
-const publicOf = ({ call }: Calls) => ({
+const publicOf = ({ call }: Pick<Calls, 'call'>) => ({
   /** What whoever has the link may know. @param token the last segment of `payment_url`, or all of it. */
   getPublicStatus(token: string, given: CallOptions = {}): Promise<PublicPayment> {
     return call(read(`/payments/${encodeURIComponent(token.split('/').at(-1) ?? '')}`), given);
@@ -248,10 +243,9 @@ function baseUrlOf(text: string): string {
 }
 
 /** The lines of a text as they come, without their ends. A last line without one is not whole, and left out. */
-async function* linesOf({ body }: Response): AsyncGenerator<string, void> {
-  if (body === null) return;
+async function* linesOf(bytes: ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
-  const reader = body.getReader();
+  const reader = bytes.getReader();
   let rest = '';
   try {
     for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
@@ -259,8 +253,6 @@ async function* linesOf({ body }: Response): AsyncGenerator<string, void> {
       rest = lines.pop() ?? '';
       yield* lines.map((line) => line.replace(/\r$/, ''));
     }
-  } catch (cause) {
-    throw new QuittanceError({ code: 'no_answer', message: 'the connection broke while the answer came', cause });
   } finally {
     // Also when the caller stops early: then the server need not go on.
     await reader.cancel().catch(() => undefined);

@@ -28,49 +28,90 @@ export type ApiRequest = {
 const FIRST_DELAY_MS = 250;
 
 /**
- * Makes a request and repeats it where that is safe: after 429 and 503 always, for then nothing was done, and after no answer when the
- * request is idempotent. The pause grows, varies, and is at least what `Retry-After` asks for.
- * @returns the answer, a success, with its body unread.
- * @throws QuittanceError for any other answer, and when no attempt was answered.
+ * Makes a request and repeats it where that is safe: after 429 and 503 always, for then nothing was done, and after no whole answer when
+ * the request is idempotent. The pause grows, varies, and is at least what `Retry-After` asks for.
+ * @returns what the answer's JSON says. @throws QuittanceError for any other answer, and when no attempt was answered in time and whole.
  */
-export async function request(options: TransportOptions, asked: ApiRequest, call: CallOptions): Promise<Response> {
-  for (let attempt = 0; ; attempt += 1) {
-    const outcome = await once(options, asked, call);
-    if (outcome instanceof Response) return outcome;
-    const delayMs = Math.max(outcome.retryAfterMs ?? 0, FIRST_DELAY_MS * 2 ** attempt * (0.75 + Math.random() / 2));
-    const isLast = attempt >= options.maxRetries || delayMs > options.maxRetryDelayMs;
-    if (isLast || !mayRepeat(outcome, asked)) throw outcome;
-    await pause(delayMs, call.signal).catch((cause: unknown) => {
-      throw aborted(asked, cause);
-    });
-  }
-}
-
-/** @throws QuittanceError `unreadable_answer` for a body that is no JSON object. */
-export async function readAnswer<T>(response: Response): Promise<T> {
-  const text = await response.text();
+export async function request<T>(options: TransportOptions, asked: ApiRequest, call: CallOptions): Promise<T> {
+  const { status, text } = await repeated(options, asked, call, async ({ response }) => ({
+    status: response.status,
+    text: await response.text(),
+  }));
   const body = readJson(text);
   if (body !== null) return body as T;
   throw new QuittanceError({
     code: 'unreadable_answer',
-    message: `${response.status}: the answer is no JSON object, so it is not the API's; is the base URL right?`,
-    status: response.status,
+    message: `${status}: the answer is no JSON object, so it is not the API's; is the base URL right?`,
+    status,
   });
 }
 
-async function once(
+/**
+ * The same for an answer that takes as long as it takes, and is repeated only until it begins.
+ * @returns its bytes; reading them fails with a QuittanceError when they break off, or none come for as long as an attempt may take.
+ */
+export function requestStream(
+  options: TransportOptions,
+  asked: ApiRequest,
+  call: CallOptions,
+): Promise<ReadableStream<Uint8Array>> {
+  return repeated(options, asked, call, async (attempt) => watchedBody(attempt));
+}
+
+/** One request and its answer, until it is read. */
+type Attempt = {
+  response: Response;
+  /** Does what must be done within the time limit. @throws QuittanceError `no_answer` or `aborted` when it fails. */
+  inTime: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+async function repeated<T>(
+  options: TransportOptions,
+  asked: ApiRequest,
+  call: CallOptions,
+  read: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 0; ; attempt += 1) {
+    const outcome = await once(options, asked, call, read).then(
+      (value) => ({ value }),
+      (error: unknown) => ({ error }),
+    );
+    if ('value' in outcome) return outcome.value;
+    const { error } = outcome;
+    if (!(error instanceof QuittanceError)) throw error;
+    const delayMs = Math.max(error.retryAfterMs ?? 0, FIRST_DELAY_MS * 2 ** attempt * (0.75 + Math.random() / 2));
+    const isLast = attempt >= options.maxRetries || delayMs > options.maxRetryDelayMs;
+    if (isLast || !mayRepeat(error, asked)) throw error;
+    await pause(delayMs, call.signal).catch((cause: unknown) => {
+      throw failure(asked, 'aborted', 'was aborted', cause);
+    });
+  }
+}
+
+async function once<T>(
   { baseUrl, fetch, timeoutMs }: TransportOptions,
   asked: ApiRequest,
   { signal }: CallOptions,
-): Promise<Response | QuittanceError> {
+  read: (attempt: Attempt) => Promise<T>,
+): Promise<T> {
   const { method, path, query = {}, headers = {}, json } = asked;
   const url = new URL(baseUrl + path);
   for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, String(value));
   const timeout = new AbortController();
-  // Of the beginning of the answer: an export may take as long as it takes.
-  const timer = setTimeout(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
-  const idempotencyKey = headers['Idempotency-Key'];
-  try {
+  const inTime: Attempt['inTime'] = async (work) => {
+    const timer = setTimeout(() => timeout.abort(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof QuittanceError) throw cause;
+      if (signal?.aborted === true) throw failure(asked, 'aborted', 'was aborted', cause);
+      const reason = timeout.signal.aborted ? (timeout.signal.reason as Error) : (cause as Error);
+      throw failure(asked, 'no_answer', reason.message, cause);
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  return inTime(async () => {
     const response = await fetch(url, {
       method,
       headers: {
@@ -82,19 +123,25 @@ async function once(
       redirect: 'manual',
       signal: signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]),
     });
-    return response.ok ? response : errorOf(response, await response.text(), idempotencyKey);
-  } catch (cause) {
-    if (signal?.aborted === true) throw aborted(asked, cause);
-    const reason = timeout.signal.aborted ? (timeout.signal.reason as Error).message : (cause as Error).message;
-    return new QuittanceError({
-      code: 'no_answer',
-      message: `${method} ${path}: ${reason}`,
-      cause,
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-    });
-  } finally {
-    clearTimeout(timer);
-  }
+    if (response.ok) return read({ response, inTime });
+    throw errorOf(response, await response.text(), headers['Idempotency-Key']);
+  });
+}
+
+/** The time limit runs while a piece is awaited, not while the reader does something else. */
+function watchedBody({ response, inTime }: Attempt): ReadableStream<Uint8Array> {
+  const reader = response.body?.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const piece = await inTime(async () => reader?.read());
+        if (piece?.value === undefined) controller.close();
+        else controller.enqueue(piece.value);
+      },
+      cancel: (reason) => reader?.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function mayRepeat({ code, status }: QuittanceError, { isIdempotent }: ApiRequest): boolean {
@@ -103,11 +150,12 @@ function mayRepeat({ code, status }: QuittanceError, { isIdempotent }: ApiReques
   return status === 429 || (status === 503 && isIdempotent);
 }
 
-function aborted({ method, path, headers }: ApiRequest, cause: unknown): QuittanceError {
+function failure(asked: ApiRequest, code: 'aborted' | 'no_answer', reason: string, cause: unknown): QuittanceError {
+  const { method, path, headers } = asked;
   const idempotencyKey = headers?.['Idempotency-Key'];
   return new QuittanceError({
-    code: 'aborted',
-    message: `${method} ${path} was aborted`,
+    code,
+    message: `${method} ${path}: ${reason}`,
     cause,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
   });

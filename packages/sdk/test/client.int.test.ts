@@ -1,3 +1,5 @@
+import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { createClient, QuittanceError, type Quittance, type QuittanceOptions } from '../src/index.ts';
 import { apiServer, type Answer } from './api-server.ts';
@@ -11,6 +13,19 @@ const creation = { amount: '49.90', merchant_wallet: `0x${'1'.repeat(40)}`, desc
 const payment = { payment_id: 'pay_1', status: 'PENDING' };
 const unavailable: Answer = { status: 503, body: { detail: 'Service temporarily unavailable', code: 'unavailable' } };
 const broken: Answer = (response) => response.destroy();
+/** Promises more than comes. */
+const standsStill =
+  (text: string, status = 200) =>
+  (response: ServerResponse): void => {
+    response.writeHead(status, { 'content-type': 'application/json' }).write(text);
+  };
+const breaksOff =
+  (text: string) =>
+  (response: ServerResponse): void => {
+    standsStill(text)(response);
+    // Once the beginning is there.
+    response.write(' ', () => response.destroy());
+  };
 
 async function world(answers: readonly Answer[], options: Partial<QuittanceOptions> = {}) {
   const server = await apiServer(answers);
@@ -130,11 +145,43 @@ describe('repeating', () => {
     expect(received).toHaveLength(1);
   });
 
-  test('goes on after an attempt that is not answered in time', async () => {
-    const silent: Answer = () => undefined;
-    const { client, received } = await world([silent, { body: { access_type: 'beta' } }], { timeoutMs: 300 });
-    expect(await client.getLimits()).toEqual({ access_type: 'beta' });
-    expect(received).toHaveLength(2);
+  const limits = { access_type: 'beta' };
+  const silent: Answer = () => undefined;
+
+  test.each([
+    ['is not answered in time', silent],
+    ['is answered by a body that breaks off', breaksOff('{"access_type"')],
+    ['is answered by a body that stands still', standsStill('{"access_type"')],
+    ['is refused by a body that stands still', standsStill('{"detail"', 503)],
+  ])('goes on after an attempt that %s', async (_how, answer) => {
+    const { client } = await world([answer, ...Array<Answer>(4).fill({ body: limits })], { timeoutMs: 1_000 });
+    expect(await client.getLimits()).toEqual(limits);
+  });
+
+  test('is left out after a body that breaks off where twice would be more than once', async () => {
+    const { client, received } = await world([breaksOff('{"event_id"')]);
+    expect(await errorOf(client.retryEvent('evt_1'))).toMatchObject({ code: 'no_answer' });
+    expect(received).toHaveLength(1);
+  });
+
+  test('keeps the key of a creation whose answers never end', async () => {
+    const { client } = await world(Array<Answer>(2).fill(standsStill('{"payment_id"', 201)), {
+      ...{ timeoutMs: 300, maxRetries: 1 },
+    });
+    const error = await errorOf(client.createPayment(creation, { idempotencyKey: 'order-1' }));
+    expect(error).toMatchObject({ code: 'no_answer', idempotencyKey: 'order-1' });
+  });
+
+  test('ends when the caller does not want the rest of an answer any more', async () => {
+    const stop = new AbortController();
+    const { client, received } = await world([
+      (response) => {
+        standsStill('{')(response);
+        stop.abort(new Error('the customer left'));
+      },
+    ]);
+    expect(await errorOf(client.getLimits({ signal: stop.signal }))).toMatchObject({ code: 'aborted' });
+    expect(received).toHaveLength(1);
   });
 });
 
@@ -203,6 +250,54 @@ describe('many payments', () => {
   ])('are an error when the export ends %s', async (_how, text) => {
     const { client } = await world([exported(text)]);
     expect(await errorOf(take(client.exportPayments()))).toMatchObject({ code: 'no_answer' });
+  });
+
+  const ways: [string, (client: Quittance, signal?: AbortSignal) => Promise<unknown>][] = [
+    ['ndjson', (client, signal) => take(client.exportPayments({}, signal && { signal }))],
+    ['CSV', async (client, signal) => take(await client.exportPaymentsCsv({}, signal && { signal }))],
+  ];
+  const line = `${JSON.stringify(one)}\n`;
+
+  test.each(ways)('are an error when the connection breaks during an export as %s', async (_format, read) => {
+    const { client, received } = await world([breaksOff(line)]);
+    expect(await errorOf(read(client))).toMatchObject({ code: 'no_answer' });
+    expect(received).toHaveLength(1);
+  });
+
+  test.each(ways)('are an error when an export as %s stands still', async (_format, read) => {
+    const { client } = await world([standsStill(line)], { timeoutMs: 500, maxRetries: 0 });
+    expect(await errorOf(read(client))).toMatchObject({ code: 'no_answer' });
+  });
+
+  test.each(ways)('are aborted in the middle of an export as %s', async (_format, read) => {
+    const stop = new AbortController();
+    const { client } = await world([
+      (response) => {
+        standsStill(line)(response);
+        response.write(' ', () => stop.abort());
+      },
+    ]);
+    expect(await errorOf(read(client, stop.signal))).toMatchObject({ code: 'aborted' });
+  });
+
+  test('may be exported for longer than an answer may take', async () => {
+    let end: () => void = () => undefined;
+    const timeoutMs = 2_000;
+    const { client } = await world(
+      [
+        (response) => {
+          standsStill(line)(response);
+          end = () => response.end('{"end":1}\n');
+        },
+      ],
+      { timeoutMs },
+    );
+    const payments = client.exportPayments();
+    expect((await payments.next()).value).toEqual(one);
+    // The shop has work to do with it.
+    await delay(1.2 * timeoutMs);
+    end();
+    expect(await take(payments)).toEqual([]);
   });
 });
 
