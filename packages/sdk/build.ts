@@ -44,7 +44,9 @@ export async function build(folder: string): Promise<void> {
 }
 
 if (import.meta.main) {
-  await writeFile(join(import.meta.dirname, 'src', 'openapi.ts'), await openapiTypes());
+  const [typesFile, types] = [join(import.meta.dirname, 'src', 'openapi.ts'), await openapiTypes()];
+  // What is right already may be read meanwhile.
+  if ((await readFile(typesFile, 'utf8')) !== types) await writeFile(typesFile, types);
   const folder = join(root, '.local', 'sdk');
   await build(folder);
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: folder });

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+
+export const guideFolder = join(repositoryRoot, 'docs', 'guide');
+
+/** The pages of docs/guide by the names of their files. */
+export const guidePages: ReadonlyMap<string, string> = new Map(
+  readdirSync(guideFolder)
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => [name, readFileSync(join(guideFolder, name), 'utf8')]),
+);
+
+/** A block of code: "```js shop.mjs" begins one in `js`, titled "shop.mjs". */
+export type CodeBlock = { language: string; title: string; code: string };
+
+/** @throws Error where there is no such page. */
+export function codeBlocks(page: string): CodeBlock[] {
+  const text = guidePages.get(page);
+  if (text === undefined) throw new Error(`docs/guide has no ${page}`);
+  return [...text.matchAll(/^```(\w*) ?(.*)\n([\s\S]*?)^```$/gm)].map(([, language = '', title = '', code = '']) => ({
+    language,
+    title,
+    code,
+  }));
+}
+
+/** Every command of the quick start, in its order. */
+export const shellCommands = codeBlocks('quick-start.md')
+  .filter(({ language }) => language === 'sh')
+  .flatMap(({ code }) => code.trim().split('\n'));
