@@ -13,13 +13,17 @@ export const payer = {
   privateKey: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
 };
 
+export type BatchPayment = { to: string; units: bigint };
+
 export type Token = {
   address: string;
   decimals: number;
   /** Sends units from the payer and waits for the block. Returns the transaction's hash, 0x…. */
   pay(to: string, units: bigint): Promise<string>;
   /** Several transfers of the payer in one transaction. */
-  payBatch(payments: { to: string; units: bigint }[]): Promise<string>;
+  payBatch(payments: BatchPayment[]): Promise<string>;
+  /** The same for later, any number of times: encoding a hundred payments takes milliseconds in which nothing else is measured. */
+  prepareBatch(payments: BatchPayment[]): () => Promise<string>;
   mint(to: string, units: bigint): Promise<string>;
   /** Takes so many hundredths of a per cent from each transfer from now on; 0 ends it. */
   setFee(basisPoints: number): Promise<string>;
@@ -42,10 +46,15 @@ export async function ensureToken(
 ): Promise<Token> {
   // The contract that the owner's very first transaction creates: the same on every chain.
   const address = getCreateAddress({ from: owner, nonce: 0 });
+  const sendData = async (from: string, data: string) =>
+    (await transact(rpcUrl, { from, to: address, data })).transactionHash;
   const send = (from: string, method: string, args: unknown[]) =>
-    transact(rpcUrl, { from, to: address, data: contract.encodeFunctionData(method, args) }).then(
-      ({ transactionHash }) => transactionHash,
-    );
+    sendData(from, contract.encodeFunctionData(method, args));
+  const prepareBatch: Token['prepareBatch'] = (payments) => {
+    const args = [payments.map(({ to }) => to), payments.map(({ units }) => units)];
+    const data = contract.encodeFunctionData('batchTransfer', args);
+    return () => sendData(payer.address, data);
+  };
   const call = async (method: string, args: unknown[]): Promise<unknown[]> => {
     const data = contract.encodeFunctionData(method, args);
     const answer = await rpc<string>(rpcUrl, 'eth_call', [{ to: address, data }, 'latest']);
@@ -60,8 +69,8 @@ export async function ensureToken(
     address,
     decimals: Number(storedDecimals),
     pay: (to, units) => send(payer.address, 'transfer', [to, units]),
-    payBatch: (payments) =>
-      send(payer.address, 'batchTransfer', [payments.map(({ to }) => to), payments.map(({ units }) => units)]),
+    payBatch: (payments) => prepareBatch(payments)(),
+    prepareBatch,
     mint: (to, units) => send(owner, 'mint', [to, units]),
     setFee: (basisPoints) => send(owner, 'setFee', [basisPoints]),
     balanceOf: async (holder) => (await call('balanceOf', [holder]))[0] as bigint,
