@@ -24,7 +24,7 @@ export default ts.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'infra/local/*.mjs'] },
+        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'infra/local/*.mjs', '.ci/*.mjs'] },
         tsconfigRootDir: import.meta.dirname,
       },
     },
@@ -95,7 +95,7 @@ export default ts.config(
   },
   {
     // Command lines talk to a person on the terminal.
-    files: ['infra/local/**', 'packages/{ops,local-backends}/src/**', 'tests/**'],
+    files: ['.ci/**', 'infra/local/**', 'packages/{ops,local-backends}/src/**', 'tests/**'],
     rules: { 'no-console': 'off' },
   },
   {
