@@ -4,6 +4,7 @@ import { startCollector } from '@quittance/testkit/collector.ts';
 import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
 import { sdk } from './on-one-stack/sdk.ts';
+import { clients } from './on-one-stack/clients.ts';
 import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
 import { tronPayment } from './on-one-stack/tron-payment.ts';
@@ -36,5 +37,6 @@ describe('on one stack', () => {
   trace(shared);
   acceptedTransfer(shared);
   sdk(shared);
+  clients(shared);
   tronPayment(shared);
 });

@@ -29,6 +29,8 @@ export class Shop {
   readonly merchantId: string;
   readonly host: string;
   readonly wallet: string;
+  /** Of its webhooks, by their ids. */
+  readonly signingKeys: Record<string, string> = {};
 
   private constructor(stack: Stack, merchantId: string, apiKey: string, host: string, family: AddressFamily) {
     this.#stack = stack;
@@ -48,7 +50,9 @@ export class Shop {
       shop.call<{ key_id: string; signing_key: string }>('PUT', '/merchant/webhook', { url }),
     );
     if (webhook.status !== 200) throw new Error(`the webhook could not be set: ${webhook.status} ${webhook.text}`);
-    await stack.backends.receiver.trust(webhook.body.key_id, webhook.body.signing_key);
+    const { key_id: keyId, signing_key: signingKey } = webhook.body;
+    shop.signingKeys[keyId] = signingKey;
+    await stack.backends.receiver.trust(keyId, signingKey);
     return shop;
   }
 

@@ -1,0 +1,3 @@
+module quittance
+
+go 1.19

@@ -1,0 +1,335 @@
+// Package quittance is a client of the Quittance API and verifies its webhooks, with Go 1.19 or newer and nothing else. Copy this file into
+// your project.
+package quittance
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	mathrand "math/rand"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// Creation is what a payment is made from.
+type Creation struct {
+	Amount         string            `json:"amount"`
+	MerchantWallet string            `json:"merchant_wallet"`
+	Description    string            `json:"description"`
+	Network        string            `json:"network,omitempty"`
+	OrderID        string            `json:"order_id,omitempty"`
+	Metadata       map[string]string `json:"metadata,omitempty"`
+	ReturnURL      string            `json:"return_url,omitempty"`
+	ExpiresIn      int               `json:"expires_in,omitempty"`
+	UniqueAmount   bool              `json:"unique_amount,omitempty"`
+}
+
+// Payment is one as it is now. Amounts are decimal text: never calculate with them as floats.
+type Payment struct {
+	PaymentID       string            `json:"payment_id"`
+	PaymentURL      string            `json:"payment_url"`
+	Status          string            `json:"status"`
+	Amount          string            `json:"amount"`
+	RequestedAmount string            `json:"requested_amount"`
+	Currency        string            `json:"currency"`
+	Network         string            `json:"network"`
+	MerchantWallet  string            `json:"merchant_wallet"`
+	Description     string            `json:"description"`
+	Reference       string            `json:"reference"`
+	OrderID         *string           `json:"order_id"`
+	Metadata        map[string]string `json:"metadata"`
+	ReturnURL       *string           `json:"return_url"`
+	CreatedAt       time.Time         `json:"created_at"`
+	ExpiresAt       time.Time         `json:"expires_at"`
+	PaidAt          *time.Time        `json:"paid_at"`
+	CancelledAt     *time.Time        `json:"cancelled_at"`
+	Transaction     *Transaction      `json:"transaction"`
+}
+
+// Transaction is the transfer that pays a payment, or is about to.
+type Transaction struct {
+	TransactionID         string  `json:"transaction_id"`
+	TransactionEventIndex int     `json:"transaction_event_index"`
+	BlockNumber           int64   `json:"block_number"`
+	Amount                string  `json:"amount"`
+	Accepted              bool    `json:"accepted"`
+	Confirmations         int64   `json:"confirmations"`
+	ConfirmationsRequired int64   `json:"confirmations_required"`
+	WaitingFor            *string `json:"waiting_for"`
+}
+
+// PaymentDetails is a payment with the transfers that were probably meant for it.
+type PaymentDetails struct {
+	Payment
+	UnmatchedTransfers []struct {
+		TransactionID         string    `json:"transaction_id"`
+		TransactionEventIndex int       `json:"transaction_event_index"`
+		Amount                string    `json:"amount"`
+		BlockTimestamp        time.Time `json:"block_timestamp"`
+		Reason                string    `json:"reason"`
+	} `json:"unmatched_transfers"`
+}
+
+// PublicPayment is what whoever has the link may know.
+type PublicPayment struct {
+	Status         string    `json:"status"`
+	Amount         string    `json:"amount"`
+	Currency       string    `json:"currency"`
+	Network        string    `json:"network"`
+	MerchantWallet string    `json:"merchant_wallet"`
+	Description    string    `json:"description"`
+	ExpiresAt      time.Time `json:"expires_at"`
+}
+
+// Error is a call that did not succeed. Code decides what to do: one of the API's, or no_answer, or unreadable_answer.
+type Error struct {
+	Code    string
+	Message string
+	// Status is 0 without an answer.
+	Status int
+	// RetryAfter is how long the server asks to wait, 0 where it does not say.
+	RetryAfter time.Duration
+	// IdempotencyKey of a creation: repeat it with this key, and no second payment is made.
+	IdempotencyKey string
+	cause          error
+}
+
+func (e *Error) Error() string { return e.Code + ": " + e.Message }
+func (e *Error) Unwrap() error { return e.cause }
+
+// Client is for the account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer.
+type Client struct {
+	// BaseURL is everything before /api/v1.
+	BaseURL string
+	APIKey  string
+	// HTTP decides how long one attempt may take. It must follow no redirects, for the API never sends any.
+	HTTP       *http.Client
+	MaxRetries int
+	// MaxRetryDelay is the longest pause between two attempts; when more is asked for, the error is returned.
+	MaxRetryDelay time.Duration
+}
+
+// New returns a client with ten seconds for each attempt, and four repetitions.
+func New(baseURL, apiKey string) *Client {
+	withoutRedirects := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &Client{
+		BaseURL:       baseURL,
+		APIKey:        apiKey,
+		HTTP:          &http.Client{Timeout: 10 * time.Second, CheckRedirect: withoutRedirects},
+		MaxRetries:    4,
+		MaxRetryDelay: 10 * time.Second,
+	}
+}
+
+// CreatePayment creates a payment; send the customer to its PaymentURL. The idempotency key names this creation: take what your order is
+// called, so that a crash in between costs nothing. A random one is made where it is empty.
+func (c *Client) CreatePayment(ctx context.Context, creation Creation, idempotencyKey string) (*Payment, error) {
+	if idempotencyKey == "" {
+		random := make([]byte, 16)
+		if _, err := rand.Read(random); err != nil {
+			return nil, err
+		}
+		idempotencyKey = hex.EncodeToString(random)
+	}
+	body, err := json.Marshal(creation)
+	if err != nil {
+		return nil, err
+	}
+	header := http.Header{"X-Api-Key": {c.APIKey}, "Content-Type": {"application/json"}, "Idempotency-Key": {idempotencyKey}}
+	payment := new(Payment)
+	return payment, c.call(ctx, http.MethodPost, "/payments", header, body, payment)
+}
+
+// GetPaymentDetails reads a payment as it is now.
+func (c *Client) GetPaymentDetails(ctx context.Context, paymentID string) (*PaymentDetails, error) {
+	details := new(PaymentDetails)
+	path := "/payments/" + url.PathEscape(paymentID) + "/details"
+	return details, c.call(ctx, http.MethodGet, path, http.Header{"X-Api-Key": {c.APIKey}}, nil, details)
+}
+
+// GetPublicStatus takes the payment's link, or the token at its end, and needs no API key.
+func (c *Client) GetPublicStatus(ctx context.Context, paymentURL string) (*PublicPayment, error) {
+	status := new(PublicPayment)
+	token := paymentURL[strings.LastIndexByte(paymentURL, '/')+1:]
+	return status, c.call(ctx, http.MethodGet, "/payments/"+url.PathEscape(token), http.Header{}, nil, status)
+}
+
+const firstDelay = 250 * time.Millisecond
+
+func (c *Client) call(ctx context.Context, method, path string, header http.Header, body []byte, answer any) error {
+	for attempt := 0; ; attempt++ {
+		err := c.once(ctx, method, path, header, body, answer)
+		failure := new(Error)
+		if !errors.As(err, &failure) {
+			return err
+		}
+		failure.IdempotencyKey = header.Get("Idempotency-Key")
+		delay := time.Duration(float64(firstDelay) * math.Pow(2, float64(attempt)) * (0.75 + mathrand.Float64()/2))
+		if failure.RetryAfter > delay {
+			delay = failure.RetryAfter
+		}
+		mayRepeat := failure.Code == "no_answer" || failure.Status == http.StatusTooManyRequests || failure.Status == http.StatusServiceUnavailable
+		if !mayRepeat || attempt >= c.MaxRetries || delay > c.MaxRetryDelay {
+			return failure
+		}
+		timer := time.NewTimer(delay)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return failure
+		}
+	}
+}
+
+// maxAnswer bounds what is kept of an answer; a payment is a few thousand bytes.
+const maxAnswer = 1 << 20
+
+func (c *Client) once(ctx context.Context, method, path string, header http.Header, body []byte, answer any) error {
+	request, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.BaseURL, "/")+"/api/v1"+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header = header.Clone()
+	request.Header.Set("Accept", "application/json")
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		return &Error{Code: "no_answer", Message: err.Error(), cause: err}
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return &Error{Code: "no_answer", Message: err.Error(), cause: err}
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return errorOf(response, text)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
+		message := fmt.Sprintf("%d: the answer is not the API's; is the base URL right?", response.StatusCode)
+		return &Error{Code: "unreadable_answer", Message: message, Status: response.StatusCode, cause: err}
+	}
+	return nil
+}
+
+// errorOf reads an answer that is no success. Its body may be anything: an edge or a proxy may answer with a page.
+func errorOf(response *http.Response, text []byte) *Error {
+	var body struct {
+		Code   string          `json:"code"`
+		Detail json.RawMessage `json:"detail"`
+	}
+	if json.Unmarshal(text, &body) != nil || body.Code == "" {
+		body.Code = codeOfStatus(response.StatusCode)
+	}
+	explanation := string(body.Detail)
+	if json.Unmarshal(body.Detail, &explanation) != nil && explanation == "" {
+		explanation = http.StatusText(response.StatusCode)
+	}
+	message := fmt.Sprintf("%d: %s", response.StatusCode, explanation)
+	return &Error{Code: body.Code, Message: message, Status: response.StatusCode, RetryAfter: retryAfter(response.Header)}
+}
+
+func codeOfStatus(status int) string {
+	switch {
+	case status == http.StatusUnauthorized:
+		return "unauthorized"
+	case status == http.StatusNotFound:
+		return "not_found"
+	case status == http.StatusTooManyRequests:
+		return "rate_limited"
+	case status >= 502 && status <= 504:
+		return "unavailable"
+	case status >= 500:
+		return "internal_error"
+	}
+	return "unreadable_answer"
+}
+
+// retryAfter reads seconds or a date.
+func retryAfter(header http.Header) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil && time.Until(at) > 0 {
+		return time.Until(at)
+	}
+	return 0
+}
+
+// Event is what a webhook says. Other kinds than PAID have an EventType; only those of a payment have a PaymentID.
+type Event struct {
+	EventID               string            `json:"event_id"`
+	EventType             string            `json:"event_type"`
+	PaymentID             string            `json:"payment_id"`
+	Status                string            `json:"status"`
+	ExpectedAmount        string            `json:"expected_amount"`
+	RequestedAmount       string            `json:"requested_amount"`
+	TransactionID         string            `json:"transaction_id"`
+	TransactionEventIndex *int              `json:"transaction_event_index"`
+	Description           string            `json:"description"`
+	OrderID               string            `json:"order_id"`
+	Metadata              map[string]string `json:"metadata"`
+}
+
+// ErrWebhook is why a request is not to be believed; the sender need not be told.
+type ErrWebhook string
+
+func (e ErrWebhook) Error() string { return string(e) }
+
+const tolerance = 300
+
+var timestampPattern = regexp.MustCompile(`^[0-9]{1,12}$`)
+
+// VerifyWebhook checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent.
+// What it says is still to be compared with the order: that it is one of yours, its amount, and the status PAID. The body is what came,
+// before any parser; keys are signing keys by their ids, of which the old one stays for five minutes after a rotation.
+func VerifyWebhook(rawBody []byte, header http.Header, keys map[string]string, now time.Time) (*Event, error) {
+	names := [...]string{"X-Service-Timestamp", "X-Service-Signature", "X-Service-Event-Id", "X-Service-Key-Id"}
+	var values [len(names)]string
+	for i, name := range names {
+		// One that is there twice has no value that both sides agree on.
+		if len(header[name]) != 1 || header[name][0] == "" {
+			return nil, ErrWebhook("header_missing")
+		}
+		values[i] = header[name][0]
+	}
+	timestamp, signature, eventID, keyID := values[0], values[1], values[2], values[3]
+	if !timestampPattern.MatchString(timestamp) {
+		return nil, ErrWebhook("timestamp_malformed")
+	}
+	seconds, _ := strconv.ParseInt(timestamp, 10, 64)
+	if difference := now.Unix() - seconds; difference > tolerance || difference < -tolerance {
+		return nil, ErrWebhook("timestamp_out_of_tolerance")
+	}
+	key, isKnown := keys[keyID]
+	if !isKnown {
+		return nil, ErrWebhook("key_unknown")
+	}
+	mac := hmac.New(sha256.New, []byte(key))
+	mac.Write([]byte(timestamp + "."))
+	mac.Write(rawBody)
+	if !hmac.Equal([]byte("v1="+hex.EncodeToString(mac.Sum(nil))), []byte(signature)) {
+		return nil, ErrWebhook("signature_wrong")
+	}
+	event := new(Event)
+	if !utf8.Valid(rawBody) || json.Unmarshal(rawBody, event) != nil {
+		return nil, ErrWebhook("body_unreadable")
+	}
+	if event.EventID != eventID {
+		return nil, ErrWebhook("event_id_differs")
+	}
+	return event, nil
+}

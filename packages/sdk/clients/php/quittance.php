@@ -1,0 +1,260 @@
+<?php
+
+declare(strict_types=1);
+
+/**
+ * Client of the Quittance API and verification of its webhooks: PHP 8.1 or newer, with OpenSSL for https, nothing else.
+ * Copy this file into your project.
+ */
+
+namespace Quittance;
+
+/** A call that did not succeed. `errorCode` decides what to do: one of the API's, or `no_answer`, or `unreadable_answer`. */
+final class QuittanceError extends \RuntimeException
+{
+    /** Of a creation: repeat it with this key, and no second payment is made. */
+    public ?string $idempotencyKey = null;
+
+    /**
+     * @param ?float $retryAfter seconds that the server asks to wait; null where it does not say
+     * @param list<array{field: string, reason: string}> $invalidFields
+     */
+    public function __construct(
+        public readonly string $errorCode,
+        string $message,
+        public readonly ?int $status = null,
+        public readonly ?float $retryAfter = null,
+        public readonly array $invalidFields = [],
+    ) {
+        parent::__construct($message);
+    }
+}
+
+/** The account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer. */
+final class Client
+{
+    private const FIRST_DELAY_SECONDS = 0.25;
+
+    /**
+     * @param string $baseUrl everything before /api/v1
+     * @param float $timeout seconds for which one attempt may hear nothing from the server
+     * @param float $maxRetryDelay the longest pause between two attempts in seconds; when more is asked for, the error is thrown
+     */
+    public function __construct(
+        private readonly string $baseUrl,
+        #[\SensitiveParameter]
+        private readonly ?string $apiKey = null,
+        private readonly float $timeout = 10.0,
+        private readonly int $maxRetries = 4,
+        private readonly float $maxRetryDelay = 10.0,
+    ) {
+    }
+
+    /**
+     * Creates a payment; send the customer to its `payment_url`.
+     *
+     * @param array<string, mixed> $payment `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API
+     * @param ?string $idempotencyKey names this creation. Take what your order is called, so that a crash in between costs nothing.
+     * @throws QuittanceError
+     */
+    public function createPayment(array $payment, ?string $idempotencyKey = null): array
+    {
+        return $this->request('POST', '/payments', $payment, $idempotencyKey ?? bin2hex(random_bytes(16)));
+    }
+
+    /** A payment as it is now, with the transfers that were probably meant for it. @throws QuittanceError */
+    public function getPaymentDetails(string $paymentId): array
+    {
+        return $this->request('GET', '/payments/' . rawurlencode($paymentId) . '/details');
+    }
+
+    /** What whoever has the link may know; takes the link or the token at its end, and needs no API key. @throws QuittanceError */
+    public function getPublicStatus(string $paymentUrl): array
+    {
+        $token = substr($paymentUrl, (int) strrpos('/' . $paymentUrl, '/'));
+        return $this->request('GET', '/payments/' . rawurlencode($token), isPublic: true);
+    }
+
+    private function request(
+        string $method,
+        string $path,
+        ?array $payload = null,
+        ?string $idempotencyKey = null,
+        bool $isPublic = false,
+    ): array {
+        $headers = ['Accept: application/json'];
+        if ($this->apiKey !== null && !$isPublic) {
+            $headers[] = "X-API-Key: $this->apiKey";
+        }
+        if ($idempotencyKey !== null) {
+            $headers[] = "Idempotency-Key: $idempotencyKey";
+        }
+        if ($payload !== null) {
+            $headers[] = 'Content-Type: application/json';
+        }
+        $options = [
+            'method' => $method,
+            'header' => $headers,
+            'content' => $payload === null ? '' : json_encode($payload, JSON_THROW_ON_ERROR),
+            'timeout' => $this->timeout,
+            // An error's body says what is wrong. The API never redirects, and the key must not go elsewhere.
+            'ignore_errors' => true,
+            'follow_location' => 0,
+        ];
+        for ($attempt = 0; ; $attempt++) {
+            try {
+                return $this->once($path, $options);
+            } catch (QuittanceError $error) {
+                $error->idempotencyKey = $idempotencyKey;
+                $pause = self::FIRST_DELAY_SECONDS * 2 ** $attempt * random_int(75, 125) / 100;
+                $delay = max($error->retryAfter ?? 0, $pause);
+                $mayRepeat = $error->errorCode === 'no_answer' || in_array($error->status, [429, 503], true);
+                if (!$mayRepeat || $attempt >= $this->maxRetries || $delay > $this->maxRetryDelay) {
+                    throw $error;
+                }
+            }
+            usleep((int) ($delay * 1_000_000));
+        }
+    }
+
+    /** @param array<string, mixed> $options of the stream's context */
+    private function once(string $path, array $options): array
+    {
+        $noAnswer = "{$options['method']} $path: no answer";
+        $url = rtrim($this->baseUrl, '/') . '/api/v1' . $path;
+        $stream = @fopen($url, 'rb', false, stream_context_create(['http' => $options]));
+        if ($stream === false) {
+            throw new QuittanceError('no_answer', $noAnswer . ' (' . (error_get_last()['message'] ?? '') . ')');
+        }
+        $body = @stream_get_contents($stream);
+        ['timed_out' => $isTimedOut, 'wrapper_data' => $lines] = stream_get_meta_data($stream);
+        fclose($stream);
+        [$status, $headers] = self::readHead($lines);
+        // PHP tells neither of a body that stands still nor of one that breaks off.
+        if ($body === false || $isTimedOut || strlen($body) < (int) ($headers['content-length'] ?? 0)) {
+            throw new QuittanceError('no_answer', "$noAnswer in full");
+        }
+        $answer = jsonObject($body);
+        if ($status < 200 || $status > 299) {
+            throw self::errorOf($status, $headers, $answer ?? []);
+        }
+        $notOurs = "$status: the answer is no JSON object, so it is not the API's; is the base URL right?";
+        return $answer ?? throw new QuittanceError('unreadable_answer', $notOurs, $status);
+    }
+
+    /**
+     * @param list<string> $lines
+     * @return array{int, array<string, string>} the status, and headers by their names in lower case
+     */
+    private static function readHead(array $lines): array
+    {
+        $status = 0;
+        $headers = [];
+        foreach ($lines as $line) {
+            if (preg_match('~^HTTP/\S+ ([0-9]{3})~', $line, $match)) {
+                // A line of an interim answer, such as 100, may precede the last one.
+                [$status, $headers] = [(int) $match[1], []];
+            } elseif (str_contains($line, ':')) {
+                [$name, $value] = explode(':', $line, 2);
+                $headers[strtolower($name)] = trim($value);
+            }
+        }
+        return [$status, $headers];
+    }
+
+    /** @param array<string, mixed> $body empty where it is none of the API's: an edge or a proxy may answer with a page */
+    private static function errorOf(int $status, array $headers, array $body): QuittanceError
+    {
+        $detail = $body['detail'] ?? null;
+        $invalidFields = is_array($detail) && array_is_list($detail) ? $detail : [];
+        $text = match (true) {
+            is_string($detail) => $detail,
+            $invalidFields !== [] => implode('; ', array_map(fn ($item) => "{$item['field']} {$item['reason']}", $invalidFields)),
+            default => $detail['message'] ?? 'no explanation',
+        };
+        $code = $body['code'] ?? match ($status) {
+            401 => 'unauthorized',
+            404 => 'not_found',
+            429 => 'rate_limited',
+            502, 503, 504 => 'unavailable',
+            default => $status >= 500 ? 'internal_error' : 'unreadable_answer',
+        };
+        $retryAfter = self::retryAfter($headers['retry-after'] ?? '');
+        return new QuittanceError($code, "$status: $text", $status, $retryAfter, $invalidFields);
+    }
+
+    /** Seconds, from seconds or from a date. */
+    private static function retryAfter(string $text): ?float
+    {
+        if (preg_match('/^[0-9]{1,9}$/D', $text)) {
+            return (float) $text;
+        }
+        $at = \DateTimeImmutable::createFromFormat(\DateTimeInterface::RFC7231, $text);
+        return $at === false ? null : max(0.0, $at->getTimestamp() - microtime(true));
+    }
+}
+
+/** The request is not to be believed. `problem` says why; the sender need not be told. */
+final class WebhookError extends \RuntimeException
+{
+    public function __construct(public readonly string $problem)
+    {
+        parent::__construct($problem);
+    }
+}
+
+const TOLERANCE_SECONDS = 300;
+
+/**
+ * Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says is
+ * still to be compared with the order: that it is one of yours, its amount, and the status PAID.
+ *
+ * @param string $rawBody the bytes as they came: file_get_contents('php://input')
+ * @param array<string, string|list<string>> $headers by name in any case: getallheaders(), or what a framework has
+ * @param array<string, string> $keys signing keys by their ids. After a rotation the old one stays for five minutes.
+ * @param ?int $now Unix seconds, the clock's unless given
+ * @throws WebhookError when it is not to be believed
+ */
+function verifyWebhook(string $rawBody, array $headers, #[\SensitiveParameter] array $keys, ?int $now = null): array
+{
+    $timestamp = onlyHeader($headers, 'X-Service-Timestamp');
+    $signature = onlyHeader($headers, 'X-Service-Signature');
+    $eventId = onlyHeader($headers, 'X-Service-Event-ID');
+    $keyId = onlyHeader($headers, 'X-Service-Key-ID');
+    if (!preg_match('/^[0-9]{1,12}$/D', $timestamp)) {
+        throw new WebhookError('timestamp_malformed');
+    }
+    if (abs(($now ?? time()) - (int) $timestamp) > TOLERANCE_SECONDS) {
+        throw new WebhookError('timestamp_out_of_tolerance');
+    }
+    $key = $keys[$keyId] ?? throw new WebhookError('key_unknown');
+    if (!hash_equals('v1=' . hash_hmac('sha256', "$timestamp.$rawBody", $key), $signature)) {
+        throw new WebhookError('signature_wrong');
+    }
+    $event = jsonObject($rawBody) ?? throw new WebhookError('body_unreadable');
+    if (($event['event_id'] ?? null) !== $eventId) {
+        throw new WebhookError('event_id_differs');
+    }
+    return $event;
+}
+
+/** One that is there twice has no value that both sides agree on. */
+function onlyHeader(array $headers, string $name): string
+{
+    $values = [];
+    foreach ($headers as $key => $value) {
+        if (strcasecmp((string) $key, $name) === 0) {
+            array_push($values, ...(array) $value);
+        }
+    }
+    if (count($values) !== 1 || $values[0] === '') {
+        throw new WebhookError('header_missing');
+    }
+    return $values[0];
+}
+
+/** @return ?array<string, mixed> null for anything but a JSON object in UTF-8 */
+function jsonObject(string $text): ?array
+{
+    return is_object(json_decode($text)) ? json_decode($text, true) : null;
+}

@@ -1,0 +1,103 @@
+<?php
+
+declare(strict_types=1);
+
+/**
+ * A shop in small: takes an order, creates its payment, and receives the webhook that says it is paid. Beside quittance.php:
+ *
+ *   php receiver.php order 1007 49.90       creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
+ *   php -S 127.0.0.1:3000 receiver.php      takes webhooks; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
+ *
+ * In production the second is for PHP-FPM behind a server that ends TLS. It needs the extension pdo_sqlite.
+ */
+
+use Quittance\Client;
+use Quittance\WebhookError;
+
+use function Quittance\verifyWebhook;
+
+require __DIR__ . '/quittance.php';
+
+const MAX_BODY_BYTES = 65_536;
+
+function database(): PDO
+{
+    $database = new PDO('sqlite:' . (getenv('DATABASE') ?: 'shop'), options: [PDO::ATTR_TIMEOUT => 10]);
+    $database->exec('create table if not exists event (event_id text primary key)');
+    $database->exec('create table if not exists shop_order
+        (order_id text primary key, payment_id text not null unique, amount text not null, paid_by text)');
+    return $database;
+}
+
+/** @return int how many rows it changed */
+function change(PDO $database, string $sql, array $values): int
+{
+    $statement = $database->prepare($sql);
+    $statement->execute($values);
+    return $statement->rowCount();
+}
+
+function placeOrder(string $orderId, string $amount): void
+{
+    $quittance = new Client(getenv('QUITTANCE_URL'), getenv('QUITTANCE_API_KEY'));
+    $payment = $quittance->createPayment([
+        'amount' => $amount,
+        'merchant_wallet' => getenv('WALLET'),
+        'description' => "Order $orderId",
+        'order_id' => $orderId,
+    ], "order-$orderId");
+    // `amount` of the answer is what has to come: with a unique amount a little more than the price.
+    $row = [$orderId, $payment['payment_id'], $payment['amount']];
+    change(database(), 'insert or ignore into shop_order (order_id, payment_id, amount) values (?, ?, ?)', $row);
+    echo $payment['payment_url'], "\n";
+}
+
+/** Notes the event and does its work in one transaction, so that an event that comes twice, or twice at once, works once. */
+function handleOnce(array $event): void
+{
+    $database = database();
+    $database->exec('begin immediate');
+    $isNew = change($database, 'insert or ignore into event values (?)', [$event['event_id']]) === 1;
+    $isPaid = $isNew && $event['status'] === 'PAID' && markPaid($database, $event);
+    $database->exec('commit');
+    if ($isPaid) {
+        error_log("paid {$event['payment_id']} {$event['expected_amount']}");
+    } elseif ($isNew && $event['status'] === 'PAID') {
+        error_log("look into {$event['event_id']} of {$event['payment_id']}");
+    }
+}
+
+/** Only an order of ours, of this amount, that nothing has paid yet. What ships goods belongs into the same transaction. */
+function markPaid(PDO $database, array $event): bool
+{
+    $sql = 'update shop_order set paid_by = ? where payment_id = ? and amount = ? and paid_by is null';
+    return change($database, $sql, [$event['event_id'], $event['payment_id'], $event['expected_amount']]) === 1;
+}
+
+/** @return int the status to answer */
+function receive(): int
+{
+    if ($_SERVER['REQUEST_METHOD'] !== 'POST') {
+        return 405;
+    }
+    $body = file_get_contents('php://input', length: MAX_BODY_BYTES + 1);
+    if (strlen($body) > MAX_BODY_BYTES) {
+        return 413;
+    }
+    try {
+        handleOnce(verifyWebhook($body, getallheaders(), json_decode(getenv('SIGNING_KEYS'), true)));
+        return 204;
+    } catch (WebhookError) {
+        return 400;
+    } catch (Throwable $error) {
+        // It could not be saved, so it must come again.
+        error_log((string) $error);
+        return 500;
+    }
+}
+
+if (PHP_SAPI === 'cli') {
+    placeOrder($argv[2], $argv[3]);
+} else {
+    http_response_code(receive());
+}

@@ -1,0 +1,207 @@
+"""Client of the Quittance API and verification of its webhooks: Python 3.9 or newer, nothing else. Copy this file into your project."""
+
+import hashlib
+import hmac
+import http.client
+import json
+import random
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+import uuid
+from email.utils import parsedate_to_datetime
+
+FIRST_DELAY_SECONDS = 0.25
+TOLERANCE_SECONDS = 300
+
+
+class QuittanceError(Exception):
+    """A call that did not succeed. `code` decides what to do: one of the API's, or `no_answer`, or `unreadable_answer`."""
+
+    def __init__(self, code, message, status=None, retry_after=None, invalid_fields=(), idempotency_key=None):
+        super().__init__(message)
+        self.code = code
+        self.status = status
+        self.retry_after = retry_after  # Seconds that the server asks to wait; None where it does not say.
+        self.invalid_fields = list(invalid_fields)
+        self.idempotency_key = idempotency_key  # Of a creation: repeat it with this key, and no second payment is made.
+
+
+class Quittance:
+    """
+    The account of one merchant. Each call is repeated, with the same idempotency key, after 429, 503 and no answer.
+
+    :param base_url: everything before /api/v1.
+    :param timeout: seconds for which one attempt may hear nothing from the server.
+    :param max_retry_delay: the longest pause between two attempts in seconds; when more is asked for, the error is raised.
+    """
+
+    def __init__(self, base_url, api_key=None, timeout=10.0, max_retries=4, max_retry_delay=10.0):
+        self._base_url = base_url.rstrip("/") + "/api/v1"
+        self._api_key = api_key
+        self._timeout = timeout
+        self._max_retries = max_retries
+        self._max_retry_delay = max_retry_delay
+
+    def create_payment(self, payment, idempotency_key=None):
+        """
+        Creates a payment; send the customer to its `payment_url`.
+
+        :param payment: `amount` (text), `merchant_wallet`, `description`, and the optional fields of the API.
+        :param idempotency_key: names this creation. Take what your order is called, so that a crash in between costs nothing.
+        """
+        key = idempotency_key if idempotency_key is not None else str(uuid.uuid4())
+        return self._request("POST", "/payments", payment, idempotency_key=key)
+
+    def get_payment_details(self, payment_id):
+        """A payment as it is now, with the transfers that were probably meant for it."""
+        return self._request("GET", f"/payments/{_quote(payment_id)}/details")
+
+    def get_public_status(self, payment_url):
+        """What whoever has the link may know; takes the link or the token at its end, and needs no API key."""
+        return self._request("GET", f"/payments/{_quote(payment_url.rsplit('/', 1)[-1])}", is_public=True)
+
+    def _request(self, method, path, payload=None, idempotency_key=None, is_public=False):
+        headers = {"Accept": "application/json"}
+        if self._api_key is not None and not is_public:
+            headers["X-API-Key"] = self._api_key
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
+        if payload is not None:
+            headers["Content-Type"] = "application/json"
+        body = None if payload is None else json.dumps(payload).encode()
+        attempt = 0
+        while True:
+            try:
+                return self._once(urllib.request.Request(self._base_url + path, body, headers, method=method))
+            except QuittanceError as error:
+                error.idempotency_key = idempotency_key
+                delay = max(error.retry_after or 0, FIRST_DELAY_SECONDS * 2**attempt * random.uniform(0.75, 1.25))
+                may_repeat = error.code == "no_answer" or error.status in (429, 503)
+                if not may_repeat or attempt >= self._max_retries or delay > self._max_retry_delay:
+                    raise
+            time.sleep(delay)
+            attempt += 1
+
+    def _once(self, request):
+        try:
+            with _opener.open(request, timeout=self._timeout) as response:
+                status, body = response.status, response.read()
+        except urllib.error.HTTPError as error:
+            raise _error_of(error) from None
+        except (OSError, http.client.HTTPException) as error:
+            raise QuittanceError("no_answer", f"{request.method} {request.selector}: {error!r}") from error
+        answer = _json_object(body)
+        if answer is None:
+            message = f"{status}: the answer is no JSON object, so it is not the API's; is the base URL right?"
+            raise QuittanceError("unreadable_answer", message, status)
+        return answer
+
+
+class WebhookError(Exception):
+    """The request is not to be believed. `problem` says why; the sender need not be told."""
+
+    def __init__(self, problem):
+        super().__init__(problem)
+        self.problem = problem
+
+
+def verify_webhook(raw_body, headers, keys, now=None):
+    """
+    Checks that a request to your endpoint is an event of Quittance: signed, over these bytes, by a key of yours, and recent. What it says
+    is still to be compared with the order: that it is one of yours, its amount, and the status PAID.
+
+    :param raw_body: the bytes as they came, before any parser.
+    :param headers: a mapping, or pairs, in any case.
+    :param keys: signing keys by their ids. After a rotation the old one stays for five minutes.
+    :param now: Unix seconds, the clock's unless given.
+    :raises WebhookError: when it is not to be believed.
+    """
+    timestamp = _only_header(headers, "X-Service-Timestamp")
+    signature = _only_header(headers, "X-Service-Signature")
+    event_id = _only_header(headers, "X-Service-Event-ID")
+    key_id = _only_header(headers, "X-Service-Key-ID")
+    if not re.fullmatch("[0-9]{1,12}", timestamp):
+        raise WebhookError("timestamp_malformed")
+    if abs(int(time.time() if now is None else now) - int(timestamp)) > TOLERANCE_SECONDS:
+        raise WebhookError("timestamp_out_of_tolerance")
+    if key_id not in keys:
+        raise WebhookError("key_unknown")
+    signed = timestamp.encode() + b"." + raw_body
+    expected = "v1=" + hmac.new(keys[key_id].encode(), signed, hashlib.sha256).hexdigest()
+    if not hmac.compare_digest(signature.encode(), expected.encode()):
+        raise WebhookError("signature_wrong")
+    event = _json_object(raw_body)
+    if event is None:
+        raise WebhookError("body_unreadable")
+    if event.get("event_id") != event_id:
+        raise WebhookError("event_id_differs")
+    return event
+
+
+def _only_header(headers, name):
+    """One that is there twice has no value that both sides agree on."""
+    pairs = headers.items() if hasattr(headers, "items") else headers
+    values = [value for key, value in pairs if key.lower() == name.lower()]
+    if len(values) != 1 or values[0] == "":
+        raise WebhookError("header_missing")
+    return values[0]
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """The API never redirects, and the key must not go elsewhere."""
+
+    def redirect_request(self, *_arguments):
+        return None
+
+
+_opener = urllib.request.build_opener(_NoRedirects)
+
+
+def _error_of(response):
+    """Of an answer that is no success. Its body may be anything: an edge or a proxy may answer with a page."""
+    try:
+        body = _json_object(response.read()) or {}
+    except (OSError, http.client.HTTPException):
+        body = {}
+    detail = body.get("detail")
+    invalid_fields = detail if isinstance(detail, list) else []
+    if isinstance(detail, dict):
+        detail = detail.get("message")
+    elif invalid_fields:
+        detail = "; ".join(f"{item.get('field')} {item.get('reason')}" for item in invalid_fields)
+    code = body.get("code") or _code_of_status(response.code)
+    message = f"{response.code}: {detail or response.reason}"
+    return QuittanceError(code, message, response.code, _retry_after(response.headers.get("Retry-After")), invalid_fields)
+
+
+def _code_of_status(status):
+    known = {401: "unauthorized", 404: "not_found", 429: "rate_limited"}
+    known.update({502: "unavailable", 503: "unavailable", 504: "unavailable"})
+    return known.get(status, "internal_error" if status >= 500 else "unreadable_answer")
+
+
+def _retry_after(text):
+    """Seconds, from seconds or from a date."""
+    if text is None:
+        return None
+    if re.fullmatch("[0-9]{1,9}", text):
+        return int(text)
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None
+
+
+def _json_object(body):
+    try:
+        value = json.loads(body.decode("utf-8"))
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _quote(segment):
+    return urllib.parse.quote(segment, safe="")

@@ -1,0 +1,106 @@
+"""
+A shop in small: takes an order, creates its payment, and receives the webhook that says it is paid. Beside quittance.py:
+
+  python3 receiver.py order 1007 49.90    creates a payment; needs QUITTANCE_URL, QUITTANCE_API_KEY and WALLET
+  python3 receiver.py                     listens on PORT; needs SIGNING_KEYS, such as {"whk_…":"whsec_…"}
+
+TLS is for the server in front of it to end.
+"""
+
+import json
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from quittance import Quittance, WebhookError, verify_webhook
+
+MAX_BODY_BYTES = 65_536
+
+
+def database():
+    connection = sqlite3.connect(os.environ.get("DATABASE", "shop"), timeout=10, isolation_level=None)
+    connection.execute("create table if not exists event (event_id text primary key)")
+    connection.execute(
+        "create table if not exists shop_order"
+        " (order_id text primary key, payment_id text not null unique, amount text not null, paid_by text)"
+    )
+    return connection
+
+
+def place_order(order_id, amount):
+    quittance = Quittance(os.environ["QUITTANCE_URL"], os.environ["QUITTANCE_API_KEY"])
+    payment = quittance.create_payment(
+        {
+            "amount": amount,
+            "merchant_wallet": os.environ["WALLET"],
+            "description": f"Order {order_id}",
+            "order_id": order_id,
+        },
+        idempotency_key=f"order-{order_id}",
+    )
+    # `amount` of the answer is what has to come: with a unique amount a little more than the price.
+    row = (order_id, payment["payment_id"], payment["amount"])
+    with closing(database()) as connection:
+        connection.execute("insert or ignore into shop_order (order_id, payment_id, amount) values (?, ?, ?)", row)
+    print(payment["payment_url"])
+
+
+def handle_once(event):
+    """Notes the event and does its work in one transaction, so that an event that comes twice, or twice at once, works once."""
+    with closing(database()) as connection:
+        connection.execute("begin immediate")
+        is_new = connection.execute("insert or ignore into event values (?)", (event["event_id"],)).rowcount == 1
+        is_paid = is_new and event["status"] == "PAID" and mark_paid(connection, event)
+        connection.execute("commit")
+    if is_paid:
+        print("paid", event["payment_id"], event["expected_amount"], flush=True)
+    elif is_new and event["status"] == "PAID":
+        print("look into", event["event_id"], "of", event["payment_id"], flush=True)
+
+
+def mark_paid(connection, event):
+    """Only an order of ours, of this amount, that nothing has paid yet. What ships goods belongs into the same transaction."""
+    paid = connection.execute(
+        "update shop_order set paid_by = ? where payment_id = ? and amount = ? and paid_by is null",
+        (event["event_id"], event["payment_id"], event["expected_amount"]),
+    )
+    return paid.rowcount == 1
+
+
+class Receiver(BaseHTTPRequestHandler):
+    timeout = 30
+
+    def do_POST(self):
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            return self.answer(411)
+        if int(length) > MAX_BODY_BYTES:
+            return self.answer(413)
+        try:
+            event = verify_webhook(self.rfile.read(int(length)), self.headers, json.loads(os.environ["SIGNING_KEYS"]))
+            handle_once(event)
+        except WebhookError:
+            return self.answer(400)
+        except Exception as error:
+            # It could not be saved, so it must come again.
+            print(repr(error), file=sys.stderr, flush=True)
+            return self.answer(500)
+        self.answer(204)
+
+    def answer(self, status):
+        self.send_response(status)
+        self.end_headers()
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+
+
+if sys.argv[1:2] == ["order"]:
+    place_order(*sys.argv[2:])
+else:
+    server = Server(("", int(os.environ["PORT"])), Receiver)
+    print(f"listening on {server.server_port}", flush=True)
+    server.serve_forever()

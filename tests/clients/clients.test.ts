@@ -1,0 +1,174 @@
+import { readFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { apiServer, type Answer as ApiAnswer } from '../../packages/sdk/test/api-server.ts';
+import { languages, type Programs } from './languages.ts';
+import { startDriver, type Driver } from './processes.ts';
+
+type Vector = {
+  name: string;
+  problem: string | null;
+  now: number;
+  signing_keys: Record<string, string>;
+  headers: Record<string, string>;
+  body: string;
+  body_base64?: string;
+};
+
+const vectorsFile = new URL('../../docs/vectors/webhook-signatures.json', import.meta.url);
+const { cases: vectors } = JSON.parse(await readFile(vectorsFile, 'utf8')) as { cases: Vector[] };
+
+const creation = { amount: '49.90', merchant_wallet: `0x${'1'.repeat(40)}`, description: 'Tea' };
+const paymentId = `pay_${'1'.repeat(32)}`;
+const payment = { payment_id: paymentId, payment_url: 'http://pay.example/pay/x', status: 'PENDING', amount: '49.90' };
+const unavailable: ApiAnswer = {
+  status: 503,
+  body: { detail: 'Service temporarily unavailable', code: 'unavailable' },
+};
+const created: ApiAnswer = { status: 201, body: payment };
+/** An answer of which the end is missing. */
+const brokenOff: ApiAnswer = (response) => {
+  response.writeHead(201, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('{"payment_id":"pay_', () => response.destroy());
+};
+
+for (const { name, missing, prepare } of languages) {
+  const title =
+    missing === null ? `the client in ${name}` : `the client in ${name}, which is not tried: there is ${missing} here`;
+  (missing === null ? describe : describe.skip)(title, () => {
+    let programs: Programs;
+    let driver: Driver;
+    const closers: (() => Promise<void>)[] = [];
+
+    beforeAll(async () => {
+      programs = await prepare();
+      driver = await startDriver(programs.driver);
+    }, 300_000);
+    afterEach(async () => {
+      for (const close of closers.splice(0)) await close();
+    });
+    afterAll(async () => {
+      await driver.stop();
+      await programs.remove();
+    });
+
+    /** Has the client make a call to an API that answers so. */
+    async function call(answers: readonly ApiAnswer[], question: object) {
+      const server = await apiServer(answers);
+      closers.push(server.close);
+      const settings = { base_url: `${server.url}/`, api_key: 'qk_1', timeout: 60, max_retries: 4 };
+      return { ...(await driver.ask({ ...settings, ...question })), received: server.received };
+    }
+
+    test('takes every genuine webhook, and says what is wrong with every other', async () => {
+      const found: Record<string, string | null> = {};
+      for (const { name: vector, headers, signing_keys: keys, now, body, body_base64: base64 } of vectors) {
+        const bytes = base64 ?? Buffer.from(body).toString('base64');
+        const { value, problem } = await driver.ask({ do: 'verify', headers, keys, now, body: bytes });
+        found[vector] = value === undefined ? (problem ?? 'no answer') : null;
+      }
+      expect(found).toEqual(Object.fromEntries(vectors.map(({ name: vector, problem }) => [vector, problem])));
+      expect(vectors.length).toBeGreaterThan(40);
+    });
+
+    test('repeats a creation with one idempotency key until it is answered', async () => {
+      const { value, received } = await call(
+        [
+          unavailable,
+          brokenOff,
+          {
+            status: 429,
+            headers: { 'retry-after': '0' },
+            body: { detail: 'Rate limit exceeded', code: 'rate_limited' },
+          },
+          { status: 429, body: '<html>429 Too Many Requests</html>' },
+          created,
+        ],
+        { do: 'create', arguments: [creation] },
+      );
+      expect(value).toMatchObject(payment);
+      expect(received).toHaveLength(5);
+      const keys = received.map(({ headers }) => headers['idempotency-key']);
+      expect(new Set(keys)).toEqual(new Set([expect.stringMatching(/^[0-9a-f-]{32,36}$/)]));
+      for (const { method, path, headers, body } of received) {
+        expect([method, path, headers['x-api-key']]).toEqual(['POST', '/api/v1/payments', 'qk_1']);
+        expect(JSON.parse(body)).toEqual(creation);
+      }
+    });
+
+    test('goes on after a lost connection, and after an answer that does not come or stands still', async () => {
+      const standsStill: ApiAnswer = (response) => {
+        response.writeHead(201, { 'content-type': 'application/json', 'content-length': '1000' });
+        response.write('{"payment_id":"pay_');
+      };
+      // More answers than are wanted, for a machine that is too busy to give them in time.
+      const answers: ApiAnswer[] = [
+        (response) => response.destroy(),
+        () => undefined,
+        standsStill,
+        ...Array.from({ length: 4 }, () => created),
+      ];
+      const question = { do: 'create', arguments: [creation, 'order-1'], timeout: 1, max_retries: 6 };
+      const { value, received } = await call(answers, question);
+      expect(value).toMatchObject(payment);
+      expect(received.length).toBeGreaterThan(3);
+      expect(new Set(received.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(['order-1']));
+    });
+
+    test('waits as long as it is asked to, in seconds or until a date, and no longer than it may', async () => {
+      const inAnHour = new Date(Date.now() + 3_600_000).toUTCString();
+      for (const retryAfter of ['3600', inAnHour]) {
+        const limited = { status: 429, headers: { 'retry-after': retryAfter }, body: '<h1>slow down</h1>' };
+        const { error, received } = await call([limited], { do: 'create', arguments: [creation, 'order-1'] });
+        expect(error).toMatchObject({ code: 'rate_limited', status: 429, idempotency_key: 'order-1' });
+        expect(error!.retry_after).toBeGreaterThan(3_000);
+        expect(error!.retry_after).toBeLessThanOrEqual(3_600);
+        expect(received).toHaveLength(1);
+      }
+    });
+
+    test('repeats no more than it may, and nothing that is refused', async () => {
+      const tired = await call([unavailable, unavailable, unavailable], {
+        ...{ do: 'details', arguments: [paymentId] },
+        max_retries: 2,
+      });
+      expect(tired.error).toMatchObject({ code: 'unavailable', status: 503 });
+      expect(tired.received).toHaveLength(3);
+      const invalid = { detail: [{ field: 'amount', reason: 'is required' }], code: 'invalid_request' };
+      const moved: ApiAnswer = { status: 301, headers: { location: '/elsewhere' }, body: '' };
+      const refusals: [ApiAnswer, string, RegExp][] = [
+        [{ status: 422, body: invalid }, 'invalid_request', /amount.*is required/],
+        [
+          { status: 409, body: { detail: 'Finish it first', code: 'payment_unfinished' } },
+          'payment_unfinished',
+          /Finish it/,
+        ],
+        [
+          { status: 403, body: { detail: { code: 'beta_expired', message: 'It is over' }, code: 'beta_expired' } },
+          'beta_expired',
+          /It is over/,
+        ],
+        [{ status: 404, body: '<h1>no</h1>' }, 'not_found', /404/],
+        [{ status: 200, body: '<h1>welcome</h1>' }, 'unreadable_answer', /base URL/],
+        [moved, 'unreadable_answer', /301/],
+      ];
+      for (const [answer, code, message] of refusals) {
+        const { error, received } = await call([answer], { do: 'create', arguments: [creation] });
+        expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+        expect(received).toHaveLength(1);
+      }
+    });
+
+    test('reads details with the key, and the public status of a link without it', async () => {
+      const details = await call([{ body: payment }], { do: 'details', arguments: ['pay_1/2'] });
+      expect(details.value).toMatchObject(payment);
+      const link = 'https://pay.example/pay/token-1';
+      const status = await call([{ body: { status: 'PAID' } }], { do: 'status', arguments: [link] });
+      expect(status.value).toMatchObject({ status: 'PAID' });
+      const seen = [...details.received, ...status.received];
+      expect(seen.map(({ method, path, headers }) => [method, path, headers['x-api-key']])).toEqual([
+        ['GET', '/api/v1/payments/pay_1%2F2/details', 'qk_1'],
+        ['GET', '/api/v1/payments/token-1', undefined],
+      ]);
+    });
+  });
+}
