@@ -18,6 +18,8 @@ const packagesBelow = {
   testkit: ['contracts', 'runtime', 'postgres', 'messaging', 'local-backends'],
   // Merchants install it alone.
   sdk: [],
+  // It shows what a merchant's own program has to do.
+  'example-shop': ['sdk'],
 };
 
 const packagesOfServices = ['contracts', 'runtime', 'postgres', 'messaging', 'http', 'chain-reader', 'checkout-page'];

@@ -95,7 +95,7 @@ export default ts.config(
   },
   {
     // Command lines talk to a person on the terminal.
-    files: ['.ci/**', 'infra/local/**', 'packages/{ops,local-backends}/src/**', 'tests/**'],
+    files: ['.ci/**', 'infra/local/**', 'packages/{ops,local-backends,example-shop}/src/**', 'tests/**'],
     rules: { 'no-console': 'off' },
   },
   {

@@ -37,8 +37,13 @@ export async function build(folder: string): Promise<void> {
     }),
   );
   const described = JSON.parse(await readFile(join(import.meta.dirname, 'package.json'), 'utf8')) as object;
-  const { devDependencies: _ours, ...published } = described as { devDependencies: object };
-  await writeFile(join(folder, 'package.json'), `${JSON.stringify(published, null, 2)}\n`);
+  // In this repository it is loaded from its sources.
+  const {
+    devDependencies: _ours,
+    publishConfig,
+    ...rest
+  } = described as { devDependencies: object; publishConfig: object };
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify({ ...rest, ...publishConfig }, null, 2)}\n`);
   for (const file of ['README.md'])
     await writeFile(join(folder, file), await readFile(join(import.meta.dirname, file)));
 }

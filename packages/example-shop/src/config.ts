@@ -1,0 +1,64 @@
+import type { SigningKeys } from '@quittance/sdk';
+
+export type Config = {
+  port: number;
+  host: string;
+  /** Of a database of the shop's own. */
+  databaseUrl: string;
+  /** Where customers reach the shop, without a slash at its end. */
+  shopUrl: string;
+  /** Where Quittance is: its API, and its checkout page. */
+  quittanceUrl: string;
+  apiKey: string;
+  /** By id. While a key is being replaced, the old one and the new one. */
+  signingKeys: SigningKeys;
+  /** Receives the money. Nobody but the shop has its key. */
+  wallet: string;
+  adminPassword: string;
+  /** How often the open orders are compared with what Quittance knows. */
+  reconcileSeconds: number;
+};
+
+const ADMIN_PASSWORD_MIN_LENGTH = 12;
+
+/** Everything that the shop is told from outside. @throws Error naming each setting that is missing or wrong. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const problems: string[] = [];
+  const text = (name: string): string => env[name] || (problems.push(`${name} is missing`), '');
+  const url = (name: string): string => {
+    const value = text(name);
+    if (value !== '' && !URL.canParse(value)) problems.push(`${name} is no address`);
+    return value.replace(/\/+$/, '');
+  };
+  const number = (name: string, fallback: number): number => {
+    const value = Number(env[name] || fallback);
+    if (!Number.isInteger(value) || value < 0) problems.push(`${name} is no whole number`);
+    return value;
+  };
+  const config: Config = {
+    port: number('PORT', 3000),
+    host: env['HOST'] || '127.0.0.1',
+    databaseUrl: text('DATABASE_URL'),
+    shopUrl: url('SHOP_URL'),
+    quittanceUrl: url('QUITTANCE_URL'),
+    apiKey: text('QUITTANCE_API_KEY'),
+    signingKeys: signingKeys(text('QUITTANCE_SIGNING_KEYS')),
+    wallet: text('WALLET'),
+    adminPassword: text('ADMIN_PASSWORD'),
+    reconcileSeconds: number('RECONCILE_SECONDS', 30),
+  };
+  if (Object.values(config.signingKeys).some((key) => !key.startsWith('whsec_')))
+    problems.push('QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2');
+  if (config.adminPassword.length < ADMIN_PASSWORD_MIN_LENGTH)
+    problems.push(`ADMIN_PASSWORD is shorter than ${ADMIN_PASSWORD_MIN_LENGTH} characters`);
+  if (problems.length > 0) throw new Error(problems.join('; '));
+  return config;
+}
+
+const signingKeys = (text: string): SigningKeys =>
+  Object.fromEntries(
+    text.split(',').map((pair) => {
+      const [id = '', key = ''] = pair.trim().split('=');
+      return [id, key];
+    }),
+  );

@@ -1,0 +1,12 @@
+/** A piece of HTML that is safe to put into a page. */
+export type Html = { readonly html: string };
+
+/** Writes HTML. Everything put into it is escaped, for text and for quoted attributes, but for what this function wrote itself. */
+export function html(strings: TemplateStringsArray, ...values: readonly (string | Html | readonly Html[])[]): Html {
+  return { html: String.raw({ raw: strings }, ...values.map(written)) };
+}
+
+function written(value: string | Html | readonly Html[]): string {
+  if (typeof value === 'string') return value.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return 'html' in value ? value.html : value.map((piece) => piece.html).join('');
+}

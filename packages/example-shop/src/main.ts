@@ -1,0 +1,33 @@
+import { once } from 'node:events';
+import { createClient } from '@quittance/sdk';
+import { createApp } from './app.ts';
+import { readConfig } from './config.ts';
+import { openDatabase } from './database.ts';
+import { reconcile } from './reconcile.ts';
+import { inOneLine, type Shop } from './shop.ts';
+
+const log = (line: string): void => console.log(`${new Date().toISOString()} ${line}`);
+
+/** Runs the shop until SIGTERM or Ctrl-C. */
+async function main(): Promise<void> {
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  const config = readConfig(process.env);
+  const db = await openDatabase(config.databaseUrl, log);
+  const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey });
+  const shop: Shop = { config, db, quittance, log };
+  const server = createApp(shop).listen(config.port, config.host);
+  await once(server, 'listening');
+  log(`the shop is open at ${config.shopUrl}`);
+  await reconcile(shop, stopping.signal);
+  // Requests that run are finished first; connections on which nothing is asked are not waited for.
+  server.close();
+  server.closeIdleConnections();
+  await once(server, 'close');
+  await db.end();
+}
+
+await main().catch((error: unknown) => {
+  log(`the shop cannot go on: ${inOneLine(error)}`);
+  process.exit(1);
+});

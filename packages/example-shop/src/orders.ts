@@ -1,0 +1,106 @@
+import type { Payment } from '@quittance/sdk';
+import type { Article } from './catalogue.ts';
+import type { Queryable } from './database.ts';
+
+export type Order = {
+  order_id: string;
+  /** For people. */
+  number: string;
+  article: string;
+  /** Decimal text in USDT, as everywhere: money is never a floating-point number. */
+  price: string;
+  created_at: Date;
+  paid_by: string | null;
+  paid_at: Date | null;
+};
+
+export type OrderPayment = Pick<Payment, 'payment_id' | 'payment_url' | 'amount' | 'status'>;
+
+/** An order with its payments, the newest first. */
+export type WholeOrder = Order & { payments: OrderPayment[]; notes: string[] };
+
+const COLUMNS = 'order_id, number, article, price, created_at, paid_by, paid_at';
+
+export async function createOrder(db: Queryable, { id, price }: Article): Promise<Order> {
+  const sql = `insert into shop_order (article, price) values ($1, $2) returning ${COLUMNS}`;
+  const { rows } = await db.query<Order>(sql, [id, price]);
+  return rows[0] as Order;
+}
+
+/** @param orderId may be any text: it comes from outside. */
+export async function findOrder(db: Queryable, orderId: string): Promise<WholeOrder | null> {
+  if (!isOrderId(orderId)) return null;
+  const { rows } = await db.query<WholeOrder>(
+    `select ${COLUMNS},
+            array(select text from note where note.order_id = shop_order.order_id order by created_at) as notes,
+            (select coalesce(json_agg(payment order by created_at desc), '[]') from payment
+              where payment.order_id = shop_order.order_id) as payments
+       from shop_order where order_id = $1`,
+    [orderId],
+  );
+  return rows[0] ?? null;
+}
+
+/** @returns the newest orders, or those before the one with that number. */
+export async function listOrders(db: Queryable, before: string | null, limit: number): Promise<WholeOrder[]> {
+  const { rows } = await db.query<WholeOrder>(
+    `select ${COLUMNS},
+            array(select text from note where note.order_id = shop_order.order_id) as notes,
+            (select coalesce(json_agg(payment order by created_at desc), '[]') from payment
+              where payment.order_id = shop_order.order_id) as payments
+       from shop_order where $1::bigint is null or number < $1 order by number desc limit $2`,
+    [before, limit],
+  );
+  return rows;
+}
+
+/** Keeps what Quittance says of a payment. The answer of a repeated creation is as old as the first: PAID stays PAID. */
+export async function storePayment(db: Queryable, payment: Payment): Promise<void> {
+  await db.query(
+    `insert into payment (payment_id, order_id, payment_url, amount, status, created_at) values ($1, $2, $3, $4, $5, $6)
+     on conflict (payment_id) do update set status = excluded.status where payment.status <> 'PAID'`,
+    [payment.payment_id, payment.order_id, payment.payment_url, payment.amount, payment.status, payment.created_at],
+  );
+}
+
+/** What a payment that is PAID says of an order, whether a webhook tells it or an answer. */
+export type Paid = {
+  order_id: string;
+  payment_id: string;
+  /** What the customer was asked to send. */
+  amount: string;
+};
+
+/**
+ * Makes an order paid and has it sent: once, whoever tells it and however often, also two at the same moment.
+ * Nothing is sent for a payment of another amount than the price, to which a unique amount adds less than a cent. What somebody has to
+ * look at is noted.
+ */
+export async function settle(tx: Queryable, { order_id, payment_id, amount }: Paid): Promise<void> {
+  const { rowCount } = await tx.query(
+    `update shop_order set paid_by = $2, paid_at = now()
+      where order_id = $1 and paid_at is null and $3::numeric >= price and $3::numeric < price + 0.01`,
+    [order_id, payment_id, amount],
+  );
+  if (rowCount === 1) {
+    await tx.query('insert into shipment (order_id) values ($1)', [order_id]);
+    return;
+  }
+  await tx.query(
+    `insert into note (order_id, text)
+     select order_id, case when paid_at is null
+            then format('Payment %s is for %s USDT, the order costs %s.', $2::text, $3::text, price)
+            else format('Paid a second time, by payment %s: give that money back.', $2::text) end
+       from shop_order where order_id = $1 and paid_by is distinct from $2
+     on conflict do nothing`,
+    [order_id, payment_id, amount],
+  );
+}
+
+/** @returns false when the event had its effect already. Of two that come at once, the second waits here for the first. */
+export async function isNewEvent(tx: Queryable, eventId: string): Promise<boolean> {
+  const sql = 'insert into webhook_event (event_id) values ($1) on conflict do nothing';
+  return (await tx.query(sql, [eventId])).rowCount === 1;
+}
+
+export const isOrderId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

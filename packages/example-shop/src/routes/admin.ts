@@ -1,0 +1,94 @@
+import { QuittanceError, type PaymentDetails } from '@quittance/sdk';
+import express, { Router, type Response } from 'express';
+import { inTransaction } from '../database.ts';
+import { known } from '../not-found.ts';
+import { findOrder, listOrders, settle, storePayment, type WholeOrder } from '../orders.ts';
+import { adminListPage, adminOrderPage } from '../pages/admin.ts';
+import { refresh } from '../payments.ts';
+import { inOneLine, type Shop } from '../shop.ts';
+import { field } from './customer.ts';
+
+const ORDERS_PER_PAGE = 50;
+/** Of an order that was tried more often, the newest: each is a question to Quittance. */
+const MOST_PAYMENTS = 5;
+
+/** For the people of the shop. Who may be here is decided before. */
+export function adminRoutes(shop: Shop): Router {
+  const router = Router();
+
+  router.get('/', async (request, response) => {
+    const { before } = request.query;
+    const from = typeof before === 'string' && /^\d{1,15}$/.test(before) ? before : null;
+    const orders = await listOrders(shop.db, from, ORDERS_PER_PAGE);
+    const last = orders.length === ORDERS_PER_PAGE ? orders.at(-1) : undefined;
+    response.send(adminListPage(orders, last?.number ?? null));
+  });
+
+  router.get('/orders/:orderId', async (request, response) => {
+    await sendOrder(shop, request.params.orderId, response);
+  });
+
+  router.post(
+    '/orders/:orderId/accept',
+    express.urlencoded({ extended: false, limit: '2kb' }),
+    async (request, response) => {
+      const order = known(await findOrder(shop.db, request.params.orderId));
+      const paymentId = field(request.body, 'payment_id');
+      known(order.payments.find((payment) => payment.payment_id === paymentId));
+      const transfer = {
+        transaction_id: field(request.body, 'transaction_id'),
+        transaction_event_index: Number(field(request.body, 'transaction_event_index')),
+      };
+      try {
+        await accept(shop, order, paymentId, transfer);
+        response.redirect(303, `/admin/orders/${order.order_id}`);
+      } catch (error) {
+        if (!(error instanceof QuittanceError)) throw error;
+        shop.log(`order ${order.number}: a transfer was not accepted: ${inOneLine(error)}`);
+        await sendOrder(shop, order.order_id, response.status(409), refusal(error));
+      }
+    },
+  );
+
+  return router;
+}
+
+/** Takes a transfer that pays nothing as this payment's. The webhook that follows finds the order paid. */
+async function accept(
+  shop: Shop,
+  { order_id }: WholeOrder,
+  paymentId: string,
+  transfer: { transaction_id: string; transaction_event_index: number },
+): Promise<void> {
+  const payment = await shop.quittance.acceptTransfer(paymentId, transfer);
+  await inTransaction(shop.db, async (tx) => {
+    await storePayment(tx, payment);
+    await settle(tx, { ...payment, order_id });
+  });
+}
+
+const refusal = ({ code }: QuittanceError): string =>
+  code === 'transfer_not_acceptable'
+    ? 'Not accepted. A transfer is accepted once it is final on the chain, which can take minutes, and if it carries nine tenths of the amount or more.'
+    : 'Not accepted: Quittance could not do it now. Try again.';
+
+async function sendOrder(
+  shop: Shop,
+  orderId: string,
+  response: Response,
+  problem: string | null = null,
+): Promise<void> {
+  const { number } = known(await findOrder(shop.db, orderId));
+  const details = await detailsOf(shop, orderId).catch((error: unknown) => {
+    shop.log(`order ${number} could not be looked up: ${inOneLine(error)}`);
+    return null;
+  });
+  response.send(adminOrderPage(known(await findOrder(shop.db, orderId)), details, problem));
+}
+
+async function detailsOf(shop: Shop, orderId: string): Promise<PaymentDetails[]> {
+  await refresh(shop, orderId);
+  const { payments } = known(await findOrder(shop.db, orderId));
+  const asked = payments.slice(0, MOST_PAYMENTS).map(({ payment_id: id }) => shop.quittance.getPaymentDetails(id));
+  return Promise.all(asked);
+}

@@ -1,0 +1,27 @@
+import { expect, test } from '@jest/globals';
+import { readConfig } from '../src/config.ts';
+
+const whole = {
+  DATABASE_URL: 'postgres://127.0.0.1/shop',
+  SHOP_URL: 'https://shop.example/',
+  QUITTANCE_URL: 'https://pay.example',
+  QUITTANCE_API_KEY: 'qk_1',
+  QUITTANCE_SIGNING_KEYS: 'whk_2=whsec_b, whk_1=whsec_a',
+  WALLET: '0x8ba1f109551bD432803012645Ac136ddd64DBA72',
+  ADMIN_PASSWORD: 'correct horse',
+};
+
+test('both keys of a rotation are read', () => {
+  expect(readConfig(whole)).toMatchObject({
+    shopUrl: 'https://shop.example',
+    signingKeys: { whk_1: 'whsec_a', whk_2: 'whsec_b' },
+    ...{ port: 3000, reconcileSeconds: 30 },
+  });
+});
+
+test('everything that is missing or wrong is named at once', () => {
+  const wrong = { ...whole, WALLET: '', SHOP_URL: 'shop', QUITTANCE_SIGNING_KEYS: 'whsec_a', ADMIN_PASSWORD: 'horse' };
+  expect(() => readConfig(wrong)).toThrow(
+    'SHOP_URL is no address; WALLET is missing; QUITTANCE_SIGNING_KEYS is not like whk_1=whsec_1,whk_2=whsec_2; ADMIN_PASSWORD is shorter than 12 characters',
+  );
+});

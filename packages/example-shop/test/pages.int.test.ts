@@ -1,0 +1,85 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { adminPassword, openShop, paidEvent, type OpenShop } from './open-shop.ts';
+
+let shop: OpenShop;
+beforeAll(async () => {
+  shop = await openShop();
+});
+afterEach(() => void shop.lines.splice(0));
+afterAll(() => shop.close());
+
+const login = { Authorization: `Basic ${Buffer.from(`olga:${adminPassword}`).toString('base64')}` };
+const get = (path: string, headers: Record<string, string> = {}) => fetch(shop.url + path, { headers });
+const post = (path: string, form: Record<string, string> = {}, headers: Record<string, string> = {}) =>
+  fetch(shop.url + path, { method: 'POST', body: new URLSearchParams(form), headers, redirect: 'manual' });
+
+test('an order whose payment cannot be made is kept, and its page offers to try again', async () => {
+  const bought = await post('/orders', { article: 'cup' });
+  expect(bought.status).toBe(303);
+  const place = bought.headers.get('location') ?? '';
+  expect(place).toMatch(/^\/orders\/[0-9a-f-]{36}\?failed$/);
+  const text = await (await get(place)).text();
+  expect(text).toContain('The payment could not be started.');
+  expect(text).toContain('Try again');
+  expect(shop.lines).toEqual([expect.stringMatching(/^order \d+ got no payment: QuittanceError: GET \/payments: /)]);
+});
+
+test('a form that another site sends is refused, by what any browser says of it', async () => {
+  const foreign = [
+    { 'Sec-Fetch-Site': 'cross-site' },
+    { 'Sec-Fetch-Site': 'same-site', Origin: 'http://shop.example' },
+    { Origin: 'http://evil.example' },
+    { Origin: 'null' },
+  ];
+  for (const headers of foreign) expect((await post('/orders', { article: 'cup' }, headers)).status).toBe(403);
+  for (const headers of [{ 'Sec-Fetch-Site': 'same-origin' }, { Origin: 'http://shop.example' }])
+    expect((await post('/orders', { article: 'cup' }, headers as Record<string, string>)).status).toBe(303);
+});
+
+test("the shop's own pages want its password", async () => {
+  const { order_id } = await shop.order();
+  const wrong = { Authorization: `Basic ${Buffer.from('olga:correct horsf').toString('base64')}` };
+  for (const path of ['/admin', `/admin/orders/${order_id}`]) {
+    expect((await get(path)).status).toBe(401);
+    expect((await get(path, wrong)).status).toBe(401);
+    expect((await get(path, login)).status).toBe(200);
+  }
+  expect((await post(`/admin/orders/${order_id}/accept`)).status).toBe(401);
+  expect((await post(`/admin/orders/${order_id}/accept`, {}, login)).status).toBe(404);
+});
+
+test('whatever a page shows is text', async () => {
+  const order = await shop.order();
+  await shop.send(paidEvent(order, { expected_amount: '1', payment_id: `"><script>'&` }));
+  const text = await (await get(`/admin/orders/${order.order_id}`, login)).text();
+  expect(text).toContain('Payment &#34;&#62;&#60;script&#62;&#39;&#38; is for 1 USDT');
+  expect(text).not.toContain('<script');
+});
+
+test('the list has every order once, page by page', async () => {
+  await shop.db.query('truncate shop_order, webhook_event cascade');
+  for (let count = 0; count < 51; count += 1) await shop.order();
+  const first = await (await get('/admin', login)).text();
+  const [, older = ''] = /href="(\/admin\?before=\d+)"/.exec(first) ?? [];
+  const second = await (await get(older, login)).text();
+  const numbers = [first, second].map((text) => [...text.matchAll(/orders\/[0-9a-f-]{36}">(\d+)</g)].map(([, n]) => n));
+  expect(numbers.map((page) => page.length)).toEqual([50, 1]);
+  expect(new Set(numbers.flat()).size).toBe(51);
+  expect(second).not.toContain('before=');
+});
+
+test('what is not there is 404, whatever its name', async () => {
+  for (const path of ['/nothing', '/orders/1', `/orders/${'0'.repeat(36)}`, "/orders/'%00"])
+    expect((await get(path)).status).toBe(404);
+  expect((await post('/orders', { article: 'house' })).status).toBe(404);
+  expect(shop.lines).toEqual([]);
+});
+
+test('every page has its policy, and is kept by nobody', async () => {
+  const { headers } = await get('/');
+  expect(headers.get('content-security-policy')).toMatch(
+    /^default-src 'none'; .*form-action 'self' http:\/\/127.0.0.1:1;/,
+  );
+  expect(headers.get('cache-control')).toBe('no-store');
+  expect(headers.get('x-powered-by')).toBeNull();
+});
