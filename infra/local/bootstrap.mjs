@@ -33,6 +33,7 @@ const commands = {
   reset: script('infra/local/commands/reset.ts'),
   pay: script('infra/local/commands/pay.ts'),
   listen: script('infra/local/commands/listen.ts'),
+  shop: script('infra/local/commands/shop.ts'),
   ops: script('packages/ops/src/main.ts'),
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),

@@ -1,11 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import type { Page, Response } from 'playwright-core';
 import { withDatabase } from '../support/database.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { LocalChain } from '../support/local-chain.ts';
 import { Shop } from '../support/shop.ts';
+import { exampleShop, type Opened } from './example-shop.ts';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { scan } from './support/look.ts';
 
@@ -20,9 +22,12 @@ describe('a customer with a browser', () => {
   let chain: LocalChain;
   let browser: TestBrowser;
   let shop: Shop;
+  const opened = {} as Opened;
 
   beforeAll(async () => {
-    [stack, browser] = await Promise.all([journeyStack(), openBrowser()]);
+    const prepare = async (directory: StackDirectory) => void (opened.directory = directory);
+    [stack, browser] = await Promise.all([journeyStack({ prepare }), openBrowser()]);
+    Object.assign(opened, { stack, browser });
     chain = new LocalChain(stack.file.chain.rpc_url);
     shop = await Shop.open(stack);
     // Chromium is fetched when it is used for the first time.
@@ -133,6 +138,8 @@ describe('a customer with a browser', () => {
       );
     }, patience);
   });
+
+  exampleShop(opened);
 });
 
 /** Ends a payment's window in `seconds` from now; the service then finds by itself that it has expired. */

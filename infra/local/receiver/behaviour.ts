@@ -23,7 +23,8 @@ export type BehaviourRequest = Behaviour & {
 };
 
 const maxHosts = 10_000;
-const everyHost = '*';
+/** As the host, all of those that have no behaviour of their own. */
+export const everyHost = '*';
 
 /** What to do next, for each host. A new behaviour replaces the host's earlier one. */
 export class Behaviours {
@@ -34,8 +35,10 @@ export class Behaviours {
     this.#byHost.set(host.toLowerCase(), { behaviour, left: times });
   }
 
-  clear(): void {
-    this.#byHost.clear();
+  /** Only this host's; without one, every behaviour. */
+  clear(host?: string): void {
+    if (host === undefined) this.#byHost.clear();
+    else this.#byHost.delete(host.toLowerCase());
   }
 
   next(host: string): Behaviour {

@@ -11,7 +11,7 @@ type Action = (body: () => Promise<unknown>, query: URLSearchParams) => Promise<
 
 /**
  * For people and tests, on the loopback interface:
- * GET /events?host= · DELETE /events · POST /behaviour · DELETE /behaviour · POST /keys {key_id, signing_key} · GET /livez
+ * GET /events?host= · DELETE /events · POST /behaviour · DELETE /behaviour?host= · POST /keys {key_id, signing_key} · GET /livez
  */
 export function createControlServer({ mailbox, behaviours }: { mailbox: Mailbox; behaviours: Behaviours }): Server {
   const done: Reply = { status: 204 };
@@ -26,8 +26,8 @@ export function createControlServer({ mailbox, behaviours }: { mailbox: Mailbox;
       behaviours.set(parseBehaviour(await body()));
       return done;
     },
-    'DELETE /behaviour': () => {
-      behaviours.clear();
+    'DELETE /behaviour': (_, query) => {
+      behaviours.clear(query.get('host') ?? undefined);
       return done;
     },
     'POST /keys': async (body) => {

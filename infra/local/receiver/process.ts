@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { startChild } from '@quittance/local-backends/child.ts';
 import { endOrphan, writePidFile } from '@quittance/local-backends/orphans.ts';
 import { requireFreePort } from '@quittance/local-backends/ports.ts';
+import { everyHost } from './behaviour.ts';
 import type { CertificateFiles } from '@quittance/local-backends/certificates.ts';
 import type { Backend } from '@quittance/local-backends/child.ts';
 
@@ -67,15 +68,22 @@ export async function startReceiver({ directory, logFile, ports, authority }: Re
     exited: child.exited,
     stop: child.stop,
     kill: child.kill,
-    trust: (keyId, signingKey) => tell(controlUrl, '/keys', { key_id: keyId, signing_key: signingKey }),
+    trust: (keyId, signingKey) => trustKey(controlUrl, keyId, signingKey),
     forwardTo: (endpoint) => forwardWebhooks(controlUrl, endpoint),
   };
 }
 
-/** Has every webhook handed on to an endpoint; null for no more. */
-export async function forwardWebhooks(controlUrl: string, endpoint: string | null): Promise<void> {
-  if (endpoint !== null) return tell(controlUrl, '/behaviour', { forward_to: endpoint });
-  await fetch(`${controlUrl}/behaviour`, { method: 'DELETE' });
+export function trustKey(controlUrl: string, keyId: string, signingKey: string): Promise<void> {
+  return tell(controlUrl, '/keys', { key_id: keyId, signing_key: signingKey });
+}
+
+/**
+ * Has webhooks handed on to an endpoint; null for no more.
+ * @param host of the merchant's URL; all of those that are forwarded nowhere else unless given.
+ */
+export async function forwardWebhooks(controlUrl: string, endpoint: string | null, host = everyHost): Promise<void> {
+  if (endpoint !== null) return tell(controlUrl, '/behaviour', { host, forward_to: endpoint });
+  await fetch(`${controlUrl}/behaviour?host=${encodeURIComponent(host)}`, { method: 'DELETE' });
 }
 
 async function tell(controlUrl: string, path: string, what: object): Promise<void> {

@@ -26,6 +26,7 @@ export function stackDirectory(root: string = process.env['LOCAL_DIRECTORY'] || 
     pids: join(root, 'pids'),
     secretsFile: join(root, 'secrets.json'),
     merchantFile: join(root, 'merchant.json'),
+    shopFile: join(root, 'shop.json'),
     networksFile: join(root, 'networks.json'),
   };
 }

@@ -14,7 +14,7 @@ export type Order = {
   paid_at: Date | null;
 };
 
-export type OrderPayment = Pick<Payment, 'payment_id' | 'payment_url' | 'amount' | 'status'>;
+type OrderPayment = Pick<Payment, 'payment_id' | 'payment_url' | 'amount' | 'status'>;
 
 /** An order with its payments, the newest first. */
 export type WholeOrder = Order & { payments: OrderPayment[]; notes: string[] };
@@ -103,4 +103,4 @@ export async function isNewEvent(tx: Queryable, eventId: string): Promise<boolea
   return (await tx.query(sql, [eventId])).rowCount === 1;
 }
 
-export const isOrderId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
+const isOrderId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);

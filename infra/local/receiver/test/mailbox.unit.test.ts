@@ -69,6 +69,9 @@ test('a behaviour holds for its host, so many times, and a host’s own comes be
   behaviours.set({ status: 503 });
   behaviours.set({ host: 'Shop.example', status: 500, times: 2 });
   expect([1, 2, 3].map(() => behaviours.next('shop.example').status)).toEqual([500, 500, 503]);
+  behaviours.set({ host: 'other.example', status: 500 });
+  behaviours.clear('Other.example');
+  expect(behaviours.next('other.example').status).toBe(503);
   behaviours.clear();
   expect(behaviours.next('shop.example')).toEqual({});
 });

@@ -86,7 +86,9 @@ const paymentSection = (order: WholeOrder, payment: PaymentDetails): Html =>
         payment.transaction === null
           ? ''
           : html`<dt>Transaction</dt>
-              <dd><code>${payment.transaction.transaction_id}</code></dd>`
+              <dd><code>${payment.transaction.transaction_id}</code></dd>
+              <dt>Came</dt>
+              <dd>${payment.transaction.amount} USDT${payment.transaction.accepted ? ', accepted by hand' : ''}</dd>`
       }
     </dl>
     ${payment.unmatched_transfers.map((transfer) => transferSection(order, payment, transfer))}

@@ -43,7 +43,7 @@ function stateOf(order: Order, status: string | undefined): State {
         tone: 'waiting',
         title: 'Payment found',
         content: html`<p>It is being confirmed, which can take some minutes.</p>
-          ${lookAgain(order)}`,
+          <div class="actions">${lookAgain(order)}</div>`,
       };
     case 'EXPIRED':
     case 'CANCELLED':
@@ -59,16 +59,17 @@ function stateOf(order: Order, status: string | undefined): State {
         tone: 'waiting',
         title: 'Not paid yet',
         content: html`<p>If you have just paid, it takes a moment until we know.</p>
-          ${lookAgain(order)} ${payButton(order, 'Go on paying')}
-          <form method="post" action="${orderPath(order.order_id)}/cancel">
-            <button class="quiet">Cancel</button>
-          </form>`,
+          <div class="actions">
+            ${lookAgain(order)} ${payButton(order, 'Go on paying')}
+            <form method="post" action="${orderPath(order.order_id)}/cancel">
+              <button class="quiet">Cancel</button>
+            </form>
+          </div>`,
       };
   }
 }
 
-const lookAgain = ({ order_id }: Order): Html =>
-  html`<p><a class="button" href="${orderPath(order_id)}">Look again</a></p>`;
+const lookAgain = ({ order_id }: Order): Html => html`<a class="button" href="${orderPath(order_id)}">Look again</a>`;
 
 const payButton = ({ order_id }: Order, label: string): Html =>
   html`<form method="post" action="${orderPath(order_id)}/pay"><button>${label}</button></form>`;

@@ -1,0 +1,34 @@
+import { randomBytes } from 'node:crypto';
+import { addressOf, createDatabase, prepareSchema } from '@quittance/postgres/roles/service-databases.ts';
+import { callJson } from './call-json.ts';
+import { registerLocalMerchant } from './demo-merchant.ts';
+import { readJson, writePrivateJson, type StackDirectory } from './directory.ts';
+import type { DemoMerchant, StackFile } from './stack-file.ts';
+
+/** What the example shop keeps beside its orders: its account, and its passwords. */
+export type ShopFile = { merchant: DemoMerchant; admin_password: string; database_password: string };
+
+export const shopHost = 'example-shop.quittance.example';
+
+/** The shop's account and secrets: made the first time and kept in `.local` from then on. */
+export async function shopAccount(directory: StackDirectory, stack: StackFile): Promise<ShopFile> {
+  const gateway = { gatewayUrl: stack.gateway_url, internalToken: stack.internal_token };
+  const kept = await readJson<ShopFile>(directory.shopFile);
+  if (kept !== null) return kept;
+  const merchant = await registerLocalMerchant(gateway, 'Example shop', `https://${shopHost}/webhook`);
+  const profile = `${stack.gateway_url}/api/v1/merchant/profile`;
+  await callJson(profile, 'PUT', { 'X-API-Key': merchant.api_key }, { display_name: 'Kettle & Leaf' });
+  const secret = () => randomBytes(12).toString('hex');
+  const account = { merchant, admin_password: secret(), database_password: secret() };
+  await writePrivateJson(directory.shopFile, account);
+  return account;
+}
+
+/** A database of its own on the stack's server, and a role that reaches nothing else. @returns its address. */
+export async function shopDatabase({ postgres_url: server }: StackFile, password: string): Promise<string> {
+  const [database, role] = ['example_shop', 'example_shop'];
+  await createDatabase(server, database);
+  const adminUrl = addressOf(server, { database });
+  await prepareSchema({ adminUrl, schema: 'shop', role, password });
+  return addressOf(adminUrl, { role, password });
+}

@@ -1,0 +1,190 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { shopHost, type ShopFile } from '@quittance/local-stack/stack/example-shop.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Page } from 'playwright-core';
+import { ownEnvironment, type JourneyStack } from '../support/journey-stack.ts';
+import { LocalChain } from '../support/local-chain.ts';
+import type { ReceivedWebhook } from '../support/shop.ts';
+import type { TestBrowser } from './support/browser.ts';
+import { accessibilityProblems, layoutProblems } from './support/look.ts';
+
+const patience = { timeoutMs: 60_000, intervalMs: 500 };
+/** More blocks than the local chain's final one is behind. */
+const UNTIL_FINAL = 70;
+
+/** What its journeys use; filled before the first of them. */
+export type Opened = { stack: JourneyStack; directory: StackDirectory; browser: TestBrowser };
+
+/** The shop as `npm run shop` runs it, and its customers. */
+export const exampleShop = (opened: Opened): void =>
+  describe('the example shop', () => {
+    let shop: RunningShop;
+    let account: ShopFile;
+    beforeAll(async () => {
+      shop = await openShop(opened.directory);
+      account = JSON.parse(await readFile(opened.directory.shopFile, 'utf8')) as ShopFile;
+    }, 120_000);
+    afterAll(() => shop.close());
+
+    /** Buys and comes to the checkout. */
+    async function buy(article: string): Promise<{ page: Page; payment: PublicPayment }> {
+      const { page } = await opened.browser.visit();
+      await page.goto(shop.url);
+      await page.getByRole('button', { name: `Buy ${article}` }).click();
+      return { page, payment: await paymentOn(page) };
+    }
+
+    async function paymentOn(page: Page): Promise<PublicPayment> {
+      await page.waitForURL(`${opened.stack.file.edge_url}/pay/*`);
+      const token = page.url().split('/').at(-1)!;
+      const answer = await fetch(`${opened.stack.file.edge_url}/api/v1/payments/${token}`);
+      return (await answer.json()) as PublicPayment;
+    }
+
+    const pay = (payment: PublicPayment, amount = payment.amount) =>
+      payOnChain(opened.stack.file.chain, payment.merchant_wallet, amount);
+
+    const shows = (page: Page, state: string) =>
+      eventually(async () => expect(await page.locator('main').getAttribute('data-state')).toBe(state), patience);
+
+    /** The order's page, from the checkout; looked at until it says so. */
+    async function orderSays(page: Page, title: string): Promise<void> {
+      if (!page.url().startsWith(shop.url)) await page.getByRole('link', { name: 'Back to the shop' }).click();
+      await page.waitForURL(`${shop.url}/orders/*`);
+      await eventually(async () => {
+        await page.reload();
+        expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(title);
+      }, patience);
+    }
+
+    const administrator = async () => {
+      const httpCredentials = { username: 'olga', password: account.admin_password };
+      const { page } = await opened.browser.visit({ device: 'desktop', httpCredentials });
+      await page.goto(`${shop.url}/admin`);
+      return page;
+    };
+
+    test('sells, and says that it is paid once it is; its endpoint took the webhook', async () => {
+      const { page, payment } = await buy('Tea bowl');
+      expect(payment.amount).toMatch(/^12\.50[0-9]{2}$/);
+      expect(await page.locator('.shop-name').innerText()).toBe('Kettle & Leaf');
+      await orderSays(page, 'Not paid yet');
+      await wellMade(page);
+      await page.getByRole('button', { name: 'Go on paying' }).click();
+      expect(await paymentOn(page)).toEqual(payment);
+      await pay(payment);
+      await shows(page, 'paid');
+      await orderSays(page, 'Paid');
+      await wellMade(page);
+      const { receiver } = opened.stack.file;
+      await eventually(async () => {
+        const { events } = (await (await fetch(`${receiver.events_url}?host=${shopHost}`)).json()) as {
+          events: (ReceivedWebhook & { answer: string | null })[];
+        };
+        expect(events).toMatchObject([{ verified: true, answer: '204', body: { expected_amount: payment.amount } }]);
+      }, patience);
+    });
+
+    test('sells the same article to two at once; what one paid short is accepted by hand', async () => {
+      const [exact, short] = await Promise.all([buy('Teapot'), buy('Teapot')]);
+      expect(exact.payment.amount).not.toBe(short.payment.amount);
+      await pay(exact.payment);
+      await pay(short.payment, '49.90');
+      await shows(exact.page, 'paid');
+      await orderSays(exact.page, 'Paid');
+      await orderSays(short.page, 'Not paid yet');
+      await new LocalChain(opened.stack.file.chain.rpc_url).mine(UNTIL_FINAL);
+
+      const page = await administrator();
+      await wellMade(page);
+      const number = await short.page.locator('dd').first().innerText();
+      await page.getByRole('link', { name: number }).click();
+      await eventually(async () => {
+        await page.reload();
+        expect(await page.getByRole('heading', { level: 3 }).allInnerTexts()).toEqual(['49.9 USDT came: too little']);
+      }, patience);
+      await wellMade(page);
+      await eventually(async () => {
+        const button = page.getByRole('button', { name: 'Accept 49.9 USDT' });
+        if (await button.isVisible()) await button.click();
+        expect(await page.locator('dd').first().innerText()).toBe('Paid');
+      }, patience);
+      await orderSays(short.page, 'Paid');
+    });
+
+    test('takes another payment after one that was cancelled, and finds out by itself what was paid while it was closed', async () => {
+      const { page, payment: cancelled } = await buy('Sencha');
+      await orderSays(page, 'Not paid yet');
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await orderSays(page, 'The payment was cancelled');
+      await wellMade(page);
+      await page.getByRole('button', { name: 'Pay again' }).click();
+      const payment = await paymentOn(page);
+      expect(payment.amount).not.toBe(cancelled.amount);
+
+      await shop.close();
+      await pay(payment);
+      await shows(page, 'paid');
+      shop = await openShop(opened.directory);
+      const list = await administrator();
+      await eventually(async () => {
+        await list.reload();
+        expect(await list.locator('tbody tr').first().innerText()).toMatch(/Sencha\s+9\.90\s+Paid/);
+      }, patience);
+      await orderSays(page, 'Paid');
+      await page.getByRole('link', { name: 'Kettle & Leaf' }).click();
+      await wellMade(page);
+    });
+  });
+
+type RunningShop = { url: string; close(): Promise<void> };
+
+async function openShop({ root }: StackDirectory): Promise<RunningShop> {
+  const main = fileURLToPath(new URL('../../infra/local/commands/shop.ts', import.meta.url));
+  const env = { ...ownEnvironment(), LOCAL_DIRECTORY: root, RECONCILE_SECONDS: '1' };
+  const child: ChildProcess = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const exited = once(child, 'exit');
+  const url = await eventually(
+    () => {
+      const [, found] = /^ +shop +(\S+)$/m.exec(said) ?? [];
+      if (found === undefined) throw new Error(`the shop did not open: ${said}`);
+      return found;
+    },
+    { timeoutMs: 90_000 },
+  ).catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    url,
+    close: async () => {
+      child.kill('SIGINT');
+      expect(await exited).toEqual([0, null]);
+    },
+  };
+}
+
+/** On every screen and in both colours. */
+async function wellMade(page: Page): Promise<void> {
+  for (const [width, height] of [
+    [320, 568],
+    [360, 740],
+    [1280, 800],
+  ] as const) {
+    await page.setViewportSize({ width, height });
+    expect([width, await layoutProblems(page)]).toEqual([width, []]);
+  }
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect([colorScheme, await accessibilityProblems(page)]).toEqual([colorScheme, []]);
+  }
+}
