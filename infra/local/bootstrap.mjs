@@ -32,6 +32,7 @@ const commands = {
   stop: script('infra/local/commands/stop.ts'),
   reset: script('infra/local/commands/reset.ts'),
   pay: script('infra/local/commands/pay.ts'),
+  chain: script('infra/local/commands/chain.ts'),
   listen: script('infra/local/commands/listen.ts'),
   shop: script('infra/local/commands/shop.ts'),
   ops: script('packages/ops/src/main.ts'),

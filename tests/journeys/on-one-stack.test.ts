@@ -4,6 +4,7 @@ import { startCollector } from '@quittance/testkit/collector.ts';
 import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
 import { sdk } from './on-one-stack/sdk.ts';
+import { chainCommands } from './on-one-stack/chain-commands.ts';
 import { clients } from './on-one-stack/clients.ts';
 import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
@@ -38,5 +39,6 @@ describe('on one stack', () => {
   acceptedTransfer(shared);
   sdk(shared);
   clients(shared);
+  chainCommands(shared);
   tronPayment(shared);
 });

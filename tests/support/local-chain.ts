@@ -1,6 +1,5 @@
+import { mineInIntervals, mineWithTransactions } from '@quittance/local-backends/chain.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
-
-const blockSeconds = 1;
 
 /** What a test does to the local chain beside paying: anvil's own methods. */
 export class LocalChain {
@@ -12,13 +11,11 @@ export class LocalChain {
 
   /** Keeps blocks from coming by themselves meanwhile: a transaction sent now gets a block of its own, and nothing follows it. */
   async withMiningStopped<T>(run: () => Promise<T>): Promise<T> {
-    await this.#call('evm_setIntervalMining', [0]);
-    await this.#call('evm_setAutomine', [true]);
+    await mineWithTransactions(this.#rpcUrl);
     try {
       return await run();
     } finally {
-      await this.#call('evm_setAutomine', [false]);
-      await this.#call('evm_setIntervalMining', [blockSeconds]);
+      await mineInIntervals(this.#rpcUrl);
     }
   }
 

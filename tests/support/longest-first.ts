@@ -17,6 +17,7 @@ export const longest = [
   'tests/journeys/replicas.test.ts',
   'tests/journeys/one-payment.test.ts',
   'tests/conformance/outage.test.ts',
+  'tests/clients/clients.test.ts',
   'tests/browser/script.test.ts',
   'services/chain-watcher/test/cross-check.int.test.ts',
   'services/payments/test/model/model.int.test.ts',

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { PublicPayment } from '@quittance/contracts/payment.ts';
+import { publicStatus, publicToken, requirePayable } from '../stack/checkout-link.ts';
 import { command } from '../stack/command.ts';
 import { stackDirectory, StackError } from '../stack/directory.ts';
 import { payOnChain } from '../stack/pay.ts';
@@ -21,12 +21,7 @@ await command(async () => {
   const stack = await readStackFile(stackDirectory());
   const token = publicToken(program.args[0] ?? '');
   const payment = await publicStatus(stack, token);
-  const networks = [stack.chain.network, ...(stack.tron === undefined ? [] : [stack.tron.network])];
-  if (!networks.includes(payment.network)) {
-    throw new StackError(
-      `This payment is on ${payment.network}; only payments on ${networks.join(' or ')} can be paid from here.`,
-    );
-  }
+  requirePayable(stack, payment);
   const sent = amount ?? payment.amount;
   const { transactionHash, blockNumber } = await payOnChain(stack.chain, payment.merchant_wallet, sent);
   console.log(
@@ -34,28 +29,6 @@ await command(async () => {
   );
   if (wait === true) await untilPaid(stack, token);
 });
-
-/** A link has the token as its last segment; the bare token does as well. */
-function publicToken(link: string): string {
-  const token =
-    link
-      .replace(/[?#].*$/, '')
-      .split('/')
-      .pop() ?? '';
-  if (!/^[A-Za-z0-9_-]{43}$/.test(token))
-    throw new StackError(`"${link}" is no checkout link: it ends in 43 letters, digits, - or _.`);
-  return token;
-}
-
-async function publicStatus(stack: StackFile, token: string): Promise<PublicPayment> {
-  const url = `${stack.gateway_url}/api/v1/payments/${token}`;
-  const answer = await fetch(url).catch(() => null);
-  if (answer === null) throw new StackError(`The stack does not answer at ${stack.gateway_url}. Is it running?`);
-  if (answer.status === 404) throw new StackError('There is no payment with this link here.');
-  if (!answer.ok)
-    throw new StackError(`Asking for the payment's status was answered ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as PublicPayment;
-}
 
 async function untilPaid(stack: StackFile, token: string): Promise<void> {
   const deadline = Date.now() + patienceMs;

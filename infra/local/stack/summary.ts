@@ -25,6 +25,7 @@ export function stackSummary(stack: StackFile, openPaymentUrl: string, openOnTro
 Quittance is running.
   checkout      ${openPaymentUrl}
   pay it        npm run pay -- ${openPaymentUrl} --wait${tronLines(stack, openOnTron)}
+  pay it wrong  npm run chain -- short ${openPaymentUrl}   (--help for more)
   API           ${stack.edge_url}/api/v1   (X-API-Key: ${merchant.api_key})
   create one    curl -s ${stack.edge_url}/api/v1/payments -H 'X-API-Key: ${merchant.api_key}' \\
                   -H "Idempotency-Key: $(date +%s)" -H 'Content-Type: application/json' \\

@@ -29,6 +29,7 @@ export type ChainOptions = {
 };
 
 const chainId = 31_337;
+const usualBlockTimeSeconds = 1;
 
 /**
  * A private chain: anvil from its npm package, on 127.0.0.1, with ten rich accounts whose keys are public knowledge.
@@ -70,6 +71,8 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
     pid: child.pid,
     exited: child.exited,
     stop: async () => {
+      // It may have been made to stand still: then it would answer nothing, and hear no signal.
+      if (child.running()) process.kill(child.pid, 'SIGCONT');
       if (child.running()) await keeper?.saveAndEnd();
       await child.stop();
     },
@@ -77,8 +80,20 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
   };
 }
 
+/** Has blocks come by themselves, as they do from the start. */
+export async function mineInIntervals(rpcUrl: string): Promise<void> {
+  await rpc(rpcUrl, 'evm_setAutomine', [false]);
+  await rpc(rpcUrl, 'evm_setIntervalMining', [usualBlockTimeSeconds]);
+}
+
+/** Has each transaction get a block of its own at once, and no other block come. */
+export async function mineWithTransactions(rpcUrl: string): Promise<void> {
+  await rpc(rpcUrl, 'evm_setIntervalMining', [0]);
+  await rpc(rpcUrl, 'evm_setAutomine', [true]);
+}
+
 function anvilArguments(options: ChainOptions, restored: string | null): string[] {
-  const { blockTimeSeconds = 1, slotsInAnEpoch = 1 } = options;
+  const { blockTimeSeconds = usualBlockTimeSeconds, slotsInAnEpoch = 1 } = options;
   const args = [
     ...['--host', '127.0.0.1', '--port', String(options.port), '--chain-id', String(chainId), '--no-cors', '--quiet'],
     ...['--slots-in-an-epoch', String(slotsInAnEpoch)],

@@ -8,10 +8,19 @@ import { promisify } from 'node:util';
  * process that is ending loses that first, and only then lets go of its ports.
  */
 export async function isAlive(pid: number): Promise<boolean> {
-  if (process.platform !== 'linux') return (await commandLine(pid)) !== '';
+  return !['', 'Z', 'X'].includes(await stateOf(pid));
+}
+
+/** Whether it stands still by a SIGSTOP. */
+export async function isStopped(pid: number): Promise<boolean> {
+  return (await stateOf(pid)) === 'T';
+}
+
+/** The letter of a process's state, as ps has it; '' when there is none. */
+async function stateOf(pid: number): Promise<string> {
+  if (process.platform !== 'linux') return (await ps('state=', pid)).slice(0, 1);
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const state = stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
-  return state !== '' && state !== 'Z' && state !== 'X';
+  return stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3);
 }
 
 /** The full command line of a process, or '' when there is none. */
@@ -20,7 +29,11 @@ export async function commandLine(pid: number): Promise<string> {
     const bytes = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
     return bytes.replaceAll('\0', ' ').trim();
   }
-  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).catch(() => ({
+  return ps('command=', pid);
+}
+
+async function ps(column: string, pid: number): Promise<string> {
+  const { stdout } = await promisify(execFile)('ps', ['-ww', '-o', column, '-p', String(pid)]).catch(() => ({
     stdout: '',
   }));
   return stdout.trim();

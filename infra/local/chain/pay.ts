@@ -1,0 +1,83 @@
+import { formatUnits, AMOUNT_DECIMALS, parseAmount } from '@quittance/contracts/amount.ts';
+import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import { StackError } from '../stack/directory.ts';
+import { transferOnChain } from '../stack/pay.ts';
+import { letEndCome } from './advance.ts';
+import { requireAnsweringNode } from './node.ts';
+import { claimPayment, type KnownPayment } from './payment.ts';
+import type { Scenario } from './scenarios.ts';
+import { expectThat } from './watch.ts';
+import type { World } from './world.ts';
+
+/** Carries a scenario out on the payment of a link, and watches that it comes to what the rules say. @throws StackError if not. */
+export async function payAs(world: World, link: string, scenario: Scenario): Promise<void> {
+  const { say } = world;
+  await requireAnsweringNode(world);
+  const payment = await claimPayment(world, link);
+  const before = await payment.details();
+  requireWaiting(before, scenario);
+  const units = parseAmount(before.amount);
+  if (units === null) throw new StackError(`"${before.amount}" is no amount.`);
+  const transactions = scenario.transactions(units);
+  for (const amount of new Set(transactions.flat())) await refuseAmountOfAnother(world, payment, before, amount);
+  if (scenario.afterEnd && before.status === 'PENDING') await letEndCome(world, payment.payment_id);
+
+  say(`${payment.payment_id} asks for ${before.amount} USDT on ${before.merchant_wallet}.`);
+  const hashes = [];
+  for (const amounts of transactions) {
+    const { transactionHash, blockNumber } = await transferOnChain(world.stack.chain, before.merchant_wallet, amounts);
+    const sent = amounts.map((amount) => formatUnits(amount, AMOUNT_DECIMALS)).join(' + ');
+    say(`Sent ${sent} USDT: transaction ${transactionHash} in block ${blockNumber}.`);
+    hashes.push(transactionHash.slice(2));
+  }
+  say(scenario.should);
+  await watch(world, payment, scenario, hashes);
+}
+
+function requireWaiting({ status, expires_at: end }: PaymentDetails, { afterEnd }: Scenario): void {
+  if (status === 'PENDING' || (afterEnd && status === 'EXPIRED')) return;
+  throw new StackError(`The payment is ${status} (its end is ${end}): take one that is PENDING.`);
+}
+
+/** It would be paid instead. */
+async function refuseAmountOfAnother(
+  { query }: World,
+  { payment_id: paymentId }: KnownPayment,
+  { network, merchant_wallet: wallet }: PaymentDetails,
+  units: bigint,
+): Promise<void> {
+  const [other] = await query<{ payment_id: string }>(
+    `select payment_id from payments.payment
+      where network = $1 and recipient = $2 and amount_units = $3 and status in ('PENDING', 'CHECKING') and payment_id <> $4`,
+    [network, wallet, String(units), paymentId],
+  );
+  if (other !== undefined) {
+    const amount = formatUnits(units, AMOUNT_DECIMALS);
+    throw new StackError(`${other.payment_id} waits for ${amount} USDT on the same wallet, and would be paid by it.`);
+  }
+}
+
+async function watch(
+  world: World,
+  { details, deliveries }: KnownPayment,
+  { becomes, unmatched }: Scenario,
+  hashes: readonly string[],
+): Promise<void> {
+  if (unmatched.length > 0) {
+    await expectThat(world, 'transfers that pay nothing', async () => {
+      const ours = (await details()).unmatched_transfers.filter((one) => hashes.includes(one.transaction_id));
+      const reasons = ours.map(({ reason }) => reason).join(', ');
+      return { seen: reasons || 'none', isRight: reasons === unmatched.join(', ') };
+    });
+  }
+  await expectThat(world, 'status', async () => {
+    const { status } = await details();
+    return { seen: status, isRight: status === becomes };
+  });
+  await expectThat(world, 'PAID webhooks', async () => {
+    const paid = (await deliveries()).filter(({ event_type: type }) => type === null);
+    const seen = paid.map(({ event_id: event, status }) => `${event} ${status}`).join(', ');
+    const expected = becomes === 'PAID' ? 'delivered' : '';
+    return { seen: seen || 'none', isRight: paid.map(({ status }) => status).join() === expected };
+  });
+}

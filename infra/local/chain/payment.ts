@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { PaymentDetails } from '@quittance/contracts/payment.ts';
+import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
+import { publicStatus, publicToken, requirePayable } from '../stack/checkout-link.ts';
+import { StackError } from '../stack/directory.ts';
+import { ask } from './services.ts';
+import type { World } from './world.ts';
+
+/** A payment of the running stack, as its merchant reads it. */
+export type KnownPayment = {
+  payment_id: string;
+  details(): Promise<PaymentDetails>;
+  deliveries(): Promise<DeliveryRecord[]>;
+};
+
+/**
+ * The payment of a checkout link, which no other chain command touches until this one ends. It is read from the services: that needs no
+ * merchant's key, and takes nothing of what a merchant may ask.
+ */
+export async function claimPayment(world: World, link: string): Promise<KnownPayment> {
+  const { stack, query, claim } = world;
+  const token = publicToken(link);
+  requirePayable(stack, await publicStatus(stack, token));
+  const hash = createHash('sha256').update(token).digest();
+  const [row] = await query<{ payment_id: string; merchant_id: string }>(
+    'select payment_id, merchant_id from payments.payment where token_sha256 = $1',
+    [hash],
+  );
+  if (row === undefined) throw new StackError('There is no payment with this link here.');
+  await claim(row);
+  const { payment_id: paymentId, merchant_id: merchantId } = row;
+  return {
+    payment_id: paymentId,
+    async details() {
+      const asked = { payments: [row] };
+      const { found } = await ask<{ found: { payment: PaymentDetails }[] }>(
+        world,
+        'payments',
+        '/payment-details',
+        asked,
+      );
+      if (found[0] === undefined) throw new StackError(`There is no payment ${paymentId}.`);
+      return found[0].payment;
+    },
+    async deliveries() {
+      const path = `/merchants/${merchantId}/payments/${paymentId}/deliveries`;
+      return (await ask<{ deliveries: DeliveryRecord[] }>(world, 'webhook-dispatcher', path)).deliveries;
+    },
+  };
+}

@@ -1,0 +1,24 @@
+import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import { StackError } from '../stack/directory.ts';
+import type { World } from './world.ts';
+
+/** Asks a service of the stack directly, as the others do. @throws StackError when it does not say 200. */
+export async function ask<T>({ stack }: World, service: ServiceName, path: string, body?: object): Promise<T> {
+  const url = `${stack.services[service].url}/internal/v1${path}`;
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { 'X-Internal-Token': stack.internal_token, 'Content-Type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new StackError(`${url} answered ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
+
+/** Where the scan of the local chain stands. */
+export async function readChain(world: World): Promise<ChainStatus> {
+  const chains = await ask<ChainStatus[]>(world, 'chain-watcher', '/chains');
+  const chain = chains.find(({ network }) => network === world.stack.chain.network);
+  if (chain === undefined) throw new StackError(`chain-watcher knows no network ${world.stack.chain.network}.`);
+  return chain;
+}

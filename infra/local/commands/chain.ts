@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import { advance } from '../chain/advance.ts';
+import { resumeNode, stopNode } from '../chain/node.ts';
+import { payAs } from '../chain/pay.ts';
+import { reorganise } from '../chain/reorg.ts';
+import { scenarios, type Scenario } from '../chain/scenarios.ts';
+import { inWorld, type World } from '../chain/world.ts';
+import { command } from '../stack/command.ts';
+import { StackError } from '../stack/directory.ts';
+
+const link = '<payment_url>';
+
+await command(async () => {
+  const program = new Command('npm run chain --').description(
+    'Does to the local chain what happens on real ones, says what should come of it, and watches that it does.',
+  );
+  const add = (
+    name: string,
+    words: string,
+    about: string,
+    run: (world: World, ...words: string[]) => Promise<void>,
+  ) => {
+    const one = program.command(`${name} ${words}`.trim()).description(about).allowExcessArguments(false);
+    one.action(() => inWorld((world) => run(world, ...one.args)));
+  };
+
+  for (const [name, scenario] of Object.entries<Scenario>(scenarios)) {
+    add(name, link, scenario.about, (world, url = '') => payAs(world, url, scenario));
+  }
+  add('reorg', '[payment_url]', 'replaces the newest block by an empty one; the payment is paid in it', (world, url) =>
+    reorganise(world, url),
+  );
+  add('stop-node', '', 'has the node stand still until resume-node', stopNode);
+  add('resume-node', '', 'has it go on', resumeNode);
+  add(
+    'advance',
+    '<seconds> [payment_url]',
+    'has the end of the payment, or of all that wait, come sooner by so much',
+    (world, seconds = '', url) => advance(world, wholeSeconds(seconds), url),
+  );
+  await program.parseAsync();
+});
+
+function wholeSeconds(text: string): number {
+  if (!/^[1-9][0-9]{0,7}$/.test(text)) throw new StackError(`"${text}" is no whole number of seconds.`);
+  return Number(text);
+}
