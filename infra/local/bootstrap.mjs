@@ -35,6 +35,7 @@ const commands = {
   chain: script('infra/local/commands/chain.ts'),
   listen: script('infra/local/commands/listen.ts'),
   shop: script('infra/local/commands/shop.ts'),
+  rehearse: script('packages/sdk/src/rehearse/main.ts'),
   ops: script('packages/ops/src/main.ts'),
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),

@@ -23,16 +23,24 @@ export async function openapiTypes(): Promise<string> {
  */
 export async function build(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
+  const library = import.meta.dirname;
   const formats = [
-    { name: 'esm', type: 'module', words: ['--module', 'nodenext'] },
-    { name: 'cjs', type: 'commonjs', words: ['--module', 'commonjs', '--moduleResolution', 'bundler'] },
+    { name: 'esm', type: 'module', project: library, words: ['--module', 'nodenext'] },
+    {
+      name: 'cjs',
+      type: 'commonjs',
+      project: library,
+      words: ['--module', 'commonjs', '--moduleResolution', 'bundler'],
+    },
+    // A program for Node, beside the library that runs everywhere.
+    { name: 'rehearse', type: 'module', project: join(library, 'src', 'rehearse'), words: [] },
   ];
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   await Promise.all(
-    formats.map(async ({ name, type, words }) => {
+    formats.map(async ({ name, type, project, words }) => {
       const out = join(folder, 'dist', name);
       await mkdir(out, { recursive: true });
-      await run(process.execPath, [compiler, '-p', import.meta.dirname, '--outDir', out, ...words]);
+      await run(process.execPath, [compiler, '-p', project, '--outDir', out, ...words]);
       await writeFile(join(out, 'package.json'), `${JSON.stringify({ type })}\n`);
     }),
   );

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -20,7 +23,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'package.json'), '{ "name": "shop", "private": true }');
   const words = ['install', '--offline', '--no-audit', '--no-fund', '--cache', join(folder, 'cache'), packed.filename];
   await run('npm', words, { cwd: folder });
-}, 180_000);
+}, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const use = `
@@ -56,6 +59,25 @@ test('installs into a bare project with nothing else, and is loaded by import an
   for (const file of ['shop.mjs', 'shop.cjs']) {
     const { stdout } = await run(process.execPath, [file], { cwd: folder });
     expect([file, stdout.trim()]).toEqual([file, 'true no_answer function']);
+  }
+}, 60_000);
+
+test('brings the rehearsal of a receiver as a command', async () => {
+  const server = createServer((_request, response) => response.writeHead(401).end());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const command = run(join(folder, 'node_modules', '.bin', 'quittance-rehearse'), [url, '--json'], { cwd: folder });
+    const { code, stdout } = await command.then(
+      (ended) => ({ ...ended, code: 0 }),
+      (error: unknown) => error as { code: number; stdout: string },
+    );
+    const { checks } = JSON.parse(stdout) as { checks: unknown[] };
+    expect([code, checks[0]]).toMatchObject([1, { id: 'genuine', result: 'fault', seen: 'answered 401' }]);
+  } finally {
+    server.closeAllConnections();
+    server.close();
   }
 }, 60_000);
 

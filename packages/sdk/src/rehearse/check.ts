@@ -1,0 +1,115 @@
+import type { Differences, Event, RehearsedPayment, SigningKey } from './events.ts';
+import { isTaken, told, type Answer } from './send.ts';
+
+/** What checks are made with. */
+export type Stage = {
+  /** The present key, and the one before it if it is known. */
+  keys: readonly [SigningKey, SigningKey?];
+  timeoutMs: number;
+  /** Whether the receiver knows the payments, and so their amounts. */
+  knowsPayments: boolean;
+  /** One that nothing was sent about. */
+  nextPayment(): RehearsedPayment;
+  deliver(event: Event, differences?: Differences): Promise<Answer>;
+  /** Delivers a genuine PAID event: if it is taken, an effect is waited for. */
+  pay(payment: RehearsedPayment, event?: Event, differences?: Differences): Promise<Answer>;
+  /** What had to be refused, and how it was answered. */
+  refusals: { what: string; answer: Answer }[];
+  slowest: Answer | null;
+};
+
+/** How often payments have been fulfilled since the rehearsal began. */
+export type Effects = {
+  of(payment: RehearsedPayment): number;
+  /** Counted under no payment, such as `null`. */
+  ofNobody: number;
+};
+
+export type Result = 'ok' | 'fault' | 'advice' | 'unseen';
+export type Verdict = { result: Result; seen?: string; todo?: string };
+
+/** Asked when everything has been sent; effects are null where they cannot be seen. */
+export type Judge = (effects: Effects | null) => Verdict;
+
+export type Check = {
+  id: string;
+  /** What a right receiver does. */
+  title: string;
+  why: string;
+  todo: string;
+  /** Checks whose faults explain what would be seen here. */
+  after?: readonly string[];
+  /** Sends what is to be sent. */
+  play(stage: Stage): Promise<Judge>;
+};
+
+export const ok: Verdict = { result: 'ok' };
+export const fault = (seen: string): Verdict => ({ result: 'fault', seen });
+export const advice = (seen: string): Verdict => ({ result: 'advice', seen });
+export const unseen = (seen: string): Verdict => ({ result: 'unseen', seen });
+
+export const withoutEffects = 'what happened behind the answers; --effects shows it';
+
+/** A request of a check, named by how it differs from a genuine one. */
+type Probe = { what: string; event: Event; differences?: Differences };
+
+type Refusing = Omit<Check, 'play'> & { probes: (stage: Stage, payment: RehearsedPayment) => readonly Probe[] };
+
+/** A check of what must be refused, one after the other: no success, and no effect. */
+export function refusing({ probes, ...check }: Refusing): Check {
+  return {
+    ...check,
+    play: async (stage) => {
+      const payment = stage.nextPayment();
+      const answered: { what: string; answer: Answer }[] = [];
+      for (const { what, event, differences } of probes(stage, payment)) {
+        const answer = await stage.deliver(event, differences);
+        answered.push({ what, answer });
+        // Nor will it answer the others, and each would take the whole time.
+        if (answer.status === null && answer.ms >= stage.timeoutMs) break;
+      }
+      stage.refusals.push(...answered);
+      const taken = answered.filter(({ answer }) => isTaken(answer));
+      return (effects) => {
+        const effect = effects === null ? '' : `; effects: ${effects.of(payment)}`;
+        if (taken.length > 0) return fault(list(taken) + effect);
+        return effects === null || effects.of(payment) === 0
+          ? ok
+          : fault(`refused, but only after its effect${effect}`);
+      };
+    },
+  };
+}
+
+type Taking = Omit<Check, 'play'> & {
+  atOnce?: boolean;
+  events: (payment: () => RehearsedPayment) => readonly (Probe & { payment: RehearsedPayment })[];
+};
+
+/** A check of genuine PAID events, one after the other or at once: success, and one effect each. */
+export function taking({ events, atOnce = false, ...check }: Taking): Check {
+  return {
+    ...check,
+    play: async (stage) => {
+      const pay = async ({ what, payment, event, differences }: ReturnType<Taking['events']>[number]) => ({
+        ...{ what, payment },
+        answer: await stage.pay(payment, event, differences),
+      });
+      const all = events(stage.nextPayment);
+      const answered: Awaited<ReturnType<typeof pay>>[] = [];
+      if (atOnce) answered.push(...(await Promise.all(all.map(pay))));
+      else for (const one of all) answered.push(await pay(one));
+      return (effects) => {
+        const refused = answered.filter(({ answer }) => !isTaken(answer));
+        if (refused.length > 0) return fault(list(refused));
+        const odd = answered.filter(({ payment }) => effects !== null && effects.of(payment) !== 1);
+        return odd.length === 0
+          ? ok
+          : fault(odd.map(({ what, payment }) => `${what}: effects: ${effects?.of(payment)}`).join('; '));
+      };
+    },
+  };
+}
+
+export const list = (answered: readonly { what: string; answer: Answer }[]): string =>
+  answered.map(({ what, answer }) => `${what}: ${told(answer)}`).join('; ');

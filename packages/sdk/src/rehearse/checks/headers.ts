@@ -1,0 +1,110 @@
+import { advice, fault, ok, refusing, type Check, type Verdict } from '../check.ts';
+import { newEventId, paidEvent, unixNow } from '../events.ts';
+import { isTaken, told } from '../send.ts';
+
+export const eventId = refusing({
+  id: 'event_id',
+  title: 'An event whose id is not the one in the header is refused',
+  why: 'The header is not signed: with another one in it, a genuine request that somebody has seen counts as a new event for whoever goes by the header.',
+  todo: 'After the signature, compare X-Service-Event-ID with event_id in the body, and answer 4xx if they differ.',
+  after: ['signature'],
+  probes: (_stage, payment) => [
+    {
+      what: 'another id',
+      event: paidEvent(payment),
+      differences: { headers: { 'X-Service-Event-ID': newEventId() } },
+    },
+    { what: 'no id', event: paidEvent(payment), differences: { headers: { 'X-Service-Event-ID': null } } },
+  ],
+});
+
+export const doubledHeaders: Check = {
+  id: 'doubled_headers',
+  title: 'A header that is there twice makes nothing genuine',
+  why: 'Where one part of a program reads the first of two headers and another part the last, an old request is given a fresh timestamp, or a known event a new id.',
+  todo: 'Read each header once, into a variable; refuse a request that has one of them twice.',
+  after: ['signature', 'timestamp', 'event_id', 'repeated'],
+  play: async (stage) => {
+    const [oldPayment, payment] = [stage.nextPayment(), stage.nextPayment()];
+    const [old, fresh] = [unixNow() - 400, unixNow()].map(String) as [string, string];
+    const event = paidEvent(payment);
+    await stage.pay(payment, event);
+    const replays = await Promise.all(
+      [
+        [old, fresh],
+        [fresh, old],
+      ].map((both) =>
+        stage.deliver(paidEvent(oldPayment), { timestamp: old, headers: { 'X-Service-Timestamp': both } }),
+      ),
+    );
+    for (const ids of [
+      [newEventId(), event.event_id],
+      [event.event_id, newEventId()],
+    ]) {
+      await stage.deliver(event, { headers: { 'X-Service-Event-ID': ids } });
+    }
+    return (effects): Verdict => {
+      const taken = replays.find(isTaken);
+      if (taken !== undefined) return fault(`an old request with a second, fresh timestamp: ${told(taken)}`);
+      const count = effects?.of(payment) ?? 1;
+      return count === 1 ? ok : fault(`a repeated event with a second, new id; effects: ${count}`);
+    };
+  },
+};
+
+export const stranger = refusing({
+  id: 'stranger',
+  title: 'A request that has nothing of ours is refused',
+  why: 'Scanners find every public URL. What they send must neither count nor break anything.',
+  todo: 'Check the headers and the signature before the body is parsed.',
+  after: ['signature'],
+  probes: (_stage, payment) => {
+    const none = Object.fromEntries(
+      ['Timestamp', 'Signature', 'Event-ID', 'Key-ID'].map((name) => [`X-Service-${name}`, null]),
+    );
+    return ['', '{', 'null', '[]', 'a=1'].map((body) => ({
+      what: body === '' ? 'an empty body' : `the body ${body}`,
+      event: paidEvent(payment),
+      differences: { body, headers: none },
+    }));
+  },
+});
+
+/** It comes after everything that is refused. */
+export const refusals: Check = {
+  id: 'refusals',
+  title: 'What is refused is answered, and as the fault of the sender',
+  why: 'A 5xx, a broken connection or no answer means that your own program failed: it wakes people, fills logs, and anybody can cause it.',
+  todo: 'Answer 4xx when a check fails, also where a header is missing, has another length, or the body is no JSON.',
+  play: async (stage) => {
+    const failed = stage.refusals.filter(({ answer: { status } }) => status === null || status >= 500);
+    return (): Verdict =>
+      failed.length === 0
+        ? ok
+        : advice(
+            `${failed.length} of ${stage.refusals.length}; the first was ${failed[0]?.what}: ${failed[0] && told(failed[0].answer)}`,
+          );
+  },
+};
+
+export const method: Check = {
+  id: 'method',
+  title: 'Methods other than POST are not answered with 2xx',
+  why: 'Events come by POST alone. A page at the same path that answers 200 hides a wrong route, and a monitor that asks for it sees nothing.',
+  todo: 'Answer 405 to every other method at this path.',
+  after: ['signature'],
+  play: async (stage) => {
+    const payment = stage.nextPayment();
+    const answered: string[] = [];
+    for (const name of ['GET', 'PUT', 'DELETE']) {
+      const body = name === 'GET' ? { body: '' } : {};
+      const answer = await stage.deliver(paidEvent(payment), { method: name, ...body });
+      if (isTaken(answer)) answered.push(`${name}: ${told(answer)}`);
+    }
+    return (effects): Verdict => {
+      const count = effects?.of(payment) ?? 0;
+      if (count > 0) return fault(`${answered.join('; ')}; effects: ${count}`);
+      return answered.length === 0 ? ok : advice(answered.join('; '));
+    };
+  },
+};

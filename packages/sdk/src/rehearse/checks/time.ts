@@ -1,0 +1,63 @@
+import { advice, ok, refusing, taking, type Check, type Verdict } from '../check.ts';
+import { paidEvent, unixNow } from '../events.ts';
+
+export const timestamp = refusing({
+  id: 'timestamp',
+  title: 'A request that is more than 300 seconds old, or ahead, is refused',
+  why: 'A signature is right for ever: whoever has seen a request, in a log or a proxy, could send it again at any time.',
+  todo: 'Refuse what is more than 300 seconds away from your clock in either direction, and see that your clock is right.',
+  after: ['signature'],
+  probes: (_stage, payment) => [
+    { what: '310 s old', event: paidEvent(payment), differences: { timestamp: unixNow() - 310 } },
+    // It may take a while to arrive.
+    { what: '340 s ahead', event: paidEvent(payment), differences: { timestamp: unixNow() + 340 } },
+  ],
+});
+
+export const timestampForm = refusing({
+  id: 'timestamp_form',
+  title: 'A timestamp that is not 1 to 12 digits is refused, though it is signed',
+  why: 'Timestamp and body are signed as one text with a dot between them. Where a timestamp may hold other characters, the border can be moved within a signed text.',
+  todo: 'Match the header with ^[0-9]{1,12}$ before it is made a number.',
+  after: ['signature', 'timestamp'],
+  probes: (_stage, payment) => {
+    const now = unixNow();
+    const forms = [`${now}.0`, `+${now}`, `${now}e0`, `0x${now.toString(16)}`, String(now).padStart(13, '0')];
+    return [
+      ...forms.map((form) => ({ what: form, event: paidEvent(payment), differences: { timestamp: form } })),
+      ...['', 'undefined'].map((form) => ({
+        what: `none, signed as "${form}"`,
+        event: paidEvent(payment),
+        differences: { timestamp: form, headers: { 'X-Service-Timestamp': null } },
+      })),
+    ];
+  },
+});
+
+export const tolerance = taking({
+  id: 'tolerance',
+  title: 'A request that is 240 seconds old, or ahead, is taken',
+  why: 'Clocks differ. A receiver that is stricter than 300 seconds loses events on the day its clock drifts.',
+  todo: 'Take what is up to 300 seconds away from your clock; see that your clock is right.',
+  events: (nextPayment) =>
+    [-240, 240].map((seconds) => {
+      const payment = nextPayment();
+      const what = seconds < 0 ? '240 s old' : '240 s ahead';
+      return { what, payment, event: paidEvent(payment), differences: { timestamp: unixNow() + seconds } };
+    }),
+});
+
+/** Of the time limit: what is slower when the receiver is alone on a developer's machine has no room left. */
+const SLOW_SHARE = 1 / 3;
+
+/** It comes last, when everything has been sent. */
+export const speed: Check = {
+  id: 'speed',
+  title: 'Answers come in a third of the time that they may take, also when many are asked for',
+  why: 'What takes longer than the sender waits has failed and comes again, on top of what is due anyway.',
+  todo: 'Save the event, answer, and do slow work afterwards.',
+  play: async ({ slowest, timeoutMs }) => {
+    const slow = slowest !== null && slowest.ms > timeoutMs * SLOW_SHARE ? slowest : null;
+    return (): Verdict => (slow === null ? ok : advice(`the slowest took ${slow.ms} ms, of ${timeoutMs} ms at most`));
+  },
+};

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import { refusing } from '../check.ts';
+import { paidEvent, sign, unixNow } from '../events.ts';
+
+export const signature = refusing({
+  id: 'signature',
+  title: 'A wrong signature is refused',
+  why: 'Anybody can send requests to a public URL: whoever guesses an order gets the goods without paying. If an error is answered with 2xx instead, a genuine event that could not be checked is lost.',
+  todo: 'Compute HMAC-SHA256 with the signing key over the timestamp, a dot and the raw body; answer 4xx before anything else happens if it differs.',
+  probes: ({ keys: [present] }, payment) => {
+    const event = paidEvent(payment);
+    const body = JSON.stringify(event);
+    return [
+      {
+        what: 'a random signature',
+        event,
+        differences: { headers: { 'X-Service-Signature': `v1=${randomBytes(32).toString('hex')}` } },
+      },
+      {
+        what: 'signed by another key',
+        event,
+        differences: { key: { id: present.id, key: `whsec_${randomBytes(32).toString('base64url')}` } },
+      },
+      { what: 'the signature of another body', event, differences: { signedBody: body.replace('PAID', 'TEST') } },
+      { what: 'a byte more than was signed', event, differences: { signedBody: body.slice(0, -1) } },
+    ];
+  },
+});
+
+export const wholeSignature = refusing({
+  id: 'whole_signature',
+  title: 'A signature that is missing or not whole is refused',
+  why: 'A comparison that ends where the shorter text ends takes a signature that anybody can guess.',
+  todo: 'Compare the whole header with v1= and all 64 digits, by a function that takes constant time.',
+  after: ['signature'],
+  probes: ({ keys: [present] }, payment) => {
+    const event = paidEvent(payment);
+    const timestamp = unixNow();
+    const right = sign(present.key, String(timestamp), JSON.stringify(event));
+    return [
+      ['no signature', null],
+      ['an empty one', ''],
+      ['v1= alone', 'v1='],
+      ['its first digits alone', right.slice(0, 8)],
+    ].map(([what, value]) => ({
+      what: what ?? '',
+      event,
+      differences: { timestamp, headers: { 'X-Service-Signature': value ?? null } },
+    }));
+  },
+});
+
+/** What code may take for the key that it did not find. */
+const keysOfNobody = ['', 'undefined', 'null', 'None'];
+
+export const unknownKey = refusing({
+  id: 'unknown_key',
+  title: 'A key that is not yours is refused, whatever it signs',
+  why: 'Where an unknown key id leads to an empty key, or to the word undefined, anybody can sign.',
+  todo: 'Look the key up by X-Service-Key-ID among your own keys, and answer 4xx if it is not there, before anything is computed.',
+  after: ['signature'],
+  probes: (_stage, payment) => [
+    ...keysOfNobody.map((key) => ({
+      what: `an unknown key id, signed with "${key}"`,
+      event: paidEvent(payment),
+      differences: { key: { id: `whk_${randomBytes(16).toString('hex')}`, key } },
+    })),
+    ...keysOfNobody.slice(0, 2).flatMap((key) =>
+      ['constructor', null].map((id) => ({
+        what: id === null ? `no key id, signed with "${key}"` : `the key id "${id}", signed with "${key}"`,
+        event: paidEvent(payment),
+        differences: { key: { id: '', key }, headers: { 'X-Service-Key-ID': id } },
+      })),
+    ),
+  ],
+});

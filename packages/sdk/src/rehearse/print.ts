@@ -1,0 +1,52 @@
+import type { Result } from './check.ts';
+import type { CheckReport, Report } from './rehearse.ts';
+
+const colours: Record<Result, string> = { ok: '32', fault: '1;31', advice: '33', unseen: '2' };
+const words: Record<Result, string> = { ok: 'ok', fault: 'FAULT', advice: 'advice', unseen: 'unseen' };
+const WIDTH = 110;
+
+/** The report for people: every check in a line, then each finding with its reason and what to do. */
+export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: boolean): string {
+  const paint = (result: Result, text: string): string =>
+    isColoured ? `\u001b[${colours[result]}m${text}\u001b[0m` : text;
+  const of = (result: Result): CheckReport[] => checks.filter((check) => check.result === result);
+  const findings = [...of('fault'), ...of('advice')];
+  const counts = (['ok', 'fault', 'advice', 'unseen'] as const).map((result) => `${of(result).length} ${result}`);
+  return [
+    ...checks.map(({ result, title }) => `  ${paint(result, words[result].padEnd(6))}  ${title}`),
+    ...findings.flatMap(({ result, title, seen = '', why, todo = '' }) => [
+      '',
+      `${paint(result, words[result])}  ${title}`,
+      ...paragraph('Seen', seen),
+      ...paragraph('Why', why),
+      ...paragraph('Do', todo),
+    ]),
+    ...notSeen(of('unseen')),
+    '',
+    'From outside nobody sees whether the event and its effect are saved in one transaction, and that an error of your database',
+    'is answered with 5xx, so that the event comes again: look at the code for that.',
+    '',
+    `${checks.length} checks: ${counts.join(', ')}. The slowest answer took ${slowestMs} ms.`,
+    '',
+  ].join('\n');
+}
+
+/** Checks with the same reason together. */
+function notSeen(checks: readonly CheckReport[]): string[] {
+  const reasons = [...new Set(checks.map(({ seen = '' }) => seen))];
+  return reasons.flatMap((reason) => [
+    '',
+    `Not seen: ${reason}`,
+    ...checks.filter(({ seen }) => seen === reason).map(({ title }) => `  - ${title}`),
+  ]);
+}
+
+function paragraph(name: string, text: string): string[] {
+  const lines: string[] = [''];
+  for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
+    if (line.length + word.length + 1 > WIDTH && line !== '') lines.push(word);
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`;
+  }
+  return lines.map((line, index) => `  ${(index === 0 ? name : '').padEnd(6)}${line}`);
+}

@@ -1,0 +1,146 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { checks } from './checks/all.ts';
+import { fault, unseen, type Check, type Effects, type Judge, type Result, type Stage, type Verdict } from './check.ts';
+import { delivery, inventPayment, paidEvent, type RehearsedPayment, type SigningKey } from './events.ts';
+import { isTaken, send } from './send.ts';
+
+export type RehearsalOptions = {
+  /** Of the receiver. */
+  url: string;
+  /** That the receiver has: the present one, and the one before it for a look at rotation. */
+  keys: readonly [SigningKey, SigningKey?];
+  /** Unpaid ones that the receiver knows, at least PAYMENTS_NEEDED; made up unless given. */
+  payments?: readonly RehearsedPayment[];
+  /** How often each payment was fulfilled, by payment_id or order_id; 0 for those that are not named. */
+  effects?: () => Promise<Readonly<Record<string, number>>>;
+  /** How long an answer may take, 15,000 unless given, as in production. */
+  timeoutMs?: number;
+  /** How long effects may lag behind the answers; 10,000 unless given. */
+  effectsWaitMs?: number;
+  /** Told what is looked at next. */
+  onCheck?: (title: string) => void;
+};
+
+export type CheckReport = {
+  id: string;
+  title: string;
+  result: Result;
+  /** What was seen, or why nothing was; not where all is well. */
+  seen?: string;
+  why: string;
+  /** Of faults and advice. */
+  todo?: string;
+};
+export type Report = { url: string; ok: boolean; checks: CheckReport[]; slowest_ms: number };
+
+/** The present key and the one before it where a receiver is given none of its own. They are no secret. */
+export const REHEARSAL_KEYS: readonly [SigningKey, SigningKey] = [
+  { id: 'whk_0000000000000000000000000000000a', key: 'whsec_RehearsalOnlyNeverOnAServerPresentKeyAAAAAA' },
+  { id: 'whk_0000000000000000000000000000000b', key: 'whsec_RehearsalOnlyNeverOnAServerOlderKeyAAAAAAAA' },
+];
+
+export const PAYMENTS_NEEDED = 43;
+
+/** Plays the sender of webhooks to a receiver, and says what it does wrong. @throws Error when the effects cannot be read. */
+export async function rehearse(options: RehearsalOptions): Promise<Report> {
+  const { url, onCheck, effects, effectsWaitMs = 10_000 } = options;
+  const { stage, paid, lost } = stageFor(options);
+  // A copy: a caller may hand out the object that it counts in.
+  const before = { ...(await effects?.()) };
+  const judges = new Map<Check, Judge>();
+  let notPlayed = '';
+  for (const check of checks) {
+    onCheck?.(check.title);
+    const judge = await check.play(stage);
+    const isFirst = judges.size === 0;
+    judges.set(check, !isFirst && lost() ? () => gone : judge);
+    if (isFirst && judge(null).result !== 'ok') notPlayed = 'anything, because a genuine event was not taken';
+    else if (lost()) notPlayed = 'anything, because the receiver was gone';
+    if (notPlayed !== '') break;
+  }
+  // Whatever was to come of the events before it has come when this one has had its effect.
+  if (notPlayed === '') await stage.pay(stage.nextPayment());
+  const counted = effects === undefined || judges.size === 1 ? null : await count(effects, before, paid, effectsWaitMs);
+  const reports = judgeAll(judges, counted, notPlayed);
+  return {
+    url,
+    ok: reports.every(({ result }) => result !== 'fault'),
+    checks: reports,
+    slowest_ms: stage.slowest?.ms ?? 0,
+  };
+}
+
+const gone: Verdict = {
+  ...fault('after this nothing listened any more'),
+  todo: 'Look at the log of the receiver: an error that nothing caught has ended it. Catch errors, and answer them.',
+};
+
+function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions) {
+  const target = new URL(url);
+  const paid: RehearsedPayment[] = [];
+  let isLost = false;
+  let used = 0;
+  const stage: Stage = {
+    keys,
+    timeoutMs,
+    knowsPayments: payments !== undefined,
+    nextPayment: () => {
+      if (payments === undefined) return inventPayment();
+      const payment = payments[used++];
+      if (payment === undefined) throw new Error(`at least ${PAYMENTS_NEEDED} payments are needed`);
+      return payment;
+    },
+    deliver: async (event, differences) => {
+      const answer = await send(target, delivery(event, keys[0], differences), timeoutMs);
+      if (stage.slowest === null || answer.ms > stage.slowest.ms) stage.slowest = answer;
+      if (answer.problem === 'ECONNREFUSED') isLost = true;
+      return answer;
+    },
+    pay: async (payment, event = paidEvent(payment), differences = {}) => {
+      const answer = await stage.deliver(event, differences);
+      if (isTaken(answer)) paid.push(payment);
+      return answer;
+    },
+    refusals: [],
+    slowest: null,
+  };
+  return { stage, paid, lost: () => isLost };
+}
+
+/** Waits until each payment that was paid has had an effect, or for as long as effects may lag behind. */
+async function count(
+  read: NonNullable<RehearsalOptions['effects']>,
+  before: Readonly<Record<string, number>>,
+  paid: readonly RehearsedPayment[],
+  waitMs: number,
+): Promise<Effects> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    const now = await read();
+    const since = (name: string): number => (now[name] ?? 0) - (before[name] ?? 0);
+    const effects: Effects = {
+      of: ({ payment_id, order_id }) => since(payment_id in now ? payment_id : (order_id ?? payment_id)),
+      ofNobody: ['', 'null', 'undefined', 'None'].map(since).reduce((sum, each) => sum + each),
+    };
+    if (performance.now() >= deadline || paid.every((payment) => effects.of(payment) > 0)) return effects;
+    await delay(100);
+  }
+}
+
+/** What a fault explains is not judged; effects that do not follow events tell nothing of the other checks. */
+function judgeAll(judges: ReadonlyMap<Check, Judge>, counted: Effects | null, notPlayed: string): CheckReport[] {
+  const faulty = new Map<string, string>();
+  return checks.map((check) => {
+    const { id, title, why, after = [] } = check;
+    const judge = judges.get(check);
+    const cause = after.find((other) => faulty.has(other));
+    let verdict: Verdict;
+    if (judge === undefined) verdict = unseen(notPlayed);
+    else if (cause !== undefined) verdict = unseen(`anything, because of the fault “${faulty.get(cause)}”`);
+    else verdict = judge(faulty.has('effect') ? null : counted);
+    if (verdict.result === 'fault') faulty.set(id, title);
+    const { result, seen, todo = check.todo } = verdict;
+    const isFinding = result === 'fault' || result === 'advice';
+    return { id, title, result, ...(seen !== undefined && { seen }), why, ...(isFinding && { todo }) };
+  });
+}
