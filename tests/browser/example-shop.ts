@@ -125,7 +125,13 @@ export const exampleShop = (opened: Opened): void =>
       await page.getByRole('button', { name: 'Cancel' }).click();
       await orderSays(page, 'The payment was cancelled');
       await wellMade(page);
+      const clicks = Array.from({ length: 5 }, () =>
+        fetch(`${page.url()}/pay`, { method: 'POST', redirect: 'manual' }),
+      );
+      const places = (await Promise.all(clicks)).map(({ headers }) => headers.get('location'));
       await page.getByRole('button', { name: 'Pay again' }).click();
+      await page.waitForURL('**/pay/*');
+      expect(places).toEqual(places.map(() => page.url()));
       const payment = await paymentOn(page);
       expect(payment.amount).not.toBe(cancelled.amount);
 

@@ -55,6 +55,7 @@ describe('the commands of the local stack', () => {
     [['start', '--', '--forward', 'localhost:3000'], {}, /no address of an endpoint, such as http/],
     [['pay', '--', 'http://127.0.0.1:1/pay/nothing'], {}, /not running/],
     [['listen'], {}, /not running/],
+    [['shop'], {}, /not running/],
     [['ops', '--', 'merchant', 'list'], {}, /not running|npm start/],
     [
       ['start'],

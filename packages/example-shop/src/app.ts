@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { NotFound } from './not-found.ts';
 import { messagePage } from './pages/layout.ts';
@@ -8,7 +9,7 @@ import { webhook } from './routes/webhook.ts';
 import { sameOriginOnly } from './same-origin.ts';
 import { inOneLine, type Shop } from './shop.ts';
 
-const assets = new URL('assets/', import.meta.url).pathname;
+const assets = fileURLToPath(new URL('assets/', import.meta.url));
 
 export function createApp(shop: Shop): Express {
   const { shopUrl, quittanceUrl, adminPassword } = shop.config;

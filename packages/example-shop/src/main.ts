@@ -14,15 +14,16 @@ async function main(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const config = readConfig(process.env);
   const db = await openDatabase(config.databaseUrl, log);
-  const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey });
+  // A customer waits for it: what does not succeed soon is tried again later.
+  const patience = { timeoutMs: 5_000, maxRetries: 2 };
+  const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, ...patience });
   const shop: Shop = { config, db, quittance, log };
   const server = createApp(shop).listen(config.port, config.host);
   await once(server, 'listening');
   log(`the shop is open at ${config.shopUrl}`);
   await reconcile(shop, stopping.signal);
-  // Requests that run are finished first; connections on which nothing is asked are not waited for.
+  // Requests that run are finished first.
   server.close();
-  server.closeIdleConnections();
   await once(server, 'close');
   await db.end();
 }

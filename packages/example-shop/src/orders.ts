@@ -27,31 +27,24 @@ export async function createOrder(db: Queryable, { id, price }: Article): Promis
   return rows[0] as Order;
 }
 
+const WHOLE_ORDER = `
+  select ${COLUMNS},
+         array(select text from note where note.order_id = shop_order.order_id order by created_at) as notes,
+         (select coalesce(json_agg(payment order by created_at desc), '[]') from payment
+           where payment.order_id = shop_order.order_id) as payments
+    from shop_order`;
+
 /** @param orderId may be any text: it comes from outside. */
 export async function findOrder(db: Queryable, orderId: string): Promise<WholeOrder | null> {
   if (!isOrderId(orderId)) return null;
-  const { rows } = await db.query<WholeOrder>(
-    `select ${COLUMNS},
-            array(select text from note where note.order_id = shop_order.order_id order by created_at) as notes,
-            (select coalesce(json_agg(payment order by created_at desc), '[]') from payment
-              where payment.order_id = shop_order.order_id) as payments
-       from shop_order where order_id = $1`,
-    [orderId],
-  );
+  const { rows } = await db.query<WholeOrder>(`${WHOLE_ORDER} where order_id = $1`, [orderId]);
   return rows[0] ?? null;
 }
 
 /** @returns the newest orders, or those before the one with that number. */
 export async function listOrders(db: Queryable, before: string | null, limit: number): Promise<WholeOrder[]> {
-  const { rows } = await db.query<WholeOrder>(
-    `select ${COLUMNS},
-            array(select text from note where note.order_id = shop_order.order_id) as notes,
-            (select coalesce(json_agg(payment order by created_at desc), '[]') from payment
-              where payment.order_id = shop_order.order_id) as payments
-       from shop_order where $1::bigint is null or number < $1 order by number desc limit $2`,
-    [before, limit],
-  );
-  return rows;
+  const sql = `${WHOLE_ORDER} where $1::bigint is null or number < $1 order by number desc limit $2`;
+  return (await db.query<WholeOrder>(sql, [before, limit])).rows;
 }
 
 /** Keeps what Quittance says of a payment. The answer of a repeated creation is as old as the first: PAID stays PAID. */
