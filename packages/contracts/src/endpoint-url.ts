@@ -34,8 +34,12 @@ const privateSuffixes = ['localhost', 'local', 'internal', 'home.arpa', 'onion']
  * The URL policy for webhook endpoints: public HTTPS on port 443, no user info, no fragment, nothing spelt oddly.
  * The text is taken apart by hand, strictly, and then Node's own parser must agree on what it means.
  * Source: the API contract, "PUT /api/v1/merchant/webhook".
+ * @param mayBePrivate whether a host may have a name that only means something inside a network; none may, unless it says so.
  */
-export function parseEndpointUrl(given: string): EndpointUrlCheck {
+export function parseEndpointUrl(
+  given: string,
+  mayBePrivate: (host: string) => boolean = () => false,
+): EndpointUrlCheck {
   // Nothing is done with a text that could not be accepted anyway.
   if (given.length > MAX_URL_LENGTH) return refuse(`must have at most ${MAX_URL_LENGTH} characters`);
   const text = withAsciiHost(given);
@@ -48,7 +52,7 @@ export function parseEndpointUrl(given: string): EndpointUrlCheck {
   if (authority.includes('@')) return refuse('must not hold credentials');
   const { host, port, bracketed } = splitAuthority(authority);
   if (port !== undefined && port !== '443') return refuse('must use port 443');
-  const reason = bracketed ? addressProblem(host) : hostProblem(host);
+  const reason = bracketed ? addressProblem(host) : hostProblem(host, mayBePrivate);
   if (reason !== null) return refuse(reason);
   const url = URL.parse(text);
   if (url === null || url.host !== (bracketed ? `[${host}]` : host)) return refuse('must be a valid URL');
@@ -79,7 +83,7 @@ function splitAuthority(authority: string): { host: string; port: string | undef
   return { host, port: colon === -1 ? undefined : authority.slice(colon + 1), bracketed: false };
 }
 
-function hostProblem(host: string): string | null {
+function hostProblem(host: string, mayBePrivate: (host: string) => boolean): string | null {
   if (host === '') return 'must name a host';
   if (fourNumbers.test(host)) return addressProblem(host);
   if (host.endsWith('.')) return 'must not have a dot after the host name';
@@ -87,10 +91,8 @@ function hostProblem(host: string): string | null {
   if (labels.length < 2) return 'must have a host name with a dot';
   if (host.length > MAX_HOST_LENGTH || !labels.every((part) => label.test(part))) return 'must have a valid host name';
   if (!topLabel.test(labels.at(-1) ?? '')) return 'must have a valid host name';
-  if (privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))) {
-    return 'must have a public host name';
-  }
-  return null;
+  const isPrivate = privateSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`));
+  return isPrivate && !mayBePrivate(host) ? 'must have a public host name' : null;
 }
 
 function addressProblem(address: string): string | null {

@@ -101,6 +101,20 @@ describe('the URL policy', () => {
     expect(parseEndpointUrl(text)).toEqual({ ok: false, reason: expect.stringMatching(/^must /) });
   });
 
+  test('a name that only means something inside a network is refused, except to whom it is allowed', () => {
+    for (const suffix of ['localhost', 'local', 'internal', 'home.arpa', 'onion']) {
+      const host = `shop.${suffix}`;
+      const url = `https://${host}/`;
+      expect(parseEndpointUrl(url)).toEqual({ ok: false, reason: 'must have a public host name' });
+      expect(parseEndpointUrl(url, (asked) => asked === `www.${host}`)).toMatchObject({ ok: false });
+      expect(parseEndpointUrl(url, (asked) => asked === host)).toMatchObject({ ok: true, endpoint: { host } });
+    }
+    // Nothing else of the policy is.
+    for (const text of ['http://shop.internal/', 'https://shop.internal:8443/', 'https://10.0.0.1/', 'https://shop/']) {
+      expect(parseEndpointUrl(text, () => true)).toMatchObject({ ok: false });
+    }
+  });
+
   test('whatever it accepts, Node reads as that host over HTTPS on the default port', () => {
     const pieces = fc.constantFrom(
       ...'ab0.-_@:/?#[]%\\ \tüß。８'.split(''),

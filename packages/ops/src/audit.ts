@@ -38,11 +38,16 @@ export async function readAudit(api: Api, merchantId: string, before: string | u
       before: found,
       after,
     })),
-    (answers.webhooks?.entries ?? []).map(({ event_id, events, ...entry }) => ({
+    (answers.webhooks?.entries ?? []).map(({ event_id, events, private_target, ...entry }) => ({
       ...entry,
       service: 'webhook-dispatcher' as const,
       before: null,
-      after: event_id !== null ? { event_id } : events.length > 0 ? { events } : null,
+      after:
+        event_id !== null
+          ? { event_id }
+          : events.length > 0
+            ? { events, ...(private_target && { private_target }) }
+            : null,
     })),
     entriesOf('payments', answers.payments),
   ];

@@ -13,6 +13,7 @@ const lane = {
     merchant_id: merchant,
     events: 'paid',
     host: 'shop.example',
+    private_target: null,
     due: 12,
     oldest_due_at: time(1),
     held: false,
@@ -153,6 +154,19 @@ describe('webhook lanes', () => {
     expect(rows[4]).toMatch(/ 0 {2}- +- +-$/);
   });
 
+  test('says where a host in a private network is, and so does the event', async () => {
+    const inside = { ...lane, host: 'shop.internal', private_target: '10.20.30.40:8443' };
+    await using services = await startServices({
+      'GET /lanes': () => ({ status: 200, body: { lanes: [inside], total: 1 } }),
+      ...dispatcherWith({ event: pending, lane: inside, attempts }),
+    });
+    expect((await runOps(['webhook', 'lanes'], services.env)).stdout).toContain(
+      '  shop.internal at 10.20.30.40:8443  ',
+    );
+    const { stdout } = await runOps(['webhook', 'show', event], services.env);
+    expect(stdout).toContain('\nreceiver       shop.internal at 10.20.30.40:8443\n');
+  });
+
   test('asks for those of blocked accounts, or for one merchant', async () => {
     const body = { lanes: [{ ...lane, held: true }], total: 1 };
     await using services = await startServices({ 'GET /lanes': () => ({ status: 200, body }) });
@@ -167,4 +181,17 @@ describe('webhook lanes', () => {
     await runOps(['webhook', 'lanes'], services.env);
     expect(services.calls.map(({ query }) => query)).toEqual(['held=true', `merchant_id=${merchant}`, 'held=false']);
   });
+});
+
+test('merchant audit says of an endpoint what was chosen, and which private address it leads to', async () => {
+  const entry = { at: time(1), action: 'endpoint_changed', actor: 'merchant', reason: null, before: null, after: null };
+  const entries = [{ ...entry, event_id: null, events: ['PAID'], private_target: '10.20.30.40:8443' }];
+  // All services answer the same here; quota has no entries.
+  const answer = () => ({ status: 200, body: { entries, changes: [] } });
+  await using services = await startServices({ 'GET /merchants/:merchant_id/audit': answer });
+  const { stdout } = await runOps(['merchant', 'audit', merchant, '--json'], services.env);
+  const shown = (JSON.parse(stdout) as { entries: { service: string }[] }).entries;
+  expect(shown.filter(({ service }) => service === 'webhook-dispatcher')).toEqual([
+    { ...entry, service: 'webhook-dispatcher', after: { events: ['PAID'], private_target: '10.20.30.40:8443' } },
+  ]);
 });

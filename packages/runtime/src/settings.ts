@@ -77,6 +77,9 @@ function createReader(env: NodeJS.ProcessEnv, report: Report) {
         return text;
       }),
     optionalText: textOf,
+    /** For a setting with a form of its own: `parse` throws what is wrong with it. */
+    parsed: <T>(name: string, rule: { default: T }, parse: (text: string) => T): T =>
+      read(name, rule.default, rule.default, parse),
     /** Has no default on purpose: a forgotten secret must stop the start. */
     secret: (name: string, rule: { minLength?: number } = {}): string =>
       read(name, undefined, '', longEnough(rule.minLength)),

@@ -276,6 +276,16 @@ describe('webhook settings', () => {
     expect(rowCount).toBe(0);
   });
 
+  test('with a host of a private network are the dispatcher’s to judge, which knows who may have it', async () => {
+    const refusal = '{"detail":[{"field":"url","reason":"must have a public host name"}],"code":"invalid_request"}';
+    gateway.webhooks.answers.set(`PUT ${own('/webhook')}`, { status: 422, body: refusal });
+    await expect(ask('PUT', '/merchant/webhook', { url: 'https://shop.internal/' })).resolves.toMatchObject({
+      status: 422,
+      text: refusal,
+    });
+    expect(bodyOf(gateway.webhooks)).toEqual({ url: 'https://shop.internal/' });
+  });
+
   test('a retry passes 202 on; unknown, foreign and malformed events get the same 404', async () => {
     const [own1, unknown] = [newId('evt'), newId('evt')];
     gateway.webhooks.answers.set(`POST ${own(`/events/${own1}/retry`)}`, { status: 202, body: '{"attempts":0}' });

@@ -1,7 +1,10 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { commonSettings } from '@quittance/runtime/service-settings.ts';
 import { ConfigurationError, settings, type SettingsReader } from '@quittance/runtime/settings.ts';
 import { defaultRetryDelaysSeconds } from './delivery/retry-schedule.ts';
 import type { LocalReceiver } from './sending/local-receiver.ts';
+import { parsePrivateTargets } from './sending/private-targets.ts';
 
 /** 32 bytes in base64. */
 const encryptionKey = /^[A-Za-z0-9+/]{43}=$/;
@@ -25,11 +28,24 @@ export const readConfig = (env: NodeJS.ProcessEnv) =>
     localReceiver: readLocalReceiver(read),
     /** `address:port` each; empty for the machine's own. */
     nameServers: read.text('WEBHOOK_NAME_SERVERS', { default: '', pattern: nameServers }).split(',').filter(Boolean),
+    /** Receivers in a private network that one merchant each may have; see sending/private-targets.ts. */
+    privateTargets: read.parsed('WEBHOOK_PRIVATE_TARGETS', { default: [] }, (text) => parsePrivateTargets(text)),
+    /** PEM: the authorities that sign their certificates; null for the usual ones. */
+    privateTargetsCa: read.parsed('WEBHOOK_PRIVATE_TARGETS_CA', { default: null }, readCertificates),
   }));
 
 function readPreviousKey(read: SettingsReader): Buffer | null {
   const text = read.text('WEBHOOK_ENCRYPTION_KEY_PREVIOUS', { default: '', pattern: encryptionKey });
   return text === '' ? null : Buffer.from(text, 'base64');
+}
+
+/** @throws Error when the file cannot be read, or holds no certificate or a broken one. */
+function readCertificates(path: string): string | null {
+  const pem = readFileSync(path, 'utf8');
+  const certificates = pem.match(/-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs) ?? [];
+  if (certificates.length === 0) throw new Error('names a file without a PEM certificate');
+  for (const certificate of certificates) new X509Certificate(certificate);
+  return pem;
 }
 
 /** Only ever the loopback interface, and never in production: there webhooks go out or nowhere. */

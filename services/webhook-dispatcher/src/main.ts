@@ -5,13 +5,11 @@ import { isUnavailable } from '@quittance/postgres/errors.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
 import { startService } from '@quittance/runtime/service.ts';
 import { readConfig } from './config.ts';
-import { createConnector, dialPublic } from './sending/dial.ts';
 import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
 import { noticeRaised } from './handlers/notice-raised.ts';
 import { paymentPaid } from './handlers/payment-paid.ts';
 import { createKeyVault } from './endpoints/key-vault.ts';
 import { createTestSender } from './endpoints/test-event.ts';
-import { localReceiver } from './sending/local-receiver.ts';
 import { startDeliverLoop } from './loops/deliver.ts';
 import { startGiveUpLoop } from './loops/give-up.ts';
 import { startMeasureLoop } from './loops/measure.ts';
@@ -21,7 +19,9 @@ import { schema } from './migrations.ts';
 import { createBackPressure } from './delivery/back-pressure.ts';
 import { limits } from './delivery/places.ts';
 import { createQueries } from './queries.ts';
-import { systemResolve } from './sending/resolve.ts';
+import { refuseOwnServers } from './sending/own-servers.ts';
+import { addressOf, findPrivateTarget } from './sending/private-targets.ts';
+import { waysOut } from './sending/ways-out.ts';
 import { endpointRoutes } from './routes/endpoint.ts';
 import { eventRoutes } from './routes/events.ts';
 import { operatorRoutes } from './routes/operator.ts';
@@ -48,18 +48,13 @@ await startService({
       );
     }
 
-    if (config.localReceiver !== null) logger.warn('webhooks go to the local receiver, none leaves this machine');
-    const { resolve, dial } = config.localReceiver
-      ? localReceiver(config.localReceiver)
-      : { resolve: systemResolve({ servers: config.nameServers }), dial: dialPublic() };
-    const connector = createConnector({ resolve, dial });
-    const sender = lifecycle.closing(
-      'sender',
-      createSender({ connector, clock: systemClock, connectionsPerHost: limits.host }),
-    );
+    await refuseOwnServers(config.privateTargets, [config.databaseUrl, config.amqpUrl]);
+    const { resolve, connector, privateTargets } = waysOut(config, logger);
+    const sending = { connector, privateTargets, clock: systemClock };
+    const sender = lifecycle.closing('sender', createSender({ ...sending, connectionsPerHost: limits.host }));
     const testSender = lifecycle.closing(
       'test-sender',
-      createSender({ connector, clock: systemClock, connectionsPerHost: TESTS_PER_HOST }),
+      createSender({ ...sending, connectionsPerHost: TESTS_PER_HOST }),
     );
     const sendTest = createTestSender({ sender: testSender, vault });
     const pressure = lifecycle.closing('pressure', createBackPressure({ clock: systemClock, logger, metrics }));
@@ -74,6 +69,10 @@ await startService({
     lifecycle.closing('consumers', startConsumers({ broker, pool, service: name, handlers, logger, metrics }));
 
     const queries = createQueries(pool, schema);
+    const privateTargetOf = (merchantId: string, host: string | null) => {
+      const target = findPrivateTarget(privateTargets, merchantId, host);
+      return target ? addressOf(target) : null;
+    };
     await serve({
       name,
       config,
@@ -81,9 +80,9 @@ await startService({
       metrics,
       lifecycle,
       routes: [
-        ...endpointRoutes({ pool, outbox, vault, resolve, sendTest }),
-        ...eventRoutes({ pool, queries, wake }),
-        ...operatorRoutes({ pool: operators, queries }),
+        ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
+        ...eventRoutes({ pool, queries, privateTargetOf, wake }),
+        ...operatorRoutes({ pool: operators, queries, privateTargetOf }),
       ],
       // The broker is no part of readiness: without it everything here still works, only no new events come in.
       ready,

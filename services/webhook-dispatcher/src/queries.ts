@@ -34,7 +34,10 @@ const attemptFields = {
   remote_ip: true,
 } as const;
 
-const auditFields = { at: true, action: true, actor: true, reason: true, event_id: true, events: true } as const;
+const auditFields = {
+  ...{ at: true, action: true, actor: true, reason: true },
+  ...{ event_id: true, events: true, private_target: true },
+} as const;
 
 /** Typed reads, for the merchant's diagnosis and for operators. */
 export type Queries = ReturnType<typeof createQueries>;

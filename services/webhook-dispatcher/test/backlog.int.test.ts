@@ -188,7 +188,7 @@ describe('the lanes that wait', () => {
     await world.addEvent(homeless);
     const circuit = { circuit_state: 'closed', open_until: null, times_opened: 0, recovery_limit: null };
     const working = { events: 'paid', held: false, failures: 0, failing_since: null, error_category: null, ...circuit };
-    const healthy = { ...working, put_off_until: null, host: 'hooks.io', due: 1 };
+    const healthy = { ...working, put_off_until: null, host: 'hooks.io', private_target: null, due: 1 };
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(await waiting()).toEqual({
       total: 4,

@@ -1,5 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import { ConfigurationError } from '@quittance/runtime/settings.ts';
 import { readConfig } from '../src/config.ts';
+import { createAuthority } from './certificates.ts';
 
 const required = {
   PORT: '0',
@@ -64,4 +70,52 @@ describe('the settings', () => {
     expect(readConfig(production).localReceiver).toBeNull();
     expect(() => readConfig({ ...production, WEBHOOK_LOCAL_RECEIVER: '127.0.0.1:8443' })).toThrow('production');
   });
+
+  test('there are no private targets unless the settings name some, and all that is wrong with them is reported together', () => {
+    expect(readConfig(required)).toMatchObject({ privateTargets: [], privateTargetsCa: null });
+    const merchantId = newId('mer');
+    const WEBHOOK_PRIVATE_TARGETS = `${merchantId}@shop.internal=10.255.255.1:8443`;
+    const target = { merchantId, host: 'shop.internal', address: '10.255.255.1', port: 8443 };
+    expect(readConfig({ ...required, WEBHOOK_PRIVATE_TARGETS }).privateTargets).toEqual([target]);
+
+    const wrong = `${WEBHOOK_PRIVATE_TARGETS},${merchantId}@db.internal=127.0.0.1:5432`;
+    const given = {
+      ...required,
+      WEBHOOK_PRIVATE_TARGETS: wrong,
+      WEBHOOK_PRIVATE_TARGETS_CA: '/nowhere/ca.pem',
+      PORT: 'x',
+    };
+    expect(problemsOf(given)).toEqual([
+      expect.stringMatching(/^PORT: /),
+      expect.stringMatching(/^WEBHOOK_PRIVATE_TARGETS: entry 2 must have an address in /),
+      expect.stringMatching(/^WEBHOOK_PRIVATE_TARGETS_CA: .*\/nowhere\/ca.pem/),
+    ]);
+  });
+
+  test('the authorities of private targets are certificates in PEM', async () => {
+    const { certificate } = await createAuthority();
+    const directory = mkdtempSync(join(tmpdir(), 'quittance-ca-'));
+    const file = join(directory, 'ca.pem');
+    const read = () => readConfig({ ...required, WEBHOOK_PRIVATE_TARGETS_CA: file }).privateTargetsCa;
+    try {
+      writeFileSync(file, `The shop's own\n${certificate}${certificate}`);
+      expect(read()).toContain(certificate);
+      const broken = certificate.replace(/\n\w{10}/, '\n');
+      for (const text of ['', 'no certificate', `${certificate}${broken}`]) {
+        writeFileSync(file, text);
+        expect(read).toThrow('WEBHOOK_PRIVATE_TARGETS_CA');
+      }
+    } finally {
+      rmSync(directory, { recursive: true });
+    }
+  });
 });
+
+function problemsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(env);
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+  }
+  return [];
+}

@@ -51,7 +51,14 @@ async function send(to: { host?: string; by?: Sender } = {}): Promise<Sent> {
   events += 1;
   const { host = `host${events}.raw.io`, by = sender } = to;
   const eventId = `evt_${events}`;
-  const result = await by.send({ eventId, url: `https://${host}/`, keyId: 'whk_1', secret: 'whsec_1', body });
+  const result = await by.send({
+    eventId,
+    merchantId: 'mer_1',
+    url: `https://${host}/`,
+    keyId: 'whk_1',
+    secret: 'whsec_1',
+    body,
+  });
   return { ...result, eventId, posts: receiver.events.filter((id) => id === eventId).length };
 }
 

@@ -28,7 +28,7 @@ export type Receiver = {
 };
 
 /** Merchants' receivers on one loopback port: a real TLS server with a valid certificate for whatever name is asked. */
-export async function startReceiver(authority: Authority): Promise<Receiver> {
+export async function startReceiver(authority: Authority, address = '127.0.0.1'): Promise<Receiver> {
   const received: Received[] = [];
   const connections: string[] = [];
   const answers = new Map<string, Answer[]>();
@@ -61,7 +61,7 @@ export async function startReceiver(authority: Authority): Promise<Receiver> {
     },
   );
   server.on('secureConnection', (socket) => connections.push(String(socket.servername)));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   return {
     port: (server.address() as AddressInfo).port,
     received: (host) => received.filter((request) => request.host === host),

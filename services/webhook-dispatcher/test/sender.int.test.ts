@@ -49,7 +49,7 @@ async function attempt(to: { answers?: Answer[]; host?: string; url?: string; by
   const host = to.host ?? `host${(hosts += 1)}.io`;
   receiver.answer(host, ...(to.answers ?? []));
   const url = to.url ?? `https://${host}/`;
-  const event = { eventId: 'evt_1', url, keyId: 'whk_1', secret: 'whsec_1', body };
+  const event = { eventId: 'evt_1', merchantId: 'mer_1', url, keyId: 'whk_1', secret: 'whsec_1', body };
   return { host, result: await (to.by ?? sender).send(event) };
 }
 
@@ -160,7 +160,14 @@ describe('a receiver that does not answer', () => {
     receiver.answer(host, status(200), (response) => void response.socket?.destroy());
     const connector = createConnector({ resolve: async () => addresses, dial });
     const single = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1 });
-    const event = { eventId: 'evt_1', url: `https://${host}/`, keyId: 'whk_1', secret: 'whsec_1', body };
+    const event = {
+      eventId: 'evt_1',
+      merchantId: 'mer_1',
+      url: `https://${host}/`,
+      keyId: 'whk_1',
+      secret: 'whsec_1',
+      body,
+    };
     expect((await single.send(event)).errorCategory).toBeNull();
     expect((await single.send(event)).errorCategory).toBe('connection_reset');
     await single.close();
@@ -345,7 +352,14 @@ describe('a connection', () => {
       },
     });
     const other = createSender({ connector, clock: () => new Date(), connectionsPerHost: 1 });
-    const sent = { eventId: 'evt_1', url: 'https://several.io/', keyId: 'whk_1', secret: 'whsec_1', body };
+    const sent = {
+      eventId: 'evt_1',
+      merchantId: 'mer_1',
+      url: 'https://several.io/',
+      keyId: 'whk_1',
+      secret: 'whsec_1',
+      body,
+    };
     expect((await other.send(sent)).errorCategory).toBeNull();
     expect(tried).toEqual(['8.8.8.8', '8.8.4.4']);
     await other.close();

@@ -95,7 +95,7 @@ function senderTo(): Sender {
 }
 
 const send = (url: string, by = sender): Promise<AttemptResult> =>
-  by.send({ eventId: 'evt_1', url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
+  by.send({ eventId: 'evt_1', merchantId: 'mer_1', url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
 
 describe('a name is dialled only when all it leads to is public', () => {
   test('the trap does catch what is dialled, on every address of this machine', async () => {

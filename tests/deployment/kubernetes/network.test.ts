@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { environmentIn } from './support/environment.ts';
+import { parsePrivateTargets } from '../../../services/webhook-dispatcher/src/sending/private-targets.ts';
+import { environmentIn, environmentOf } from './support/environment.ts';
 import { ofKind, podsOf, specOf, type KubernetesObject } from './support/objects.ts';
 import { Network, type Party } from './support/network.ts';
 import { overlayNames, render } from './support/render.ts';
@@ -131,6 +133,43 @@ describe('the way to the internet', () => {
     ].concat('64:ff9b::7f00:1', '::ffff:10.0.0.1', '2606:4700::1111', '2a00::1', '3ffe::1', '4000::1');
     const judged = addresses.map((address) => [address, network.letsOut(dispatcher, address, 443)]);
     expect(judged).toEqual(addresses.map((address) => [address, isPublicAddress(address)]));
+  });
+});
+
+describe('the way to private webhook targets', () => {
+  let objects: KubernetesObject[];
+  let network: Network;
+
+  beforeAll(async () => {
+    objects = await render('production with a private webhook target');
+    network = new Network(objects);
+  });
+
+  test('is open to exactly the addresses and ports that the setting names', () => {
+    const targets = parsePrivateTargets(environmentOf(objects, 'webhook-dispatcher')['WEBHOOK_PRIVATE_TARGETS']!, []);
+    const { egress } = specOf<{ egress: { to: { ipBlock: { cidr: string } }[]; ports: { port: number }[] }[] }>(
+      objects,
+      'NetworkPolicy',
+      'to-private-webhook-targets',
+    );
+    const opened = egress.flatMap(({ to, ports: open }) =>
+      to.flatMap(({ ipBlock }) => open.map(({ port }) => `${ipBlock.cidr}:${port}`)),
+    );
+    const named = targets.map(({ address, port }) => `${address}/${isIPv6(address) ? 128 : 32}:${port}`);
+    expect(opened.sort()).toEqual(named.sort());
+    expect(named).not.toEqual([]);
+  });
+
+  test('is open to webhook-dispatcher alone, and to no other port and no address beside', () => {
+    const tried = ['10.20.30.39', '10.20.30.40', '10.20.30.41', '10.20.30.1', '169.254.169.254', '127.0.0.1', '::1'];
+    const reached = podsOf(objects).flatMap(({ name, labels }) =>
+      tried.flatMap((address) =>
+        [...ports, 8443]
+          .filter((port) => network.letsOut(pod(name, labels), address, port))
+          .map((port) => `${name} → ${address}:${port}`),
+      ),
+    );
+    expect(reached).toEqual(['webhook-dispatcher → 10.20.30.40:8443']);
   });
 });
 

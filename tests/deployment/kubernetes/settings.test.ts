@@ -42,6 +42,10 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
   test.each(serviceNames)('give %s values with which it starts in production', (service) => {
     const env: NodeJS.ProcessEnv = environmentOf(objects, service);
     if (env['NETWORKS_FILE'] !== undefined) env['NETWORKS_FILE'] = join(directory, 'networks.json');
+    if (env['WEBHOOK_PRIVATE_TARGETS_CA'] !== undefined) {
+      const file = mountedFile(objects, service, env['WEBHOOK_PRIVATE_TARGETS_CA']);
+      writeFileSync((env['WEBHOOK_PRIVATE_TARGETS_CA'] = join(directory, 'ca.pem')), file);
+    }
     expect(() => readSettings(service, env)).not.toThrow();
     expect(env['NODE_ENV']).toBe('production');
   });
@@ -83,6 +87,14 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     expect(used.filter((name) => !/-[a-z0-9]{10}$/.test(name))).toEqual([]);
   });
 });
+
+/** What a service finds at a path that a ConfigMap is mounted at. @throws Error when there is none. */
+function mountedFile(objects: readonly KubernetesObject[], service: string, path: string): string {
+  const { containers, spec } = podOf(objects, service);
+  const mount = containers[0]!.volumeMounts!.find(({ mountPath }) => path.startsWith(`${mountPath}/`))!;
+  const volume = spec.volumes!.find(({ name }) => name === mount.name)!;
+  return find(objects, 'ConfigMap', volume.configMap!.name).data![path.slice(mount.mountPath.length + 1)]!;
+}
 
 describe('production', () => {
   let objects: KubernetesObject[];

@@ -20,13 +20,14 @@ export const eventView = ({ event, lane, attempts }: DescribedEvent): string =>
     'last error': event.error_category,
     // How the others wait says nothing about an event that has ended.
     ...(event.status === 'pending' && lane !== null && { lane: laneText(lane) }),
+    ...(lane?.private_target && { receiver: hostText(lane) }),
   })}\n\n${sections([['attempts', table(attempts, attemptColumns)]])}`;
 
 export const lanesView = ({ lanes }: { lanes: readonly Lane[] }): string =>
   table(lanes, {
     merchant: 'merchant_id',
     events: 'events',
-    host: 'host',
+    host: hostText,
     due: (lane) => (lane.due < LANE_DUE_MAX ? lane.due : `${LANE_DUE_MAX} or more`),
     'oldest since': 'oldest_due_at',
     state: stateText,
@@ -75,6 +76,9 @@ function statusText({ status, in_flight, next_attempt_at, delivered_at }: Descri
   if (in_flight) return `pending: being sent; sent again ${shortTime(next_attempt_at ?? '')} if that is cut off`;
   return `pending: due ${shortTime(next_attempt_at ?? '')}`;
 }
+
+/** One in a private network is dialled at that address, and at no other. */
+const hostText = ({ host, private_target: target }: Lane): string | null => (target ? `${host} at ${target}` : host);
 
 /** Why its events wait, and what for. */
 function laneText(lane: Lane): string {

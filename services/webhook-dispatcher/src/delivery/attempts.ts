@@ -4,7 +4,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import type { Sender } from '../sending/sender.ts';
 import { releaseDeliveries, type Claimed } from '../store/claim.ts';
-import { openLaneCircuits } from '../store/lane.ts';
+import { merchantOf, openLaneCircuits } from '../store/lane.ts';
 import { settleAttempts, type Outcome } from '../store/settle.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import type { HostCircuits } from './host-circuits.ts';
@@ -99,7 +99,8 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
     const startedAt = databaseNow();
     const { event_id: eventId, key_id: keyId, url, body } = delivery;
     const ended = report.started(delivery);
-    const result = await sender.send({ eventId, url, keyId, secret, body });
+    const merchantId = merchantOf(delivery.merchant_id);
+    const result = await sender.send({ eventId, merchantId, url, keyId, secret, body });
     const pace = place.ended();
     faultPoint('webhook-answered');
     ended(result);

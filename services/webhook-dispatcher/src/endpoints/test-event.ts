@@ -26,17 +26,16 @@ export function createTestSender({ sender, vault }: { sender: Sender; vault: Key
   }
 
   /** @throws HttpError 503 while too many others are under way, or when the signing key does not open. */
-  return async ({
-    url,
-    key_id: keyId,
-    ...sealed
-  }: { url: string; key_id: string } & SealedSecret): Promise<TestedWebhook> => {
+  return async (
+    merchantId: string,
+    { url, key_id: keyId, ...sealed }: { url: string; key_id: string } & SealedSecret,
+  ): Promise<TestedWebhook> => {
     if (underWay >= MAX_TESTS) throw unavailable(new Error(`${underWay} tests of endpoints are under way`));
     const secret = open(keyId, sealed);
     const eventId = newId('evt');
     underWay += 1;
     try {
-      const result = await sender.send({ eventId, url, keyId, secret, body: testBody(eventId) });
+      const result = await sender.send({ eventId, merchantId, url, keyId, secret, body: testBody(eventId) });
       return {
         event_id: eventId,
         delivered: result.errorCategory === null,

@@ -19,6 +19,7 @@ import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { DialError, NameNotFound } from '../sending/errors.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import type { TestSender } from '../endpoints/test-event.ts';
+import { addressOf, findPrivateTarget, type PrivateTarget } from '../sending/private-targets.ts';
 import { publicAddresses, type Resolve } from '../sending/resolve.ts';
 import { findEndpoint, findTarget, probeEndpoint, replaceKey, saveEndpoint } from '../store/endpoint.ts';
 import type { NewKey } from '../store/signing-key.ts';
@@ -28,6 +29,7 @@ type Dependencies = {
   outbox: Outbox;
   vault: KeyVault;
   resolve: Resolve;
+  privateTargets?: readonly PrivateTarget[];
   /** See endpoints/test-event.ts. */
   sendTest: TestSender;
 };
@@ -45,17 +47,20 @@ export const endpointRoutes = (dependencies: Dependencies): Route[] => [
 
 /** 200 with `signing_key` the first time only; 422 for a URL the policy refuses; 503 while names cannot be resolved. */
 async function configure(
-  { pool, outbox, vault, resolve }: Dependencies,
+  { pool, outbox, vault, resolve, privateTargets = [] }: Dependencies,
   merchantId: string,
   given: { url: string; events?: WebhookChoice[] },
 ): Promise<ResponseOf<typeof ConfigureWebhook>> {
-  const check = parseEndpointUrl(given.url);
+  const targetAt = (host: string) => findPrivateTarget(privateTargets, merchantId, host);
+  const check = parseEndpointUrl(given.url, (host) => targetAt(host) !== undefined);
   if (!check.ok) throw invalid({ field: 'url', reason: check.reason });
   const { url, host } = check.endpoint;
-  await checkHost(host, resolve);
+  const target = targetAt(host);
+  if (target === undefined) await checkHost(host, resolve);
+  const privateTarget = target && addressOf(target);
   const { signingKey, offeredKey } = newSigningKey(vault);
   const { keyId, isNew, events, version } = await transaction(pool, async (tx) => {
-    const saved = await saveEndpoint(tx, { merchantId, url, host, events: given.events, offeredKey });
+    const saved = await saveEndpoint(tx, { merchantId, url, host, privateTarget, events: given.events, offeredKey });
     if (saved.isNew || saved.isOtherChoice) {
       await outbox.send(tx, WebhookConfigured, {
         merchant_id: merchantId,
@@ -78,7 +83,7 @@ async function read({ pool }: Dependencies, merchantId: string): Promise<Respons
 async function test({ pool, sendTest }: Dependencies, merchantId: string): Promise<ResponseOf<typeof TestWebhook>> {
   const target = await findTarget(pool, merchantId);
   if (target === null) throw conflict('webhook_not_configured', 'Webhook is not configured');
-  const tested = await sendTest(target);
+  const tested = await sendTest(merchantId, target);
   // A receiver that is back need not wait for its circuit. One that fails has only failed a test.
   if (tested.delivered) await transaction(pool, (tx) => probeEndpoint(tx, merchantId));
   return tested;

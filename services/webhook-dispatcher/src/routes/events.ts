@@ -18,13 +18,23 @@ import type { Queries } from '../queries.ts';
 import { byMerchant } from '../store/audit.ts';
 import { noticeLaneOf } from '../store/lane.ts';
 import { startCycle } from '../store/retry.ts';
-import { readWaitingLanes } from '../store/waiting-lanes.ts';
+import { readWaitingLanes, type PrivateTargetOf } from '../store/waiting-lanes.ts';
 
 /**
  * How events are doing, for the merchant and for operators, and their retries by hand. Nothing here shows a URL, a body or a key.
  * @param dependencies.wake makes the deliver loop claim at once.
  */
-export const eventRoutes = ({ pool, queries, wake }: { pool: Pool; queries: Queries; wake: () => void }): Route[] => {
+export const eventRoutes = ({
+  pool,
+  queries,
+  privateTargetOf,
+  wake,
+}: {
+  pool: Pool;
+  queries: Queries;
+  privateTargetOf: PrivateTargetOf;
+  wake: () => void;
+}): Route[] => {
   /** @throws HttpError 404 or 409 when no cycle was started. */
   async function retry(event: Parameters<typeof startCycle>[1]): Promise<DeliveryRecord> {
     const result = await transaction(pool, (tx) => startCycle(tx, event));
@@ -43,9 +53,11 @@ export const eventRoutes = ({ pool, queries, wake }: { pool: Pool; queries: Quer
     if (event === null) throw new HttpError(404, 'Webhook event not found');
     const [attempts, { lanes }] = await Promise.all([
       queries.attemptsOf(event.event_id, before),
-      readWaitingLanes(pool, {
-        lane: event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id),
-      }),
+      readWaitingLanes(
+        pool,
+        { lane: event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id) },
+        privateTargetOf,
+      ),
     ]);
     return { event, lane: lanes[0] ?? null, attempts };
   }

@@ -4,12 +4,20 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Queries } from '../queries.ts';
-import { readWaitingLanes } from '../store/waiting-lanes.ts';
+import { readWaitingLanes, type PrivateTargetOf } from '../store/waiting-lanes.ts';
 
 /** Which merchants' events wait, and what was done to a merchant's endpoint. Both are empty for an unknown merchant. */
-export const operatorRoutes = ({ pool, queries }: { pool: Pool; queries: Queries }): Route[] => [
+export const operatorRoutes = ({
+  pool,
+  queries,
+  privateTargetOf,
+}: {
+  pool: Pool;
+  queries: Queries;
+  privateTargetOf: PrivateTargetOf;
+}): Route[] => [
   callRoute(ListLanes, ({ query: { held, merchant_id: merchantId } }) =>
-    readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }),
+    readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }, privateTargetOf),
   ),
   callRoute(ReadWebhookAudit, async ({ params, query }) => ({
     entries: await queries.audit(params.merchant_id, query.before),

@@ -4,6 +4,7 @@ import { checkServerIdentity, connect, createSecureContext, type SecureContext, 
 import type { buildConnector } from 'undici';
 import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { categoryOfConnectError, DialError } from './errors.ts';
+import type { PrivateTarget } from './private-targets.ts';
 import { interleave, race } from './race.ts';
 import { publicAddresses, type Resolve } from './resolve.ts';
 
@@ -68,12 +69,42 @@ export const dialPublic =
     throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
   };
 
+/** Dials an address and port that an operator has named. */
+export type DialPrivate = (target: DialTarget & { port: number }) => Promise<TLSSocket>;
+
+/** How the HTTP client gets its connections to a private target: to exactly its address and port, whatever its name may resolve to. */
+export function createPrivateConnector(
+  { host, address, port }: PrivateTarget,
+  dial: DialPrivate,
+): buildConnector.connector {
+  return (_target, callback) => {
+    dial({ address, port, host, timeoutMs: CONNECT_TIMEOUT_MS }).then(
+      (socket) => callback(null, socket),
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
+    );
+  };
+}
+
+/** @param ca the authorities that sign private targets' certificates, in PEM; null for the usual ones. */
+export function dialPrivate(ca: string | null): DialPrivate {
+  const context = ca === null ? undefined : newSecureContext(ca);
+  return async (target) => {
+    const { host, address } = target;
+    const socket = await openTls(target, context);
+    const { remoteAddress } = socket;
+    if (remoteAddress === address) return socket;
+    socket.destroy();
+    throw new DialError('blocked_address', `${host} was reached at ${remoteAddress ?? 'no address'}`);
+  };
+}
+
 /**
  * A verified TLS connection, at least version 1.2. The certificate must be for `host` and signed by an authority that Node trusts
  * (NODE_EXTRA_CA_CERTS adds to them); no setting of the environment turns the verification off.
+ * @param context with other authorities than those.
  * @throws DialError
  */
-export async function openTls(target: DialTarget & { port: number }): Promise<TLSSocket> {
+export async function openTls(target: DialTarget & { port: number }, context?: SecureContext): Promise<TLSSocket> {
   const { address, port, host, timeoutMs, lost } = target;
   const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>();
   let connected = false;
@@ -84,7 +115,7 @@ export async function openTls(target: DialTarget & { port: number }): Promise<TL
     ...(isIP(host) === 0 ? { servername: host } : {}),
     checkServerIdentity: (_dialled, certificate) => checkServerIdentity(host, certificate),
     rejectUnauthorized: true,
-    secureContext: (secureContext ??= newSecureContext()),
+    secureContext: context ?? (secureContext ??= newSecureContext()),
     ALPNProtocols: ['http/1.1'],
   });
   const timer = setTimeout(() => {
@@ -117,5 +148,9 @@ export async function openTls(target: DialTarget & { port: number }): Promise<TL
  * because the certificate that was verified must stay the one in use.
  */
 let secureContext: SecureContext | undefined;
-const newSecureContext = (): SecureContext =>
-  createSecureContext({ minVersion: 'TLSv1.2', secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
+const newSecureContext = (ca?: string): SecureContext =>
+  createSecureContext({
+    minVersion: 'TLSv1.2',
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+    ...(ca !== undefined && { ca }),
+  });

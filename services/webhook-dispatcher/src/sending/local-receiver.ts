@@ -9,8 +9,8 @@ export type LocalReceiver = { address: '127.0.0.1'; port: number };
 const STAND_IN_ADDRESS = '8.8.8.8';
 
 /**
- * A connection that ends on this machine, for the local stack: every name exists, except under `.invalid`, and every public address
- * is the local receiver. The URL policy, name resolution rules and TLS verification before it stay the same.
+ * A connection that ends on this machine, for the local stack: every name exists, except under `.invalid`, and every address
+ * is the local receiver, those of private targets too. The URL policy, name resolution rules and TLS verification before it stay the same.
  */
 export function localReceiver({ address, port }: LocalReceiver): { resolve: Resolve; dial: Dial } {
   return {

@@ -5,11 +5,14 @@ import type { Clock } from '@quittance/runtime/time.ts';
 import { createConnections } from './connections.ts';
 import { categoryOfSendError, categoryOfStatus, codeOfSendError, DialError } from './errors.ts';
 import { exchange, type Exchanged } from './exchange.ts';
+import { findPrivateTarget, type PrivateTarget } from './private-targets.ts';
 import { deliveryHeaders } from './signature.ts';
 
 /** One POST to be made. */
 type Attempt = {
   eventId: string;
+  /** Whose endpoint it is: another one may not reach the same private target. */
+  merchantId: string;
   url: string;
   keyId: string;
   /** The signing key in clear; it lives only as long as the attempt. */
@@ -41,6 +44,7 @@ export type Sender = ReturnType<typeof createSender>;
 
 /**
  * @param options.connector decides where connections may lead; see dial.ts.
+ * @param options.privateTargets the exceptions from that, each for one merchant, with their own connectors.
  * @param options.timeoutMs of a whole attempt, from resolving the name to the end of the response's body.
  * @param options.bodyTimeoutMs of that, for the body.
  */
@@ -48,23 +52,31 @@ export function createSender(options: {
   connector: buildConnector.connector;
   clock: Clock;
   connectionsPerHost: number;
+  privateTargets?: readonly (PrivateTarget & { connector: buildConnector.connector })[];
   timeoutMs?: number;
   bodyTimeoutMs?: number;
 }) {
-  const { connector, clock, connectionsPerHost } = options;
+  const { connector, clock, connectionsPerHost: perHost, privateTargets = [] } = options;
   const { timeoutMs = ATTEMPT_TIMEOUT_MS, bodyTimeoutMs = BODY_TIMEOUT_MS } = options;
-  const connections = createConnections({ connector, perHost: connectionsPerHost });
+  const connections = createConnections({ connector, perHost });
+  // Connections are shared by all who send to a host, and whose target this is must not depend on which one is open.
+  const targets = privateTargets.map((target) => ({
+    ...target,
+    connections: createConnections({ connector: target.connector, perHost }),
+  }));
   const limits = { timeoutMs, bodyTimeoutMs };
 
   async function post(attempt: Attempt): Promise<Exchanged> {
-    const check = parseEndpointUrl(attempt.url);
+    const targetAt = (host: string) => findPrivateTarget(targets, attempt.merchantId, host);
+    const check = parseEndpointUrl(attempt.url, (host) => targetAt(host) !== undefined);
     if (!check.ok) {
       const error = new DialError('blocked_address', `the endpoint's URL is not allowed any more: ${check.reason}`);
       return { answer: null, error, remoteAddress: null };
     }
-    const { origin, path } = check.endpoint;
+    const { origin, path, host } = check.endpoint;
     const headers = { ...commonHeaders, ...deliveryHeaders({ ...attempt, now: clock() }) };
-    return exchange(connections, { origin, path, method: 'POST', headers, body: attempt.body }, limits);
+    const by = targetAt(host)?.connections ?? connections;
+    return exchange(by, { origin, path, method: 'POST', headers, body: attempt.body }, limits);
   }
 
   return {
@@ -89,7 +101,9 @@ export function createSender(options: {
       };
     },
     /** Closes the idle connections. */
-    close: (): Promise<void> => connections.close(),
+    async close(): Promise<void> {
+      await Promise.all([connections, ...targets.map((target) => target.connections)].map((one) => one.close()));
+    },
   };
 }
 

@@ -20,14 +20,15 @@ export async function insertAudit(
     eventId: string | null;
     action: AuditedAction;
     events?: readonly WebhookChoice[];
+    privateTarget?: string | undefined;
   },
 ): Promise<void> {
   await tx.query(
-    `insert into audit (merchant_id, event_id, action, actor, reason, request_id, events)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
+    `insert into audit (merchant_id, event_id, action, actor, reason, request_id, events, private_target)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       ...[entry.merchantId, entry.eventId, entry.action, entry.actor, entry.reason, currentRequestId() ?? null],
-      entry.events ?? [],
+      ...[entry.events ?? [], entry.privateTarget ?? null],
     ],
   );
 }

@@ -55,16 +55,23 @@ export async function probeEndpoint(tx: Transaction, merchantId: string): Promis
   await probeLanesNow(tx, lanesOf(merchantId));
 }
 
+type NewEndpoint = {
+  merchantId: string;
+  url: string;
+  host: string;
+  /** `address:port` of the private target that the host stands for, for the audit; absent for a public host. */
+  privateTarget?: string | undefined;
+  events?: WebhookChoice[] | undefined;
+  offeredKey: NewKey;
+};
+
 /**
  * Sets the URL, and what the merchant chose to be told if that is given. The same one again leaves the lane alone. Another one has an open circuit probed, but only the receiver's own success
  * closes it: otherwise a merchant could have a dead receiver attempted at full rate by alternating between two URLs. Of any number of first calls at once exactly one brings its key into use; the others keep that one.
  * @returns the key in use and whether it is the one offered, and the choice, the version it belongs to and whether it is another one than before.
  */
-export async function saveEndpoint(
-  tx: Transaction,
-  endpoint: { merchantId: string; url: string; host: string; events?: WebhookChoice[] | undefined; offeredKey: NewKey },
-): Promise<SavedEndpoint> {
-  const { merchantId, url, host, events, offeredKey } = endpoint;
+export async function saveEndpoint(tx: Transaction, endpoint: NewEndpoint): Promise<SavedEndpoint> {
+  const { merchantId, url, host, privateTarget, events, offeredKey } = endpoint;
   const { rows } = await tx.query<SavedRow>(
     `insert into endpoint (merchant_id, url, host, active_key_id, events) values ($1, $2, $3, $4, coalesce($5::text[], '{PAID}'))
      on conflict (merchant_id) do update
@@ -79,7 +86,7 @@ export async function saveEndpoint(
   const isNew = row.active_key_id === offeredKey.keyId;
   if (isNew) await insertKey(tx, merchantId, offeredKey);
   const action = isNew ? 'endpoint_configured' : 'endpoint_changed';
-  await insertAudit(tx, { merchantId, eventId: null, action, events: row.events, ...byMerchant });
+  await insertAudit(tx, { merchantId, eventId: null, action, events: row.events, privateTarget, ...byMerchant });
   // An event may have come before the endpoint did, and a lane without an endpoint is not claimed.
   if (isNew) await makeLanesDueNow(tx, [merchantId]);
   else if (row.is_changed) {

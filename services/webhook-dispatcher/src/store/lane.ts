@@ -9,6 +9,9 @@ export const noticeLaneOf = (merchantId: string): string => `${merchantId}${NOTI
 
 export const isForNotices = (lane: string): boolean => lane.endsWith(NOTICES);
 
+/** Whose lane it is. */
+export const merchantOf = (lane: string): string => (isForNotices(lane) ? lane.slice(0, -NOTICES.length) : lane);
+
 /** Both lanes of a merchant. */
 export const lanesOf = (merchantId: string): string[] => [merchantId, noticeLaneOf(merchantId)];
 

@@ -8,7 +8,10 @@ import { type WithDates, withTextTimes } from '@quittance/runtime/time.ts';
 const MAX_LANES = 100;
 
 type Times = 'oldest_due_at' | 'failing_since' | 'open_until' | 'put_off_until';
-type LaneRow = WithDates<Lane, Times> & { total: number; lane: string };
+type LaneRow = WithDates<Omit<Lane, 'private_target'>, Times> & { total: number; lane: string };
+
+/** `address:port` of the private target that a merchant's host leads to, as the settings have it now. */
+export type PrivateTargetOf = (merchantId: string, host: string | null) => string | null;
 
 /**
  * The lanes that wait, longest first: those with something due, and those with an open circuit and something pending.
@@ -18,6 +21,7 @@ type LaneRow = WithDates<Lane, Times> & { total: number; lane: string };
 export async function readWaitingLanes(
   db: Queryable,
   which: { merchantId: string } | { lane: string } | { held: boolean },
+  privateTargetOf: PrivateTargetOf = () => null,
 ): Promise<ResponseOf<typeof ListLanes>> {
   const lanes = 'merchantId' in which ? lanesOf(which.merchantId) : 'lane' in which ? [which.lane] : null;
   const held = 'held' in which && which.held;
@@ -48,7 +52,10 @@ export async function readWaitingLanes(
     [lanes, held, LANE_DUE_MAX, MAX_LANES],
   );
   return {
-    lanes: rows.map(({ total: _total, lane: _lane, ...lane }) => withTextTimes(lane)),
+    lanes: rows.map(({ total: _total, lane: _lane, ...lane }) => ({
+      ...withTextTimes(lane),
+      private_target: privateTargetOf(lane.merchant_id, lane.host),
+    })),
     total: rows[0]?.total ?? 0,
   };
 }

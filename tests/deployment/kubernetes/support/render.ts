@@ -11,6 +11,7 @@ const overlays = {
   local: 'k8s/overlays/local',
   production: 'k8s/overlays/production',
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
+  'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
 } as const;
 

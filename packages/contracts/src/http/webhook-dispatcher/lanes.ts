@@ -11,6 +11,8 @@ export type Lane = {
   events: 'paid' | 'notices';
   /** Of the endpoint; null before the merchant's first configuration, until which nothing is sent. */
   host: string | null;
+  /** `address:port` in a private network that the host stands for, by WEBHOOK_PRIVATE_TARGETS; null for a public receiver. */
+  private_target: string | null;
   /** Deliveries that are due and not being sent. Nothing in the lane waits while it is 0. */
   due: number;
   oldest_due_at: string | null;
