@@ -4,13 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { faultProxy } from '@quittance/testkit/fault-proxy.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import * as gatewayDatabase from '../../../services/api-gateway/src/migrations.ts';
@@ -84,14 +82,8 @@ export async function startRealServices() {
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
   const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {} });
   const pools = {
-    payments: createPool({
-      url: payments!.url,
-      schema: 'payments',
-      max: 2,
-      applicationName: 'test',
-      logger: testLogger,
-    }),
-    quota: createPool({ url: quota!.url, schema: 'quota', max: 2, applicationName: 'test', logger: testLogger }),
+    payments: testPool({ url: payments!.url, schema: 'payments', max: 2 }),
+    quota: testPool({ url: quota!.url, schema: 'quota', max: 2 }),
   };
 
   const urls = {

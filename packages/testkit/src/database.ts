@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { migrate } from '@quittance/postgres/migrations/migrate.ts';
+import { createPool, type Pool, startupOptions } from '@quittance/postgres/pool.ts';
 import { addressOf, createDatabase, prepareSchema, withClient } from '@quittance/postgres/roles/service-databases.ts';
 import { copyMigratedDatabase, TEMPLATES, type MigratedSchema } from './database-template.ts';
 import { testLogger } from './logger.ts';
@@ -38,6 +39,20 @@ export async function testDatabase(migrated: MigratedSchema): Promise<TestDataba
         await client.query(`drop role if exists ${name}`);
       }),
   };
+}
+
+/** What a service refuses after seconds, a test waits for: it fails by what is wrong, never by what a busy machine does late. */
+const PATIENT_MS = 60_000;
+
+/** A test's own connections: a service's, except that no wait of theirs is cut short. */
+export function testPool({ url, schema, max }: { url: string; schema: string; max: number }): Pool {
+  const pool = createPool({ url, schema, max, logger: testLogger, applicationName: 'test' });
+  const limits = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
+  const patience = limits.map((name) => ` -c ${name}=${PATIENT_MS}`).join('');
+  // The last of two settings of one name holds.
+  const options = startupOptions(schema) + patience;
+  Object.assign(pool.options, { options, connectionTimeoutMillis: PATIENT_MS, query_timeout: PATIENT_MS });
+  return pool;
 }
 
 function runsPostgres(): string {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool, type Queryable } from '@quittance/postgres/pool.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { admitCallers } from '../src/store/admission.ts';
 
@@ -12,7 +11,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 1, applicationName: 'test', logger: testLogger });
+  pool = testPool({ url: database.url, schema, max: 1 });
   await pool.query(
     `with added as (
        insert into merchant (merchant_id, name)

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { sha256 } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { samplesOf } from '@quittance/testkit/alert-rules.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { createAdmission, type Admission } from '../src/admission/admission.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { rateLimits } from '../src/admission/rate-limits.ts';
@@ -25,7 +24,7 @@ const ask = (keyHash: Buffer, limit: RateLimit | null, replica = 0, isRead = fal
   replicas[replica]!.caller({ keyHash, isRead, limit });
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  const pool = () => createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
+  const pool = () => testPool({ url: database.url, schema, max: 4 });
   pools = [pool(), pool()];
   replicas = pools.map((each) => createAdmission(each, metrics));
   for (const merchantId of [...merchants, shop]) {

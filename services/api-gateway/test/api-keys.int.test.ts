@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import { WALLET } from '@quittance/testkit/sample-networks.ts';
 import { internal, testGateway, type Merchant, type TestGateway } from './gateway.ts';
 
@@ -93,7 +94,7 @@ describe('a further API key', () => {
     expect((await keys('POST', '', { name: 'reports', scope: 'all' })).status).toBe(409);
     expect((await keys('POST', '', { name: 'first', scope: 'all' })).status).toBe(409);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, n) => keys('POST', '', { name: `key ${n}`, scope: 'all' })),
+      Array.from({ length: 20 }, (_, n) => insist(() => keys('POST', '', { name: `key ${n}`, scope: 'all' }))),
     );
     // The first, three from above, and as many more as make twenty.
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(16);

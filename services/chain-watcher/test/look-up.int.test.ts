@@ -8,12 +8,12 @@ import type { LookedUp, LookUpAccount } from '@quittance/contracts/http/chain-wa
 import { newId } from '@quittance/contracts/ids.ts';
 import type { RpcEndpoint } from '@quittance/contracts/networks.ts';
 import { createApp } from '@quittance/http/server/app.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
 import { misbehavingNode, type MisbehavingNode } from '@quittance/testkit/chain/misbehaving-node.ts';
 import { networksOf, newWallet } from '@quittance/testkit/chain/samples.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { createLookUps } from '../src/look-up/look-ups.ts';
@@ -32,7 +32,7 @@ const opened: (() => void)[] = [];
 
 beforeAll(async () => {
   [chain, database] = await Promise.all([testChain(), testDatabase({ schema, migrations })]);
-  pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 3 });
   const [first, second, other] = await Promise.all([chain, chain, chain].map(misbehavingNode));
   nodes = { first: first!, second: second!, other: other! };
 });

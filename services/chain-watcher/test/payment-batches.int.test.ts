@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import type { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { PermanentError, type Handler } from '@quittance/messaging/consumer/handler.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
@@ -27,7 +27,7 @@ let pool: Pool;
 let spans: ReturnType<typeof recordSpans>;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 5 });
   spans = recordSpans();
 });
 afterAll(async () => {

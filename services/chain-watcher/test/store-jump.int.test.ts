@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { addressOf } from '@quittance/testkit/chain/samples.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { hasUnfinishedCreatedBefore, rememberClosed, rememberUnfinished } from '../src/store/unfinished-payments.ts';
 import { leaveToBackFill, needMoreThan } from '../src/store/watches.ts';
@@ -16,7 +15,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 2, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 2 });
 });
 afterAll(async () => {
   await pool.end();

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createDailyBudget } from '@quittance/chain-reader/rpc/daily-budget.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startStoreUsageLoop } from '../src/jobs/store-usage.ts';
@@ -15,7 +15,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 3 });
 });
 afterAll(async () => {
   await pool.end();

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { insertBlocks, loadCanonicalBlocks, orphanBlocksAbove } from '../src/store/blocks.ts';
 import {
@@ -49,7 +48,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 5 });
 });
 afterAll(async () => {
   await pool.end();

@@ -4,12 +4,11 @@ import { PaymentClosed } from '@quittance/contracts/messages/payment-closed.ts';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import type { TestBroker } from '@quittance/testkit/broker.ts';
 import { testChain, type TestChain } from '@quittance/testkit/chain.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours, type Neighbours } from '@quittance/testkit/neighbours.ts';
 import { reusedBrokers } from '@quittance/testkit/reused-broker.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -42,7 +41,7 @@ export async function startWorld(chainOptions: Parameters<typeof testChain>[0] =
     testDatabase({ schema, migrations }),
     brokers.open(),
   ]);
-  const pool = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
+  const pool = testPool({ url: database.url, schema, max: 5 });
   const received: TransferObserved[] = [];
   // After the commit: until then the message may come once more.
   const receiveTransfer = on(TransferObserved, 'transfer-observed', async (message, { tx }) =>

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type AccessPolicy, type CreationBlockReason, creationBlockReasons } from '@quittance/contracts/access.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import fc from 'fast-check';
 import { limitsRecord } from '../src/limits/limits-record.ts';
 import type { Usage } from '../src/store/gate.ts';
@@ -12,7 +11,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 3 });
 });
 afterAll(async () => {
   await pool.end();

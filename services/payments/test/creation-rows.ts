@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import type { NewPayment } from '../src/store/new-payment.ts';
 
@@ -11,7 +10,7 @@ export type CreationDatabase = { db: Pool; close(): Promise<void> };
 /** An empty database of the service. @param max connections. */
 export async function creationDatabase(max: number): Promise<CreationDatabase> {
   const database = await testDatabase({ schema, migrations });
-  const db = createPool({ url: database.url, schema, max, applicationName: 'test', logger: testLogger });
+  const db = testPool({ url: database.url, schema, max });
   const close = async (): Promise<void> => {
     await db.end();
     await database.drop();

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { claimOverdue, measureExpiryLag, type UnfinishedBound } from '../src/store/expiry.ts';
 
@@ -12,7 +11,7 @@ let database: TestDatabase;
 let db: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  db = createPool({ url: database.url, schema, max: 4, logger: testLogger, applicationName: 'test' });
+  db = testPool({ url: database.url, schema, max: 4 });
   await db.query('alter table payment set (autovacuum_enabled = off)');
 });
 afterAll(async () => {

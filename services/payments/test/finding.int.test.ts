@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseReference, referenceOf } from '@quittance/contracts/payment-reference.ts';
 import { newId, sha256 } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { exportPayments, type ExportRequest } from '../src/exports/export-payments.ts';
 import { writers } from '../src/exports/format.ts';
@@ -20,7 +20,7 @@ let pool: Pool;
 
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 3 });
 });
 afterAll(async () => {
   await pool.end();

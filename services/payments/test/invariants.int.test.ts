@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { findViolations, type Observations } from './invariants.ts';
 
@@ -10,7 +9,7 @@ let database: TestDatabase;
 let db: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  db = createPool({ url: database.url, schema, max: 2, logger: testLogger, applicationName: 'test' });
+  db = testPool({ url: database.url, schema, max: 2 });
   await db.query(sound);
 });
 afterAll(async () => {

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { noTips } from '../src/views/chain-tips.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { anything, listPayments, type ListFilter } from '../src/queries/payment-lists.ts';
@@ -40,7 +39,7 @@ const sent: { text: string; values: unknown[] }[] = [];
 
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 2, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 2 });
   await fill();
 });
 afterAll(async () => {

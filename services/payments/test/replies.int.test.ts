@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { keepReplyPartitions } from '../src/store/reply.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
@@ -17,7 +16,7 @@ let quiet: TestDatabase;
 let sweeper: Pool;
 beforeAll(async () => {
   [payments, quiet] = await Promise.all([startPayments({ replicas: 2 }), testDatabase({ schema, migrations })]);
-  sweeper = createPool({ url: quiet.url, schema, max: 8, logger: testLogger, applicationName: 'test' });
+  sweeper = testPool({ url: quiet.url, schema, max: 8 });
 });
 afterAll(async () => {
   await sweeper.end();

@@ -6,12 +6,11 @@ import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts
 import { NoticeRaised } from '@quittance/contracts/messages/notice-raised.ts';
 import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { type HandlerContext, on } from '@quittance/messaging/consumer/handler.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { type FaultProxy, faultProxy } from '@quittance/testkit/fault-proxy.ts';
 import { insist } from '@quittance/testkit/insist.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { type Neighbours, startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { type LogEntry, startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -94,7 +93,7 @@ export async function startPayments({
   };
   const main = new URL('../src/main.ts', import.meta.url);
   const processes = await Promise.all(Array.from({ length: replicas }, () => startServiceProcess(main, environment)));
-  const db = createPool({ url: database.url, schema, max: 5, logger: testLogger, applicationName: 'test' });
+  const db = testPool({ url: database.url, schema, max: 5 });
   const received: PaymentsUnderTest['received'] = { created: [], closed: [], paid: [], notices: [] };
   // A service refuses who has waited for a connection; a test waits.
   db.options.connectionTimeoutMillis = 0;

@@ -3,9 +3,9 @@ import type { TransferObserved } from '@quittance/contracts/messages/transfer-ob
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
 import { Busy } from '@quittance/messaging/consumer/handler.ts';
 import { createOutbox, type Outbox } from '@quittance/messaging/outbox/outbox.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
@@ -26,7 +26,7 @@ let messages: PaymentMessages;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   const common = { logger: testLogger, metrics: testMetrics };
-  db = createPool({ ...common, url: database.url, schema, max: 4, applicationName: 'test' });
+  db = testPool({ url: database.url, schema, max: 4 });
   broker = connectBroker({ ...common, url: NO_BROKER, name: 'payments' });
   outbox = createOutbox({ ...common, pool: db, broker });
   messages = createPaymentMessages({ outbox, metrics: testMetrics });

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
-import { type TestDatabase, testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
@@ -16,7 +15,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 1, logger: testLogger, applicationName: 'test' });
+  pool = testPool({ url: database.url, schema, max: 1 });
   await fill(`select n, 60000000 + n * 10000 as units, case when n % 2 = 0 then 'PENDING' else 'EXPIRED' end as status, '1 minute' as closed
                 from generate_series(1, ${PAYMENTS}) as n`);
   await fill(`select n, 49900000 + 100 * (1 + n % 99) as units, 'EXPIRED' as status, '25 hours' as closed

@@ -4,11 +4,9 @@ import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import { MerchantRegistered } from '@quittance/contracts/messages/merchant-registered.ts';
 import type { MessageDefinition } from '@quittance/contracts/message.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -29,7 +27,7 @@ export async function startWorld() {
   const received: AccessChanged[] = [];
   const receivePolicy = on(AccessChanged, 'access-changed', async (message) => void received.push(message));
   const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: { payments: [receivePolicy] } });
-  const pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
+  const pool = testPool({ url: database.url, schema, max: 2 });
 
   async function call(method: 'GET' | 'POST', path: string, body?: object, token = internalToken): Promise<Answer> {
     const response = await fetch(`${service.url}/internal/v1${path}`, {

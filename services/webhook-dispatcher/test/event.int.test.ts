@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction, type Transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { insertEvents, type NewEvent } from '../src/store/event.ts';
 import { makeLanesDueNow } from '../src/store/lane.ts';
@@ -12,7 +11,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 8, applicationName: 'test', logger: testLogger });
+  pool = testPool({ url: database.url, schema, max: 8 });
 }, 60_000);
 afterAll(async () => {
   await pool.end();

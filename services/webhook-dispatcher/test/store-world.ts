@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import { webhookChoices } from '@quittance/contracts/webhook.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { paces, type Pace } from '../src/state.ts';
@@ -50,7 +49,7 @@ export const left = (seconds: number) => ({
 /** The dispatcher's tables, and what a dispatcher does with them, without one. */
 export async function startStoreWorld({ connections = 10 } = {}) {
   const database = await testDatabase({ schema, migrations });
-  const pool = createPool({ url: database.url, schema, max: connections, applicationName: 'test', logger: testLogger });
+  const pool = testPool({ url: database.url, schema, max: connections });
   const vault = createKeyVault(randomBytes(32));
   const tryClaim = ({ perLane = 8, ...over }: Partial<ClaimBounds> & { perLane?: number } = {}, db: Pool = pool) =>
     claimDeliveries(db, {

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
-import { testDatabase, type TestDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, type TestDatabase, testPool } from '@quittance/testkit/database.ts';
 import { createKeyVault } from '../src/endpoints/key-vault.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { endpointRoutes } from '../src/routes/endpoint.ts';
@@ -15,7 +14,7 @@ let database: TestDatabase;
 let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
-  pool = createPool({ url: database.url, schema, max: 2, applicationName: 'test', logger: testLogger });
+  pool = testPool({ url: database.url, schema, max: 2 });
 }, 60_000);
 afterAll(async () => {
   await pool.end();

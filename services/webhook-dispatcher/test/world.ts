@@ -8,12 +8,10 @@ import { PaymentPaid } from '@quittance/contracts/messages/payment-paid.ts';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { on } from '@quittance/messaging/consumer/handler.ts';
-import { createPool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
 import { startNeighbours } from '@quittance/testkit/neighbours.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { migrations, schema } from '../src/migrations.ts';
@@ -53,7 +51,7 @@ export async function startWorld({ retryDelaysSeconds = '0,0' } = {}) {
     WEBHOOK_LOCAL_RECEIVER: `127.0.0.1:${receiver.port}`,
     NODE_EXTRA_CA_CERTS: caFile,
   };
-  const pool = createPool({ url: database.url, schema, max: 4, applicationName: 'test', logger: testLogger });
+  const pool = testPool({ url: database.url, schema, max: 4 });
   const main = new URL('../src/main.ts', import.meta.url);
   const start = (overrides: Record<string, string> = {}) => startServiceProcess(main, { ...environment, ...overrides });
   let dispatcher = await start();

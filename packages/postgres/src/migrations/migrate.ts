@@ -9,6 +9,8 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import { applyFunctions } from './functions.ts';
 import { migrationNames, pathOf, type MigrationSource } from './source.ts';
 
+/** No merchant waits for a migration: a server that is busy may take its time. */
+const CONNECT_TIMEOUT_MS = 30_000;
 /** Longest wait for another process's migration: an index build waits for every transaction that is open. */
 const MIGRATION_LOCK_TIMEOUT_MS = 900_000;
 const MIGRATION_LOCK_POLL_MS = 200;
@@ -44,7 +46,7 @@ export async function migrate({
   const client = new pg.Client({
     connectionString: url,
     application_name: `migrate ${schema}`,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
   // The running statement rejects as well; this only keeps the lost connection from being an unhandled event.
   client.on('error', (error) => logger.debug({ error }, 'the migration connection was lost'));

@@ -78,8 +78,11 @@ export function addressOf(url: string, change: { database?: string; role?: strin
   return address.href;
 }
 
+/** No merchant waits for it: a server that is busy may take its time, and one that is gone refuses at once. */
+const CONNECT_TIMEOUT_MS = 30_000;
+
 export async function withClient<T>(url: string, run: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
   client.on('error', () => undefined);
   await client.connect();
   try {

@@ -1,9 +1,9 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { connectBroker } from '@quittance/messaging/broker/broker.ts';
-import { createPool, type Pool } from '@quittance/postgres/pool.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
 import { testBroker } from '@quittance/testkit/broker.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { migrations, schema } from '../../src/migrations.ts';
@@ -54,7 +54,7 @@ export async function readThroughLies(
     closers.unshift(() => node.close());
     const [database, broker] = await Promise.all([testDatabase({ schema, migrations }), testBroker()]);
     closers.unshift(() => Promise.all([database.drop(), broker.close()]));
-    const pool = createPool({ url: database.url, schema, max: 3, logger: testLogger, applicationName: 'test' });
+    const pool = testPool({ url: database.url, schema, max: 3 });
     closers.unshift(() => pool.end());
     const ids = lies.map((_, at) => `network-${at}`);
     await watchRecipients(pool, ids, [...new Set(expected.map(({ to }) => to))]);
