@@ -3,6 +3,8 @@ import { backoffMs } from './concurrency/backoff.ts';
 import type { Logger } from './logger.ts';
 import type { Metrics } from './metrics.ts';
 
+/** Longest pause after the first failure, however rarely the loop runs: a backend is often away for no longer than that. */
+const MAX_FIRST_BACKOFF_MS = 1_000;
 /** Longest pause after repeated failures, unless the loop's interval is longer. */
 const MAX_BACKOFF_MS = 5_000;
 
@@ -19,7 +21,8 @@ export type Loop = {
 /**
  * Calls `run` until closed: at once, then every `intervalMs`, or immediately while it returns `more: true`. Where it returns `pauseMs` as
  * well, the next run comes after that many milliseconds.
- * Runs never overlap. An error is logged and doubles the pause, so that a broken backend is not hammered.
+ * Runs never overlap. After an error the pause is short, and each further one doubles it up to the interval, so that a moment without
+ * a backend costs a moment, and a broken one is not hammered.
  * `run` must bound its own work and end when the signal aborts.
  */
 export function startLoop({
@@ -36,7 +39,8 @@ export function startLoop({
   const observe = observeRuns(name, metrics);
   const controller = new AbortController();
   const isClosed = () => controller.signal.aborted;
-  const backoff = { firstMs: 2 * Math.max(intervalMs, 50), maxMs: Math.max(intervalMs, MAX_BACKOFF_MS) };
+  const firstMs = Math.min(2 * Math.max(intervalMs, 50), MAX_FIRST_BACKOFF_MS);
+  const backoff = { firstMs, maxMs: Math.max(intervalMs, MAX_BACKOFF_MS) };
   let failures = 0;
   let woken = false;
   let endRest = (): void => undefined;

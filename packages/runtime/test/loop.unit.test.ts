@@ -94,6 +94,21 @@ describe('a loop', () => {
     await loop.close();
   });
 
+  test('runs again soon after an error, however rarely it runs else', async () => {
+    const runs = counter();
+    const loop = startLoop({
+      ...common,
+      intervalMs: NEVER_MS,
+      run: async () => {
+        runs.add();
+        if (runs.count() === 1) throw new Error('backend was away for a moment');
+        return { more: false };
+      },
+    });
+    await runs.reached(2);
+    await loop.close();
+  });
+
   test('closing aborts the run under way and waits for its end', async () => {
     const started = counter();
     let ended = false;
