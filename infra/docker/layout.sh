@@ -78,7 +78,7 @@ cp -p infra/docker/healthcheck.ts "$target/infra/docker/"
 case $service in
   api-gateway)
     mkdir -p "$target/docs"
-    cp -p docs/openapi.yaml "$target/docs/"
+    cp -R -p docs/openapi.yaml docs/webhooks.md docs/guide docs/vectors "$target/docs/"
     ;;
   setup)
     cp -p infra/docker/setup/*.ts "$target/infra/docker/setup/"

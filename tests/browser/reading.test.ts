@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { guide } from './guide.ts';
 import type { VisitOptions } from './support/browser.ts';
 import { checkout, EVM_WALLET, states, TRON_WALLET, type State } from './support/checkouts.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
@@ -12,6 +13,8 @@ import { watchPage } from './support/watched-page.ts';
 type Copying = { dataset: { copy: string } };
 
 const opened = useStage();
+
+guide(opened);
 
 async function open(url: string, options: VisitOptions = {}): Promise<Page> {
   const { page } = await opened.browser.visit(options);

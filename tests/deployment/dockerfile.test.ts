@@ -148,6 +148,9 @@ describe('.dockerignore', () => {
       'services/quota/migrations/0001_baseline.sql',
       'packages/messaging/sql/replay_messages.sql',
       'docs/openapi.yaml',
+      'docs/guide/README.md',
+      'docs/webhooks.md',
+      'docs/vectors/webhook-signatures.json',
     ]) {
       expect(files).toContain(path);
     }

@@ -92,6 +92,12 @@ describe('as docker-compose.yml runs them', () => {
     );
   }, 300_000);
 
+  test('the gateway has its documentation with it, and can make it', async () => {
+    for (const path of ['/docs', '/docs/receiving-webhooks', '/docs/webhook-signatures.json', '/openapi.json']) {
+      await eventually(async () => expect([path, await status(system.url('api-gateway') + path)]).toEqual([path, 200]));
+    }
+  }, 120_000);
+
   testShutIn.each(serviceNames)(
     '%s is process 1, user 10001, without a capability, on a root that nobody can write',
     async (name) => {

@@ -30,6 +30,7 @@ Quittance is running.
   create one    curl -s ${stack.edge_url}/api/v1/payments -H 'X-API-Key: ${merchant.api_key}' \\
                   -H "Idempotency-Key: $(date +%s)" -H 'Content-Type: application/json' \\
                   -d '{"amount":"4.20","merchant_wallet":"${merchant.wallet}","description":"Tea"}'
+  guide         ${stack.edge_url}/docs   (from an empty folder to a paid order in five minutes)
   operator      npm run ops -- merchant list
   webhooks      ${stack.receiver.events_url}   (what the merchant's endpoint received)
   RabbitMQ      ${stack.management_url ?? 'no management plugin on this machine'}

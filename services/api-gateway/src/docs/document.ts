@@ -2,7 +2,7 @@ import { accessSync, constants, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 
-type Operation = { operationId: string; summary: string; tags: string[] };
+type Operation = { operationId: string; summary: string; description: string; tags: string[] };
 
 /** The parts of the OpenAPI document that the page reads; the rest is served unchanged. */
 export type OpenApiDocument = {
@@ -25,3 +25,9 @@ export function readOpenApi(file = documentFile): OpenApiDocument {
     throw new Error(`The OpenAPI document ${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
 }
+
+/** Every operation with its request line. */
+export const operationsOf = ({ paths }: OpenApiDocument): (Operation & { name: string })[] =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method.toUpperCase()} ${path}` })),
+  );

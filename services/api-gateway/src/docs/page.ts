@@ -1,17 +1,18 @@
 import { createRequire } from 'node:module';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { loadAsset, type Asset } from '@quittance/checkout-page/asset.ts';
-import type { OpenApiDocument } from './document.ts';
+import { operationsOf, type OpenApiDocument } from './document.ts';
 
 const require = createRequire(import.meta.url);
 
-/** What the page loads. Swagger UI comes from its package, so that the page loads nothing from another server. */
+/** What the pages load. Swagger UI comes from its package, so that nothing is loaded from another server. */
 export function readDocsAssets() {
   return {
     library: loadAsset(require.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
     start: loadAsset(new URL('assets/docs.js', import.meta.url)),
     libraryStyle: loadAsset(require.resolve('swagger-ui-dist/swagger-ui.css')),
     style: loadAsset(new URL('assets/docs.css', import.meta.url)),
+    guideStyle: loadAsset(new URL('assets/guide.css', import.meta.url)),
   };
 }
 
@@ -40,6 +41,7 @@ export function docsPage(document: OpenApiDocument, assets: DocsAssets): string 
       </head>
       <body>
         <nav>
+          <a href="/docs">Guide</a>
           ${sections.map(({ id, name }) => html`<a href="#${id}">${name}</a>`)}
           <a href="/openapi.json">OpenAPI as JSON</a>
         </nav>
@@ -62,10 +64,9 @@ const pathOf = ({ name }: Asset): string => `/docs/assets/${name}`;
 type Section = { id: string; name: string; entries: { name: string; summary: string }[] };
 
 /** One for each tag with its operations, and one for webhook events. */
-function sectionsOf({ tags, paths, webhooks }: OpenApiDocument): Section[] {
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ ...operation, name: `${method.toUpperCase()} ${path}` })),
-  );
+function sectionsOf(document: OpenApiDocument): Section[] {
+  const { tags, webhooks } = document;
+  const operations = operationsOf(document);
   const events = Object.entries(webhooks).map(([name, { post }]) => ({ ...post, name }));
   return [
     ...tags.map(({ name }) => ({

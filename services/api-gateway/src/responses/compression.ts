@@ -1,25 +1,39 @@
-import { gzipSync } from 'node:zlib';
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip, gzipSync } from 'node:zlib';
 import type { Asset } from '@quittance/checkout-page/asset.ts';
 import type { Reply, RouteRequest } from '@quittance/http/server/route.ts';
 
 /** A body made for this request; compressed for clients that accept gzip. */
 export function compressed(request: RouteRequest, reply: Reply & { body: string }): Reply {
-  return negotiated(request, reply, () => gzipSync(reply.body));
+  const varied = withVary(reply);
+  return acceptsGzip(request) ? gzipped(varied, gzipSync(reply.body)) : varied;
 }
 
-/** A body that is always the same; compressed once, for the first client that wants it so. */
-export function fixedContent(
-  body: string | Buffer,
-  headers: Record<string, string>,
-): (request: RouteRequest) => Reply & { status: 200 } {
+/** Answers with a body that is always the same, or with 304 whoever has it already. */
+export type FixedContent = (request: RouteRequest) => Promise<Reply>;
+
+/** Compressed once, for the first client that wants it so, and on another thread: it may be large. */
+export function fixedContent(body: string | Buffer, headers: Record<string, string>): FixedContent {
   const plain = Buffer.from(body);
-  let gzipped: Buffer | null = null;
-  const reply = { status: 200 as const, body: plain, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
-  return (request) => negotiated(request, reply, () => (gzipped ??= gzipSync(plain, { level: 9 })));
+  let compressing: Promise<Buffer> | null = null;
+  // Weak, because it is the same for every encoding.
+  const etag = `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`;
+  const reply = withVary({
+    status: 200,
+    body: plain,
+    headers: { ...headers, 'x-content-type-options': 'nosniff', etag },
+  });
+  const unchanged = { ...reply, status: 304, body: undefined };
+  return async (request) => {
+    if (request.headers['if-none-match']?.split(/,\s*/).includes(etag)) return unchanged;
+    if (!acceptsGzip(request)) return reply;
+    return gzipped(reply, await (compressing ??= promisify(gzip)(plain, { level: 9 })));
+  };
 }
 
 /** Assets by name. */
-export const assetFiles = (assets: Record<string, Asset>, cacheControl: string) =>
+export const assetFiles = (assets: Record<string, Asset>, cacheControl: string): Map<string, FixedContent> =>
   new Map(
     Object.values(assets).map(({ name, contentType, bytes }) => [
       name,
@@ -27,10 +41,16 @@ export const assetFiles = (assets: Record<string, Asset>, cacheControl: string) 
     ]),
   );
 
-function negotiated<R extends Reply>({ headers }: RouteRequest, reply: R, gzip: () => Buffer): R {
+const withVary = <R extends Reply>(reply: R): R => {
   const vary = [reply.headers?.['vary'], 'accept-encoding'].filter((name) => name !== undefined).join(', ');
-  if (!acceptsGzip(headers['accept-encoding'] ?? '')) return { ...reply, headers: { ...reply.headers, vary } };
-  return { ...reply, body: gzip(), headers: { ...reply.headers, vary, 'content-encoding': 'gzip' } };
-}
+  return { ...reply, headers: { ...reply.headers, vary } };
+};
 
-const acceptsGzip = (accepted: string): boolean => /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
+const gzipped = (reply: Reply, body: Buffer): Reply => ({
+  ...reply,
+  body,
+  headers: { ...reply.headers, 'content-encoding': 'gzip' },
+});
+
+const acceptsGzip = ({ headers }: RouteRequest): boolean =>
+  /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(headers['accept-encoding'] ?? '');
