@@ -1,8 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { apiServer, type Answer as ApiAnswer } from '../../packages/sdk/test/api-server.ts';
+import { rehearse } from '../../packages/sdk/src/rehearse/rehearse.ts';
 import { languages, type Programs } from './languages.ts';
-import { startDriver, type Driver } from './processes.ts';
+import { runToEnd, startDriver, startShop, type Driver } from './processes.ts';
 
 type Vector = {
   name: string;
@@ -170,5 +174,37 @@ for (const { name, missing, prepare } of languages) {
         ['GET', '/api/v1/payments/token-1', undefined],
       ]);
     });
+
+    test('has an example shop in which a rehearsal finds no fault', async () => {
+      const directory = await mkdtemp(join(tmpdir(), `quittance-test-${process.pid}-shop-`));
+      closers.push(() => rm(directory, { recursive: true }));
+      const api = await apiServer([created]);
+      closers.push(api.close);
+      const present = { id: 'whk_2', key: 'whsec_2' };
+      const former = { id: 'whk_1', key: 'whsec_1' };
+      const settings = {
+        ...{ DATABASE: join(directory, 'shop'), QUITTANCE_URL: api.url, QUITTANCE_API_KEY: 'qk_1', WALLET: 'wallet' },
+        SIGNING_KEYS: JSON.stringify({ [present.id]: present.key, [former.id]: former.key }),
+      };
+      expect(await runToEnd(programs.order, ['order', '1007', '49.90'], settings)).toBe(payment.payment_url);
+      const orders = Array.from({ length: 60 }, (_, number) => {
+        return { payment_id: `pay_${randomBytes(16).toString('hex')}`, amount: `${number + 1}.50` };
+      });
+      await programs.addOrders(settings.DATABASE, orders);
+      const shop = await startShop(programs.receiver, settings);
+      closers.unshift(shop.stop);
+
+      const report = await rehearse({
+        ...{ url: shop.url, timeoutMs: 60_000, effectsWaitMs: 60_000 },
+        keys: [present, former],
+        payments: orders.map(({ payment_id, amount }) => ({ payment_id, expected_amount: amount })),
+        effects: async () => {
+          const ids = shop.paid().map((line) => line.split(' ')[1] ?? '');
+          return Object.fromEntries([...Map.groupBy(ids, (id) => id)].map(([id, times]) => [id, times.length]));
+        },
+      });
+      expect(report.checks.filter(({ result }) => result !== 'ok')).toEqual([]);
+      expect(report.checks.length).toBeGreaterThan(20);
+    }, 180_000);
   });
 }

@@ -5,7 +5,7 @@ import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { ensureToken } from '../src/token/token.ts';
 import { startChain } from '../src/chain.ts';
-import { isAlive } from '../src/orphans.ts';
+import { isAlive, isStopped } from '../src/orphans.ts';
 import { freePort } from '../src/ports.ts';
 import { rpc } from '../src/rpc.ts';
 import { temporaryDirectory } from './support.ts';
@@ -50,6 +50,20 @@ test('the chain goes on from its last block after a stop, and from its last save
   expect(await blockOf(third.rpcUrl, paidAt.number)).toEqual(paidAt);
   expect(await (await ensureToken(third.rpcUrl)).balanceOf(recipient)).toBe(7n);
   await third.stop();
+}, 180_000);
+
+test('a chain that was made to stand still is stopped like any other, and nothing is lost', async () => {
+  const still = { ...options, directory: join(directory.path, 'still') };
+  const first = await startChain(still);
+  await rpc(first.rpcUrl, 'anvil_mine', ['0x5']);
+  const head = await latest(first.rpcUrl);
+  process.kill(first.pid, 'SIGSTOP');
+  // Bounded by the test's own time limit.
+  while (!(await isStopped(first.pid))) await delay(20);
+  await first.stop();
+  const second = await startChain(still);
+  expect(await latest(second.rpcUrl)).toEqual(head);
+  await second.stop();
 }, 180_000);
 
 test('old empty blocks are forgotten at a start, blocks with transactions never', async () => {
