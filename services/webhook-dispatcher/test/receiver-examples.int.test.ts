@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { errorCategories } from '@quittance/contracts/webhook.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
+import { rehearse, REHEARSAL_KEYS } from '../../../packages/sdk/src/rehearse/rehearse.ts';
 import { readConfig } from '../src/config.ts';
 import { deliveryHeaders } from '../src/sending/signature.ts';
 import { status, type Received } from './receiver.ts';
@@ -52,6 +53,7 @@ async function run(signingKeys: Record<string, string>) {
     return found;
   });
   return {
+    url: `http://127.0.0.1:${port}/`,
     /** Hands a request on, as the server that ends TLS would. @returns the status it is answered with. */
     async post(headers: Record<string, string>, body: Buffer): Promise<number> {
       const response = await fetch(`http://127.0.0.1:${port}/`, {
@@ -145,6 +147,12 @@ describe('the receiver of the page', () => {
     // The same receiver takes the request as it was sent, and as it might be sent a while from now.
     expect(await receiver.post(signedFor(-200), body)).toBe(204);
     expect(await receiver.post(sent, body)).toBe(204);
+  });
+
+  test('passes the rehearsal', async () => {
+    const { url } = await run(Object.fromEntries(REHEARSAL_KEYS.map(({ id, key }) => [id, key])));
+    const { checks } = await rehearse({ url, keys: REHEARSAL_KEYS, timeoutMs: 60_000 });
+    expect(checks.filter(({ result }) => result !== 'ok' && result !== 'unseen')).toEqual([]);
   });
 });
 

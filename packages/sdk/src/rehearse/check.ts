@@ -15,7 +15,8 @@ export type Stage = {
   pay(payment: RehearsedPayment, event?: Event, differences?: Differences): Promise<Answer>;
   /** What had to be refused, and how it was answered. */
   refusals: { what: string; answer: Answer }[];
-  slowest: Answer | null;
+  /** How long the slowest answer to something genuine took, that was taken. */
+  slowestMs: number;
 };
 
 /** How often payments have been fulfilled since the rehearsal began. */
@@ -33,7 +34,7 @@ export type Judge = (effects: Effects | null) => Verdict;
 
 export type Check = {
   id: string;
-  /** What a right receiver does. */
+  /** The rule, as it must or should be. */
   title: string;
   why: string;
   todo: string;
@@ -111,5 +112,10 @@ export function taking({ events, atOnce = false, ...check }: Taking): Check {
   };
 }
 
-export const list = (answered: readonly { what: string; answer: Answer }[]): string =>
-  answered.map(({ what, answer }) => `${what}: ${told(answer)}`).join('; ');
+/** Those with the same answer together. */
+export function list(answered: readonly { what: string; answer: Answer }[]): string {
+  const answers = [...new Set(answered.map(({ answer }) => told(answer)))];
+  const askedFor = (text: string): string =>
+    answered.flatMap(({ what, answer }) => (told(answer) === text ? what : [])).join(', ');
+  return answers.map((text) => `${askedFor(text)}: ${text}`).join('; ');
+}

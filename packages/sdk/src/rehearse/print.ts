@@ -23,10 +23,10 @@ export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: b
     ]),
     ...notSeen(of('unseen')),
     '',
-    'From outside nobody sees whether the event and its effect are saved in one transaction, and that an error of your database',
-    'is answered with 5xx, so that the event comes again: look at the code for that.',
+    'From outside nobody sees whether the event and its effect are saved in one transaction, and whether an error of your',
+    'database is answered with 5xx, so that the event comes again: look at the code for that.',
     '',
-    `${checks.length} checks: ${counts.join(', ')}. The slowest answer took ${slowestMs} ms.`,
+    `${checks.length} checks: ${counts.join(', ')}. The slowest answer to a genuine event took ${slowestMs} ms.`,
     '',
   ].join('\n');
 }

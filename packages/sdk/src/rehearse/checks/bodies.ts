@@ -6,7 +6,7 @@ const todoRaw =
 
 export const rawBody = taking({
   id: 'raw_body',
-  title: 'The signature is checked over the raw body, however its JSON is written',
+  title: 'The signature must be checked over the raw body, however its JSON is written',
   why: 'JSON that was parsed and written anew has other bytes, and so another signature. It seems to work, until the first event with a space or an escape elsewhere.',
   todo: todoRaw,
   events: (nextPayment) => [
@@ -17,7 +17,7 @@ export const rawBody = taking({
 
 export const text = taking({
   id: 'text',
-  title: 'Text beyond ASCII is taken',
+  title: 'Text beyond ASCII must be taken',
   why: 'Descriptions and metadata are UTF-8. A body that is read in another encoding has another signature, or another text.',
   todo: todoRaw,
   events: (nextPayment) => [
@@ -30,7 +30,7 @@ export const text = taking({
 
 export const large = taking({
   id: 'large',
-  title: 'The largest event is taken',
+  title: 'The largest event must be taken',
   why: 'With a long description and all metadata an event has 6 KiB. What a limit refuses is sent again for three days and never taken.',
   todo: 'Allow bodies of 64 KiB at this path.',
   after: ['text'],
@@ -44,7 +44,7 @@ export const large = taking({
 
 export const unknownFields = taking({
   id: 'unknown_fields',
-  title: 'A PAID event with fields that are new is taken',
+  title: 'A PAID event with fields that are new must be taken',
   why: 'Fields may be added to events. A receiver that refuses them stops taking payments on the day of an upgrade.',
   todo: 'Ignore fields that you do not know.',
   events: (nextPayment) => {

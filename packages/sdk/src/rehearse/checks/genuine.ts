@@ -7,7 +7,7 @@ const AT_ONCE = 8;
 
 export const genuine: Check = {
   id: 'genuine',
-  title: 'A genuine PAID event is answered with 2xx',
+  title: 'A genuine PAID event must be answered with 2xx',
   why: 'Any other answer is a failure: the event is sent again for three days, and the order stays unpaid. Nothing else can be looked at before this.',
   todo: 'Look at the log of the receiver.',
   play: async (stage) => {
@@ -28,7 +28,7 @@ function todoFor({ status, problem }: Answer): string {
 
 export const effect: Check = {
   id: 'effect',
-  title: 'It has its effect, once',
+  title: 'A genuine PAID event must have its effect, once',
   why: 'The answer says that the event was received, so it never comes again: what it did not do then is not done at all.',
   todo: 'Fulfil the order before the answer, or save the event with it; see that --effects counts by payment_id or order_id.',
   play: async (stage) => {
@@ -44,7 +44,7 @@ export const effect: Check = {
 
 export const repeated: Check = {
   id: 'repeated',
-  title: 'The same event again is answered with 2xx and has no second effect',
+  title: 'The same event again must be answered with 2xx, without a second effect',
   why: 'An event comes again whenever an answer was lost, and when you retry it. Goods would be sent twice, or a refusal would keep it coming.',
   todo: 'Save event_id where it is unique, in the transaction of the effect. If it is there already, answer 2xx and do nothing.',
   play: async (stage) => {
@@ -64,7 +64,7 @@ export const repeated: Check = {
 
 export const copies: Check = {
   id: 'copies',
-  title: `${AT_ONCE} copies of an event at once have one effect`,
+  title: `${AT_ONCE} copies of an event at once must have one effect`,
   why: 'A repeat can overtake the first attempt, and reach another process of yours. Looking first and writing afterwards lets both through.',
   todo: 'Let the database decide: insert event_id into a unique column, in the transaction of the effect, and go on only if it was inserted.',
   after: ['repeated'],
@@ -86,7 +86,7 @@ export const copies: Check = {
 
 export const several = taking({
   id: 'several',
-  title: `Events of ${AT_ONCE} payments at once are taken`,
+  title: `Events of ${AT_ONCE} payments at once must be taken`,
   why: `Up to ${AT_ONCE} come at once from each process of Quittance. What is not answered in time has failed and is sent again, until events are held back.`,
   todo: 'Save the event, answer, and do slow work afterwards; take requests side by side; leave the endpoint out of rate limits.',
   atOnce: true,

@@ -4,7 +4,7 @@ import { isTaken, told } from '../send.ts';
 
 export const eventId = refusing({
   id: 'event_id',
-  title: 'An event whose id is not the one in the header is refused',
+  title: 'An event whose id is not the one in the header must be refused',
   why: 'The header is not signed: with another one in it, a genuine request that somebody has seen counts as a new event for whoever goes by the header.',
   todo: 'After the signature, compare X-Service-Event-ID with event_id in the body, and answer 4xx if they differ.',
   after: ['signature'],
@@ -20,7 +20,7 @@ export const eventId = refusing({
 
 export const doubledHeaders: Check = {
   id: 'doubled_headers',
-  title: 'A header that is there twice makes nothing genuine',
+  title: 'A header that is there twice must make nothing genuine',
   why: 'Where one part of a program reads the first of two headers and another part the last, an old request is given a fresh timestamp, or a known event a new id.',
   todo: 'Read each header once, into a variable; refuse a request that has one of them twice.',
   after: ['signature', 'timestamp', 'event_id', 'repeated'],
@@ -54,7 +54,7 @@ export const doubledHeaders: Check = {
 
 export const stranger = refusing({
   id: 'stranger',
-  title: 'A request that has nothing of ours is refused',
+  title: 'A request that has nothing of ours must be refused',
   why: 'Scanners find every public URL. What they send must neither count nor break anything.',
   todo: 'Check the headers and the signature before the body is parsed.',
   after: ['signature'],
@@ -73,7 +73,7 @@ export const stranger = refusing({
 /** It comes after everything that is refused. */
 export const refusals: Check = {
   id: 'refusals',
-  title: 'What is refused is answered, and as the fault of the sender',
+  title: 'What is refused should be answered, and as the fault of the sender',
   why: 'A 5xx, a broken connection or no answer means that your own program failed: it wakes people, fills logs, and anybody can cause it.',
   todo: 'Answer 4xx when a check fails, also where a header is missing, has another length, or the body is no JSON.',
   play: async (stage) => {
@@ -89,7 +89,7 @@ export const refusals: Check = {
 
 export const method: Check = {
   id: 'method',
-  title: 'Methods other than POST are not answered with 2xx',
+  title: 'Methods other than POST should not be answered with 2xx',
   why: 'Events come by POST alone. A page at the same path that answers 200 hides a wrong route, and a monitor that asks for it sees nothing.',
   todo: 'Answer 405 to every other method at this path.',
   after: ['signature'],

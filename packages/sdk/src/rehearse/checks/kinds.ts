@@ -29,7 +29,7 @@ async function deliverKinds(stage: Stage) {
 
 export const otherKinds: Check = {
   id: 'other_kinds',
-  title: 'Events of other kinds, also unknown ones, are answered with 2xx',
+  title: 'Events of other kinds, also unknown ones, must be answered with 2xx',
   why: 'A refused event is sent again for three days; after fifty failures in a row your PAID events are held back as well.',
   todo: 'Answer 2xx to every genuine event, and go on only if its status is PAID. payment_id can be null.',
   play: async (stage) => {
@@ -40,7 +40,7 @@ export const otherKinds: Check = {
 
 export const otherEffects: Check = {
   id: 'other_effects',
-  title: 'Events of other kinds have no effect',
+  title: 'Events of other kinds must have no effect',
   why: 'Only PAID means that the money is there: CHECKING can be taken back, and kinds that are added tomorrow mean something else.',
   todo: 'Fulfil an order only for "status":"PAID", not for everything that is not known to be something else.',
   play: async (stage) => {
@@ -56,7 +56,7 @@ export const otherEffects: Check = {
 
 export const order: Check = {
   id: 'order',
-  title: 'PAID counts, whatever came before it or comes after it',
+  title: 'PAID must count, whatever came before it or comes after it',
   why: 'Events come in no particular order, and PAID can follow EXPIRED, when money that came in time is found late: the customer has paid.',
   todo: 'Let PAID fulfil an order that you have given up as well, and let nothing that comes after it take anything back.',
   after: ['other_kinds', 'other_effects'],
@@ -78,7 +78,7 @@ export const order: Check = {
 
 export const amount: Check = {
   id: 'amount',
-  title: 'A PAID event of another amount than the order has no effect',
+  title: 'A PAID event of another amount than the order must have no effect',
   why: 'The signature says who sent the event, not that it is about this price: a payment that was created for less pays less.',
   todo: 'Compare expected_amount with the price of the order, or with the amount of the payment that you created for it.',
   play: async (stage) => {
@@ -97,7 +97,7 @@ export const amount: Check = {
 
 export const oneOrder: Check = {
   id: 'one_order',
-  title: 'A second PAID event with another id does not fulfil an order twice',
+  title: 'A second PAID event with another id should not fulfil an order twice',
   why: 'A payment has one PAID event, but an order can be paid twice, by a customer with two checkouts open.',
   todo: 'Besides event_id, mark the order itself as fulfilled, in the same transaction.',
   after: ['repeated', 'copies'],
@@ -114,7 +114,7 @@ export const oneOrder: Check = {
 
 export const rotation: Check = {
   id: 'rotation',
-  title: 'Both keys are taken while the signing key is being rotated',
+  title: 'Both keys must be taken while the signing key is being rotated',
   why: 'Requests may be on their way when you rotate, and the next attempt is signed by the new key: without both, events fail, or count twice.',
   todo: 'Keep the old key beside the new one for five minutes, and choose by X-Service-Key-ID.',
   after: ['repeated'],

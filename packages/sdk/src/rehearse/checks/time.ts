@@ -1,9 +1,9 @@
-import { advice, ok, refusing, taking, type Check, type Verdict } from '../check.ts';
+import { advice, ok, refusing, taking, type Check } from '../check.ts';
 import { paidEvent, unixNow } from '../events.ts';
 
 export const timestamp = refusing({
   id: 'timestamp',
-  title: 'A request that is more than 300 seconds old, or ahead, is refused',
+  title: 'A request that is more than 300 seconds old, or ahead, must be refused',
   why: 'A signature is right for ever: whoever has seen a request, in a log or a proxy, could send it again at any time.',
   todo: 'Refuse what is more than 300 seconds away from your clock in either direction, and see that your clock is right.',
   after: ['signature'],
@@ -16,7 +16,7 @@ export const timestamp = refusing({
 
 export const timestampForm = refusing({
   id: 'timestamp_form',
-  title: 'A timestamp that is not 1 to 12 digits is refused, though it is signed',
+  title: 'A timestamp that is not 1 to 12 digits must be refused, even signed',
   why: 'Timestamp and body are signed as one text with a dot between them. Where a timestamp may hold other characters, the border can be moved within a signed text.',
   todo: 'Match the header with ^[0-9]{1,12}$ before it is made a number.',
   after: ['signature', 'timestamp'],
@@ -36,7 +36,7 @@ export const timestampForm = refusing({
 
 export const tolerance = taking({
   id: 'tolerance',
-  title: 'A request that is 240 seconds old, or ahead, is taken',
+  title: 'A request that is 240 seconds old, or ahead, must be taken',
   why: 'Clocks differ. A receiver that is stricter than 300 seconds loses events on the day its clock drifts.',
   todo: 'Take what is up to 300 seconds away from your clock; see that your clock is right.',
   events: (nextPayment) =>
@@ -53,11 +53,11 @@ const SLOW_SHARE = 1 / 3;
 /** It comes last, when everything has been sent. */
 export const speed: Check = {
   id: 'speed',
-  title: 'Answers come in a third of the time that they may take, also when many are asked for',
+  title: 'Answers should come in a third of the time that they may take, also when many are asked for',
   why: 'What takes longer than the sender waits has failed and comes again, on top of what is due anyway.',
   todo: 'Save the event, answer, and do slow work afterwards.',
-  play: async ({ slowest, timeoutMs }) => {
-    const slow = slowest !== null && slowest.ms > timeoutMs * SLOW_SHARE ? slowest : null;
-    return (): Verdict => (slow === null ? ok : advice(`the slowest took ${slow.ms} ms, of ${timeoutMs} ms at most`));
+  play: async ({ slowestMs, timeoutMs }) => {
+    const isSlow = slowestMs > timeoutMs * SLOW_SHARE;
+    return () => (isSlow ? advice(`the slowest took ${slowestMs} ms, of ${timeoutMs} ms at most`) : ok);
   },
 };

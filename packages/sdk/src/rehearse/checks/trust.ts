@@ -4,7 +4,7 @@ import { paidEvent, sign, unixNow } from '../events.ts';
 
 export const signature = refusing({
   id: 'signature',
-  title: 'A wrong signature is refused',
+  title: 'A wrong signature must be refused',
   why: 'Anybody can send requests to a public URL: whoever guesses an order gets the goods without paying. If an error is answered with 2xx instead, a genuine event that could not be checked is lost.',
   todo: 'Compute HMAC-SHA256 with the signing key over the timestamp, a dot and the raw body; answer 4xx before anything else happens if it differs.',
   probes: ({ keys: [present] }, payment) => {
@@ -29,7 +29,7 @@ export const signature = refusing({
 
 export const wholeSignature = refusing({
   id: 'whole_signature',
-  title: 'A signature that is missing or not whole is refused',
+  title: 'A signature that is missing or not whole must be refused',
   why: 'A comparison that ends where the shorter text ends takes a signature that anybody can guess.',
   todo: 'Compare the whole header with v1= and all 64 digits, by a function that takes constant time.',
   after: ['signature'],
@@ -55,19 +55,19 @@ const keysOfNobody = ['', 'undefined', 'null', 'None'];
 
 export const unknownKey = refusing({
   id: 'unknown_key',
-  title: 'A key that is not yours is refused, whatever it signs',
+  title: 'A key that is not yours must be refused, whatever it signs',
   why: 'Where an unknown key id leads to an empty key, or to the word undefined, anybody can sign.',
   todo: 'Look the key up by X-Service-Key-ID among your own keys, and answer 4xx if it is not there, before anything is computed.',
   after: ['signature'],
   probes: (_stage, payment) => [
     ...keysOfNobody.map((key) => ({
-      what: `an unknown key id, signed with "${key}"`,
+      what: `an unknown key id signed with "${key}"`,
       event: paidEvent(payment),
       differences: { key: { id: `whk_${randomBytes(16).toString('hex')}`, key } },
     })),
     ...keysOfNobody.slice(0, 2).flatMap((key) =>
       ['constructor', null].map((id) => ({
-        what: id === null ? `no key id, signed with "${key}"` : `the key id "${id}", signed with "${key}"`,
+        what: id === null ? `no key id signed with "${key}"` : `the key id "${id}" signed with "${key}"`,
         event: paidEvent(payment),
         differences: { key: { id: '', key }, headers: { 'X-Service-Key-ID': id } },
       })),
