@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Payment } from '@quittance/sdk';
+import { storePayment } from '../src/orders.ts';
 import { adminPassword, openShop, paidEvent, type OpenShop } from './open-shop.ts';
 
 let shop: OpenShop;
@@ -22,6 +24,21 @@ test('an order whose payment cannot be made is kept, and its page offers to try 
   expect(text).toContain('The payment could not be started.');
   expect(text).toContain('Try again');
   expect(shop.lines).toEqual([expect.stringMatching(/^order \d+ got no payment: QuittanceError: GET \/payments: /)]);
+});
+
+test.each([
+  ['PENDING', 'Not paid yet', ['Go on paying', 'Cancel']],
+  ['CHECKING', 'Payment found', []],
+  ['EXPIRED', 'The time to pay is over', ['Pay again']],
+  ['CANCELLED', 'The payment was cancelled', ['Pay again']],
+] as const)('an order whose payment is %s says so, and offers what can be done', async (status, title, buttons) => {
+  const { order_id } = await shop.order();
+  const payment = { payment_id: `pay_${status}`, order_id, status, amount: '12.5037' };
+  const rest = { payment_url: 'http://127.0.0.1:1/pay/x', created_at: new Date().toISOString() };
+  await storePayment(shop.db, { ...payment, ...rest } as Payment);
+  const text = await (await get(`/orders/${order_id}`)).text();
+  expect(text).toContain(`<h1>${title}</h1>`);
+  expect([...text.matchAll(/<button.*?>(.*?)</g)].map(([, label]) => label)).toEqual(buttons);
 });
 
 test('a form that another site sends is refused, by what any browser says of it', async () => {
