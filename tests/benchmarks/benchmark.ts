@@ -23,6 +23,8 @@ export type BenchmarkContext = {
   runMs: number;
   /** How long each situation of a benchmark in real time lasts. */
   minutes: number;
+  /** How many payments there are where growth is measured; null for the benchmark's own number. */
+  payments: number | null;
   /** The only part that is wanted; null for all. */
   part: string | null;
   say: (line: string) => void;

@@ -18,6 +18,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string' },
     minutes: { type: 'string' },
     part: { type: 'string' },
+    payments: { type: 'string' },
     smoke: { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
@@ -115,6 +116,7 @@ async function run(benchmark: Benchmark, say: BenchmarkContext['say'], failures:
       rounds: positive('rounds', values.rounds ?? defaults.rounds),
       runMs: positive('seconds', values.seconds ?? defaults.seconds) * 1000,
       minutes: positive('minutes', values.minutes ?? defaults.minutes),
+      payments: values.payments === undefined ? null : positive('payments', values.payments),
       ...{ onEnd, opened: openedFor(onEnd) },
     });
   } finally {
@@ -159,6 +161,7 @@ ${helpList([
   ['--seconds <n>', 'how long a contender runs in a round (1.5)'],
   ['--minutes <n>', 'how long each situation of a benchmark in real time lasts (3)'],
   ['--part <part>', 'one part of a long benchmark'],
+  ['--payments <n>', 'how many there are where growth is measured (1000000)'],
   ['--smoke', 'tiny amounts, one round, two benchmarks at once: shows that everything still works, measures nothing'],
   ['--help', 'this text'],
 ])}`;

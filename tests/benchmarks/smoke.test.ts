@@ -29,6 +29,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     'chain',
     'creation',
     'gateway',
+    'growth',
     'memory',
     'providers',
     'relay',
@@ -38,6 +39,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
     '--rounds',
     '--smoke',
     '--part',
+    '--payments',
   ]) {
     expect(output).toContain(`  ${name}`);
   }

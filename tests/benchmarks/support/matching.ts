@@ -14,8 +14,6 @@ export type Matcher = {
   close(): Promise<void>;
 };
 
-type Waiting = PayablePayment & { payment_id: string };
-
 /** Speaks to payments as chain-watcher does. */
 export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promise<Matcher> {
   const broker = await connectPublisher(amqpUrl);
@@ -23,7 +21,7 @@ export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promis
   await db.connect();
   await db.query('set search_path = payments');
 
-  const untilAll = (payments: readonly Waiting[], status: string): Promise<void> =>
+  const untilAll = (payments: readonly PayablePayment[], status: string): Promise<void> =>
     eventually(
       async () => {
         const { rows } = await db.query<{ count: number }>({
@@ -38,7 +36,7 @@ export async function startMatcher({ adminUrl, amqpUrl }: SizedPayments): Promis
 
   return {
     async match(count, counters) {
-      const { rows: payments } = await db.query<Waiting>(
+      const { rows: payments } = await db.query<PayablePayment>(
         `select payment_id, merchant_id, recipient, amount, network from payment
           where status = 'PENDING' order by created_at desc limit $1`,
         [count],

@@ -14,7 +14,7 @@ export async function addPayable(adminUrl: string, first: number, count: number)
               '0x' || md5(n::text) || substr(md5(n::text), 1, 8), '7', 7000000, 'Order 12345, two teas',
               now(), now() + interval '1 hour', now() + interval '1 hour'
          from generate_series($1::bigint, $1::bigint + $2::bigint - 1) as n
-       returning merchant_id, recipient, amount, network`,
+       returning payment_id, merchant_id, recipient, amount, network`,
       [first, count, NETWORK],
     );
     return rows;

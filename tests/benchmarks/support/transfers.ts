@@ -6,7 +6,13 @@ import { EXCHANGE } from '@quittance/messaging/broker/topology.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 
-export type PayablePayment = { merchant_id: string; recipient: string; amount: string; network: string };
+export type PayablePayment = {
+  payment_id: string;
+  merchant_id: string;
+  recipient: string;
+  amount: string;
+  network: string;
+};
 
 /** Speaks to payments as chain-watcher does. */
 export async function connectPublisher(amqpUrl: string): Promise<Broker> {
@@ -18,7 +24,9 @@ export async function connectPublisher(amqpUrl: string): Promise<Broker> {
 }
 
 /** A transfer that pays the payment, in a block of this moment. */
-export function transferFor(payment: PayablePayment): Omit<TransferObserved, 'phase' | 'version' | 'confirmations'> {
+export function transferFor(
+  payment: Omit<PayablePayment, 'payment_id'>,
+): Omit<TransferObserved, 'phase' | 'version' | 'confirmations'> {
   return {
     merchant_id: payment.merchant_id,
     network: payment.network,

@@ -87,8 +87,14 @@ async function decideAlone({ transact, messages }: CreationContext, payment: New
   return result;
 }
 
-function newPayment(
-  { ttlSeconds, walletBinding, publicBaseUrl, messages }: CreationContext,
+/** What a creation writes, before anything is decided about it. */
+export function newPayment(
+  {
+    ttlSeconds,
+    walletBinding,
+    publicBaseUrl,
+    messages,
+  }: Pick<CreationContext, 'ttlSeconds' | 'walletBinding' | 'publicBaseUrl' | 'messages'>,
   creation: Creation,
 ): NewPayment {
   // Placeholders: the database decides the timestamps, and an amount that is to be unique, and fills them into the texts.

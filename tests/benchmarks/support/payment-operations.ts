@@ -1,0 +1,219 @@
+import { randomUUID } from 'node:crypto';
+import { parseAmount } from '@quittance/contracts/amount.ts';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { Outbox } from '@quittance/messaging/outbox/outbox.ts';
+import { claimMessages, insertMessages } from '@quittance/messaging/outbox/store.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { newPayment } from '../../../services/payments/src/creation/creation.ts';
+import { createPaymentMessages } from '../../../services/payments/src/payment-messages.ts';
+import { findPayments } from '../../../services/payments/src/queries/found-payments.ts';
+import { anything, listPayments } from '../../../services/payments/src/queries/payment-lists.ts';
+import {
+  findByPublicTokens,
+  findDetails,
+  findUnmatched,
+} from '../../../services/payments/src/queries/payment-views.ts';
+import { countPayments } from '../../../services/payments/src/queries/report.ts';
+import { observeTransfers } from '../../../services/payments/src/settlement/settlement.ts';
+import { claimOverdue, expirePayments, measureExpiryLag } from '../../../services/payments/src/store/expiry.ts';
+import {
+  type CreationResult,
+  insertPayment,
+  type NewPayment,
+} from '../../../services/payments/src/store/new-payment.ts';
+import { cancelPayment, findPaymentsOnWallet, findSlotPayments } from '../../../services/payments/src/store/payment.ts';
+import { withDatabase } from '../../support/database.ts';
+import { LARGEST } from './filled-database.ts';
+import { NETWORK } from './payments-process.ts';
+import type { Operation } from './statement-costs.ts';
+import { transferFor, type PayablePayment } from './transfers.ts';
+
+/** Rows of the database that operations concern; one after the other is used. */
+const SAMPLE = 200;
+const DAY_MS = 86_400_000;
+
+/** Everything that merchants, customers, chains and loops have done all the time. @param payable wait for 7 USDT each. */
+export async function paymentOperations(
+  { adminUrl, pool }: { adminUrl: string; pool: Pool },
+  payable: readonly PayablePayment[],
+): Promise<Operation[]> {
+  const tx: Transaction = { query: (text, values) => pool.query(text, values), afterCommit: () => undefined };
+  const { wallets, payments, replies } = await sampleOf(adminUrl);
+  const messages = createPaymentMessages({ outbox: writingOutbox, metrics: testMetrics });
+  const context = { messages, ttlSeconds: 1800, walletBinding: true, publicBaseUrl: 'https://pay.example' };
+  const ordered = (n: number, amount: string): NewPayment => {
+    const { merchant_id, address } = pick(wallets, n);
+    return newPayment(context, {
+      ...{ merchant_id, merchant_wallet: address, network: NETWORK, description: 'Order 12345, two teas' },
+      ...{ idempotency_key: randomUUID(), amount, amount_units: parseAmount(amount)! },
+    });
+  };
+  const create = async (payment: NewPayment, outcome: CreationResult['outcome']): Promise<void> => {
+    const result = await insertPayment(tx, payment);
+    if (result.outcome !== outcome) throw new Error(`a creation was ${result.outcome}, not ${outcome}`);
+  };
+  const observe = (payment: Pick<PayablePayment, 'merchant_id' | 'recipient' | 'network'>, amount: string) => {
+    const transfer = {
+      ...transferFor({ ...payment, amount }),
+      phase: 'confirmed',
+      version: 1,
+      confirmations: 2,
+    } as const;
+    return observeTransfers({ tx, messages, logger: testLogger }, [transfer]);
+  };
+  // As the loop does: it measures, and each measurement begins where the one before has found the unfinished payments.
+  let bound = (await measureExpiryLag(tx, NETWORK, null)).bound;
+  const list = (n: number, filter: Partial<typeof anything>) =>
+    listPayments(pool, LARGEST, {
+      networks: [NETWORK],
+      filter: { ...anything, ...filter },
+      part: { after: null, limit: 20, order: n % 2 === 0 ? 'newest first' : 'oldest first' },
+    });
+  const sought = {
+    paymentId: null,
+    tokenSha256: null,
+    orderId: null,
+    idEnd: null,
+    transactionId: null,
+    recipient: null,
+  };
+
+  return [
+    // No payment that is there already ends in .5, so its slot is free.
+    { name: 'creation', run: (n) => create(ordered(n, `${5_000_000 + n}.5`), 'created') },
+    {
+      name: 'creation, replayed',
+      run: (n) => {
+        const { merchant_id, idempotency_key, fingerprint } = pick(replies, n);
+        const payment = ordered(n, '1.5');
+        const again = { ...payment, payment: { ...payment.payment, merchant_id }, fingerprint };
+        return create({ ...again, idempotencyKey: idempotency_key }, 'replayed');
+      },
+    },
+    { name: 'details', run: (n) => findDetails(pool, [pick(payments, n)]) },
+    {
+      name: 'details: unmatched transfers',
+      run: (n) => {
+        const payment = pick(payments, n);
+        const window = { start: payment.created_at, end: new Date(payment.created_at.getTime() + DAY_MS) };
+        return findUnmatched(pool, [{ payment, window }]);
+      },
+    },
+    { name: 'public status', run: (n) => findByPublicTokens(pool, [pick(payments, n).token]) },
+    { name: 'list', run: (n) => list(n, {}) },
+    { name: 'list of one status', run: (n) => list(n, { status: 'CANCELLED' }) },
+    {
+      name: 'search by transaction',
+      run: (n) => findPayments(pool, { ...sought, transactionId: pick(payments, n).transaction_id }, [NETWORK]),
+    },
+    {
+      name: 'report of a day',
+      run: (n) => {
+        // Of a merchant of the usual size: what a report counts grows with its merchant by nature.
+        const { merchant_id, created_at } = pick(payments, n);
+        const from = new Date(Math.floor(created_at.getTime() / DAY_MS) * DAY_MS);
+        return countPayments(pool, merchant_id === LARGEST ? pick(wallets, n).merchant_id : merchant_id, {
+          ...{ from, to: new Date(from.getTime() + DAY_MS), group: 'day', limit: 100 },
+        });
+      },
+    },
+    {
+      name: 'slot of a transfer',
+      run: (n) => {
+        const { network, recipient, amount } = pick(payable, n);
+        const now = new Date();
+        return findSlotPayments(pool, [
+          { ...{ network, recipient, amountUnits: parseAmount(amount)! }, startedBefore: now, createdBefore: now },
+        ]);
+      },
+    },
+    { name: 'wallet of a transfer', run: (n) => findPaymentsOnWallet(pool, pick(payments, n), new Date()) },
+    { name: 'transfer that pays', run: (n) => observe(pick(payable, n), '7') },
+    { name: 'transfer that pays nothing', run: (n) => observe(pick(payments, n), '0.07') },
+    { name: 'cancel', run: (n) => cancelPayment(pool, pick(payable, n).merchant_id, pick(payable, n).payment_id) },
+    {
+      name: 'expiry: lag',
+      run: async () => {
+        ({ bound } = await measureExpiryLag(tx, NETWORK, bound));
+      },
+    },
+    {
+      name: 'expiry: claim and expire',
+      run: async () => {
+        const due = await claimOverdue(pool, NETWORK, { bound, expiredBy: new Date(), limit: 20, leaseMs: 60_000 });
+        if (due.length !== 20) throw new Error(`${due.length} of 20 overdue payments were claimed`);
+        await expirePayments(
+          tx,
+          due.map(({ payment_id: id }) => id),
+        );
+      },
+    },
+    {
+      name: 'outbox: write and claim',
+      run: async () => {
+        const rows = Array.from({ length: 20 }, () => ({
+          ...{ message_id: randomUUID(), name: 'PaymentClosed', version: 1, merchant_id: newId('mer') },
+          ...{ body: '{}', request_id: 'r', traceparent: null },
+        }));
+        await insertMessages(tx, rows);
+        const since = new Date(Date.now() - 30_000).toISOString();
+        const lease = { relayId: randomUUID(), leaseSeconds: 45, limit: 100 };
+        await claimMessages(pool, { ...lease, name: 'PaymentClosed', since, writtenWithin: 2 });
+      },
+    },
+  ];
+}
+
+const pick = <T>(rows: readonly T[], n: number): T => rows[n % rows.length] as T;
+
+type SampledPayment = {
+  payment_id: string;
+  merchant_id: string;
+  network: string;
+  recipient: string;
+  created_at: Date;
+  token: string;
+  transaction_id: string;
+};
+
+async function sampleOf(adminUrl: string) {
+  return withDatabase(adminUrl, async (db) => {
+    await db.query('set search_path = payments');
+    // What customers and merchants look at is mostly of the last days.
+    const { rows: payments } = await db.query<SampledPayment>(
+      `select p.payment_id, p.merchant_id, p.network, p.recipient, p.created_at, encode(token_sha256, 'hex') as token,
+              coalesce(transaction_id, repeat('0', 64)) as transaction_id
+         from (select * from payment where merchant_id like 'mer_0%' order by random() limit $1) p left join transfer using (payment_id)`,
+      [SAMPLE],
+    );
+    const { rows: wallets } = await db.query<{ merchant_id: string; address: string }>(
+      'select merchant_id, address from wallet order by random() limit $1',
+      [SAMPLE],
+    );
+    const { rows: replies } = await db.query<{ merchant_id: string; idempotency_key: string; fingerprint: Buffer }>(
+      `select merchant_id, idempotency_key, fingerprint from idempotent_reply
+        where created_at > now() - interval '28 days' order by random() limit $1`,
+      [SAMPLE],
+    );
+    return { payments, wallets, replies };
+  });
+}
+
+/** Writes what the service's outbox writes; nobody sends it, because it is rolled back. */
+const writingOutbox: Outbox = {
+  compose: (message, payload) => ({
+    ...{ message_id: randomUUID(), name: message.name, version: message.version, merchant_id: payload.merchant_id },
+    ...{ body: JSON.stringify(payload), request_id: 'benchmark', traceparent: null },
+  }),
+  async sendAll(tx, message, messages) {
+    await insertMessages(
+      tx,
+      messages.map(({ payload }) => writingOutbox.compose(message, payload)),
+    );
+  },
+  send: (tx, message, payload) => writingOutbox.sendAll(tx, message, [{ payload }]),
+  wake: () => undefined,
+  close: () => Promise.resolve(),
+};

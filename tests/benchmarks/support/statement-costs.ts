@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import type { Pool } from '@quittance/postgres/pool.ts';
+
+/** One of a service's own statements, or a few that go together, on what its schema holds. */
+export type Operation = {
+  name: string;
+  /** @param n counts up, so that each call concerns other rows. What it writes is rolled back. */
+  run: (n: number) => Promise<unknown>;
+};
+
+/** What one run of an operation costs the database, without planning and without the commit. */
+export type Cost = {
+  ms: number;
+  /** Pages of 8 KiB found in, or read into, shared memory. */
+  pages: number;
+};
+
+/** A schema whose statements are measured. */
+export type MeasuredSchema = {
+  /** The superuser's, beside the one that is measured. */
+  admin: pg.Client;
+  /** The superuser's, too, because only he may have his statements counted; of one connection, so that `begin` holds for all. */
+  pool: Pool;
+};
+
+export async function countItsStatements({ admin, pool }: MeasuredSchema): Promise<void> {
+  await admin.query('create extension if not exists pg_stat_statements');
+  await pool.query(`set pg_stat_statements.track = 'top'`);
+}
+
+/** @returns the mean of `times` runs that begin with number `from`. */
+export async function costOf(
+  { admin, pool }: MeasuredSchema,
+  { run }: Operation,
+  { from, times }: { from: number; times: number },
+): Promise<Cost> {
+  await admin.query('select pg_stat_statements_reset()');
+  for (let n = from; n < from + times; n += 1) {
+    await pool.query('begin');
+    try {
+      await run(n);
+    } finally {
+      await pool.query('rollback');
+    }
+  }
+  const { rows } = await admin.query<{ ms: number; pages: number }>(
+    `select (sum(total_exec_time) / $1)::float8 as ms, (sum(shared_blks_hit + shared_blks_read) / $1)::float8 as pages
+       from pg_stat_statements join pg_database on pg_database.oid = dbid
+      where datname = current_database() and query not in ('begin', 'rollback')`,
+    [times],
+  );
+  const [cost] = rows;
+  if (cost === undefined) throw new Error('no statement was counted');
+  return cost;
+}
