@@ -11,13 +11,7 @@ import { addOpenPayments, closeMany } from './support/growing-payments.ts';
 import { deliverMany, fillWebhooks } from './support/growing-webhooks.ts';
 import { paymentOperations } from './support/payment-operations.ts';
 import { serverSettings } from './support/sized-payments.ts';
-import {
-  type Cost,
-  costOf,
-  countItsStatements,
-  type MeasuredSchema,
-  type Operation,
-} from './support/statement-costs.ts';
+import { type Cost, costOf, prepareCounting, type MeasuredSchema, type Operation } from './support/statement-costs.ts';
 import { webhookOperations } from './support/webhook-operations.ts';
 
 /** `closed`: a quarter of all, as in a very busy hour, a million at most. `times`: runs of an operation in a round. */
@@ -117,7 +111,7 @@ async function open(context: BenchmarkContext, name: PartName, size: number): Pr
   await admin.connect();
   context.onEnd(() => admin.end());
   const operations = await fill(adminUrl, size, pool);
-  await countItsStatements({ admin, pool });
+  await prepareCounting({ admin, pool });
   return { admin, pool, adminUrl, operations };
 }
 

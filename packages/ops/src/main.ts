@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { createApi } from './api.ts';
+import { archiveCommand } from './commands/archive.ts';
 import { chainCommands } from './commands/chain.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { incidentCommands } from './commands/incident.ts';
@@ -62,6 +63,7 @@ function createProgram(ops: Ops): Command {
   deadLetterCommands(program, ops);
   chainCommands(program, ops);
   networkCommands(program, ops);
+  archiveCommand(program, ops);
   return program;
 }
 

@@ -22,6 +22,7 @@ import { createPaymentMessages } from './payment-messages.ts';
 import { anyPayment, listPayments } from './queries/payment-lists.ts';
 import { createQueries } from './queries/payments.ts';
 import { acceptTransferRoute } from './routes/accept-transfer.ts';
+import { archiveRoutes } from './routes/archive.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
 import { creationRoutes } from './routes/creations.ts';
@@ -107,6 +108,7 @@ await startService({
       ...paymentIncidentRoutes(operators),
       ...walletRoutes({ db: operators, networks }),
       auditRoute(operators),
+      ...archiveRoutes({ db: operators, transact: transactOn(operators) }),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });

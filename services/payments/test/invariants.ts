@@ -52,6 +52,10 @@ const rules: Record<string, string> = {
      where ${inScope('p')} and case p.status when 'PAID' then t.payment_id is null
                                              when 'CHECKING' then t.phase is distinct from 'seen' and t.phase is distinct from 'confirmed'
                                              else t.payment_id is not null end`,
+  'I1 a transfer pays a payment that is here, or was long ago': `
+    select format('%s pays %s, which is not there', transaction_id, payment_id) as what
+      from transfer t where ${inScope('t')} and observed_at > now() - interval '90 days'
+       and payment_id is not null and not exists (select from payment p where p.payment_id = t.payment_id)`,
   'I2 a slot has one unfinished payment': `
     select format('%s %s %s has %s', network, recipient, amount_units, string_agg(payment_id, ', ')) as what
       from payment p where status in ('PENDING', 'CHECKING') and ${inScope('p')}
@@ -61,9 +65,11 @@ const rules: Record<string, string> = {
                   p.ever, p.that_day) as what
       from gate g
       cross join lateral (
-        select count(*) as ever, max((created_at at time zone 'UTC')::date) as newest,
-               count(*) filter (where (created_at at time zone 'UTC')::date = g.used_day) as that_day
-          from payment where merchant_id = g.merchant_id) p
+        select coalesce(sum(created), 0) as ever, max(day) as newest, coalesce(sum(created) filter (where day = g.used_day), 0) as that_day
+          from (select (created_at at time zone 'UTC')::date as day, count(*) as created
+                  from payment where merchant_id = g.merchant_id group by 1
+                union all
+                select day, created from archived_day where merchant_id = g.merchant_id and created > 0) days) p
      where ${inScope('g')}
        and (g.used_lifetime <> p.ever or g.used_today <> p.that_day or g.used_day is distinct from p.newest)`,
   'I3 nobody creates uncounted': `

@@ -23,10 +23,8 @@ export type MeasuredSchema = {
   pool: Pool;
 };
 
-export async function countItsStatements({ admin, pool }: MeasuredSchema): Promise<void> {
-  await admin.query('create extension if not exists pg_stat_statements');
-  await pool.query(`set pg_stat_statements.track = 'top'`);
-}
+export const prepareCounting = ({ admin }: MeasuredSchema) =>
+  admin.query('create extension if not exists pg_stat_statements');
 
 /** @returns the mean of `times` runs that begin with number `from`. */
 export async function costOf(
@@ -34,6 +32,8 @@ export async function costOf(
   { run }: Operation,
   { from, times }: { from: number; times: number },
 ): Promise<Cost> {
+  // Of this session alone, and again each time: a session that was idle for long is replaced.
+  await pool.query(`set pg_stat_statements.track = 'top'`);
   await admin.query('select pg_stat_statements_reset()');
   for (let n = from; n < from + times; n += 1) {
     await pool.query('begin');
@@ -43,13 +43,13 @@ export async function costOf(
       await pool.query('rollback');
     }
   }
-  const { rows } = await admin.query<{ ms: number; pages: number }>(
+  const { rows } = await admin.query<{ ms: number | null; pages: number | null }>(
     `select (sum(total_exec_time) / $1)::float8 as ms, (sum(shared_blks_hit + shared_blks_read) / $1)::float8 as pages
        from pg_stat_statements join pg_database on pg_database.oid = dbid
-      where datname = current_database() and query not in ('begin', 'rollback')`,
+      where datname = current_database() and query not in ('begin', 'rollback') and query not like 'set %'`,
     [times],
   );
-  const [cost] = rows;
-  if (cost === undefined) throw new Error('no statement was counted');
-  return cost;
+  const { ms = null, pages = null } = rows[0] ?? {};
+  if (ms === null || pages === null) throw new Error('no statement was counted');
+  return { ms, pages };
 }

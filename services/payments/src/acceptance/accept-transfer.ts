@@ -85,8 +85,9 @@ async function acceptLocked(
   await lockWallet(tx, network, recipient);
   const transfer = await findTransfer(tx, id, 'for update');
   const payment = await findPayment(tx, paymentId, 'for update');
-  if (transfer === null || payment === null)
-    throw new Error(`${paymentId} or transfer ${id.transaction_id} was deleted from the ledger`);
+  // It has gone to the archive meanwhile.
+  if (payment === null) throw new HttpError(404, 'Payment not found');
+  if (transfer === null) throw new Error(`transfer ${id.transaction_id} was deleted from the ledger`);
   const pair = { payment, transfer };
   const accepted = await findAcceptanceFor(tx, pair);
   if (accepted !== null) return accepted;

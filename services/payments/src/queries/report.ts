@@ -19,7 +19,7 @@ const formats: Record<ReportGroup, string> = { day: 'YYYY-MM-DD', month: 'YYYY-M
 
 /**
  * Counts a merchant's payments from the index alone (ADR 0035). A payment that was paid by its amount was paid exactly that; what accepted
- * transfers carried stands in the acceptances.
+ * transfers carried stands in the acceptances, and what is in the archive in its days.
  * @param span from the beginning of the first day to the end of the last one.
  * @param limit most rows.
  */
@@ -51,6 +51,9 @@ export async function countPayments(
        select network, closed_on, 0, 0, 0, payments, 0 from grouped where status = 'EXPIRED'
        union all
        select network, closed_on, 0, 0, 0, 0, payments from grouped where status = 'CANCELLED'
+       union all
+       select network, day::timestamp at time zone 'UTC', created, paid, paid_units, expired, cancelled from archived_day
+        where merchant_id = $1 and day >= ($2::timestamptz at time zone 'UTC')::date and day < ($3::timestamptz at time zone 'UTC')::date
        union all
        -- The difference between what was asked and what the accepted transfer carried, in millionths.
        select p.network, date_bin('1 day', p.paid_at, 'epoch'), 0, 0, a.amount_units * ('1e' || 6 - a.decimals)::numeric - p.amount_units, 0, 0

@@ -121,6 +121,10 @@ async function settle(
   for (const transfer of transfers) {
     const slot = payments.slotOf(transfer);
     const assigned = transfer.payment_id === null ? null : payments.find(transfer.payment_id);
+    if (assigned === null && transfer.payment_id !== null) {
+      reportArchived(context, transfer);
+      continue;
+    }
     const matches = assigned?.payment_id === matchOf(transfer, slot)?.payment_id;
     if (assigned === null || (assigned.status !== 'PAID' && matches)) {
       const decision = await decide(transfer, slot, searchWallet);
@@ -131,6 +135,17 @@ async function settle(
   await write(context, decided);
   for (const { transfer, assigned } of uprooted) decided.push(...(await settleUprooted(context, transfer, assigned)));
   return decided;
+}
+
+/** It has paid that payment and pays no other one, whatever the chain shows of it months later. That is for a person to judge. */
+function reportArchived({ tx, logger }: SettlementContext, transfer: TransferRow): void {
+  const { payment_id, network, transaction_id, transaction_event_index, phase } = transfer;
+  tx.afterCommit(() =>
+    logger.error(
+      { payment_id, network, transaction_id, transaction_event_index, phase },
+      'the transfer of an archived payment was observed again',
+    ),
+  );
 }
 
 /** A transfer that no longer matches the payment it is to pay, or is observed again after that is PAID. */

@@ -1,6 +1,7 @@
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import {
   findPaymentsOnWallet,
+  findPresent,
   findSlotPayments,
   lockPayments,
   type PaymentRow,
@@ -12,6 +13,7 @@ import { endOfLag, slotSearchOf } from './decision.ts';
 
 /** Payments that are locked, as they are now; what is decided about them is kept here until it is written. */
 export type LockedPayments = {
+  /** Null for one that is only in the archive. */
   find: (paymentId: string) => PaymentRow | null;
   /** Those of the transfer's slot that its block can concern, oldest first; at most two. */
   slotOf: (transfer: TransferRow) => PaymentRow[];
@@ -40,6 +42,8 @@ export async function lockPaymentsOf(
   const wanted = [...new Set([...found.map(({ payment_id: paymentId }) => paymentId), ...assigned])];
   const locked = wanted.length === 0 ? [] : await lockPayments(tx, wanted, mode);
   const current = new Map(locked.map((payment) => [payment.payment_id, payment]));
+  const missing = wanted.filter((id) => !current.has(id));
+  const lockedByOthers = missing.length === 0 ? new Set<string>() : await findPresent(tx, missing);
   const idsIn = (search: SlotSearch | null): string[] =>
     ((search && foundIn.get(slotKey(search))) ?? []).map(({ payment_id: paymentId }) => paymentId);
 
@@ -54,7 +58,7 @@ export async function lockPaymentsOf(
       replace: (payment) => void current.set(payment.payment_id, payment),
     },
     busy: transfers.filter((transfer) =>
-      [...idsIn(slotSearchOf(transfer)), transfer.payment_id].some((id) => id !== null && !current.has(id)),
+      [...idsIn(slotSearchOf(transfer)), transfer.payment_id].some((id) => id !== null && lockedByOthers.has(id)),
     ),
   };
 }

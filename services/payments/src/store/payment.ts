@@ -148,6 +148,14 @@ export async function lockPayments(
   return rows;
 }
 
+/** @returns those of the payments that are here, locked or not. The others are in the archive. */
+export async function findPresent(tx: Transaction, paymentIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.query<{ payment_id: string }>('select payment_id from payment where payment_id = any($1)', [
+    paymentIds,
+  ]);
+  return new Set(rows.map((row) => row.payment_id));
+}
+
 /** Among this many payments on its wallet a transfer that fits none exactly finds the one that it was probably meant for. */
 const PAYMENTS_SEARCHED = 50;
 

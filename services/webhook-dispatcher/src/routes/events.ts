@@ -1,6 +1,7 @@
 import {
   ListDeliveries,
   ListFailedEvents,
+  ReadDeliveries,
   ReadEvent,
   ReadEventOfPayment,
   RecoverEvent,
@@ -76,6 +77,9 @@ export const eventRoutes = ({
       if (status === null) throw invalid({ field: 'status', reason: 'must be failed' });
       return queries.failedEvents({ merchantId, after });
     }),
+    callRoute(ReadDeliveries, async ({ body }) => ({
+      deliveries: await queries.archivedDeliveries(body.payment_ids),
+    })),
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
     ),

@@ -1,4 +1,4 @@
-import { defineCall, json } from '../../call.ts';
+import { defineCall, json, object } from '../../call.ts';
 import { query } from '../../query.ts';
 import type { DeliveryRecord } from '../../webhook.ts';
 import type { Lane } from './lanes.ts';
@@ -71,4 +71,20 @@ export const ReadEventOfPayment = defineCall(
   'GET /payments/:payment_id/event',
   json<DescribedEvent>(),
   page,
+);
+
+/** An event as the archive keeps it; `body` is the exact text that was signed and sent. */
+export type ArchivedDelivery = DeliveryRecord & { body: string };
+
+/** The events of payments, of whichever merchants, oldest first. */
+export const ReadDeliveries = defineCall(
+  'webhook-dispatcher',
+  'POST /archive/deliveries',
+  json<{ deliveries: ArchivedDelivery[] }>(),
+  {
+    idempotent: true,
+    body: object<{ payment_ids: string[] }>({
+      payment_ids: { type: 'array', maxItems: 200, items: { type: 'string' } },
+    }),
+  },
 );
