@@ -1,5 +1,4 @@
-import { createPool } from '@quittance/postgres/pool.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testPool } from '@quittance/testkit/database.ts';
 import pg from 'pg';
 import { serviceDatabase } from '../support/service-database.ts';
 import { withDatabase } from '../support/database.ts';
@@ -105,7 +104,7 @@ async function open(context: BenchmarkContext, name: PartName, size: number): Pr
     ...{ service, adminUrl: backends.adminUrl, database: `growth_${schema}_${size}` },
     password: 'only for a benchmark',
   });
-  const pool = createPool({ url: adminUrl, schema, max: 1, applicationName: 'growth', logger: testLogger });
+  const pool = testPool({ url: adminUrl, schema, max: 1 });
   context.onEnd(() => pool.end());
   const admin = new pg.Client({ connectionString: adminUrl });
   await admin.connect();

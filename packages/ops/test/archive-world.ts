@@ -7,9 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { createPool } from '@quittance/postgres/pool.ts';
-import { testDatabase } from '@quittance/testkit/database.ts';
-import { testLogger } from '@quittance/testkit/logger.ts';
+import { testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { networks } from '@quittance/testkit/sample-networks.ts';
 import { processEnvironment, startServiceProcess } from '@quittance/testkit/service-process.ts';
 import * as paymentsDatabase from '../../../services/payments/src/migrations.ts';
@@ -41,10 +39,8 @@ export async function startArchiveWorld() {
       ...{ ...common, DATABASE_URL: webhooks.url, WEBHOOK_ENCRYPTION_KEY: randomBytes(32).toString('base64') },
     }),
   ]);
-  const poolOf = (url: string, schema: string) =>
-    createPool({ url, schema, max: 2, applicationName: 'test', logger: testLogger });
-  const db = poolOf(payments.url, 'payments');
-  const webhooksDb = poolOf(webhooks.url, 'webhooks');
+  const db = testPool({ url: payments.url, schema: 'payments', max: 2 });
+  const webhooksDb = testPool({ url: webhooks.url, schema: 'webhooks', max: 2 });
 
   let kill: (Kill & { victim: () => void }) | null = null;
   let calls = 0;
@@ -53,8 +49,7 @@ export async function startArchiveWorld() {
   async function onCall(carryOut: () => Promise<void>, answer: () => void): Promise<void> {
     calls += 1;
     const hit = kill?.call === calls ? kill : null;
-    if (hit?.when === 'before') return hit.victim();
-    await carryOut();
+    if (hit?.when !== 'before') await carryOut();
     if (hit === null) answer();
     else hit.victim();
   }

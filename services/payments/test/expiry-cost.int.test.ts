@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { claimOverdue, measureExpiryLag, type UnfinishedBound } from '../src/store/expiry.ts';
 
@@ -119,4 +120,25 @@ test('the lag is that of the longest overdue, remembered or not, and 0 without o
   expect(Math.floor((await measure(bound)).lag / 60)).toBe(50);
   await end(3);
   expect((await measure(bound)).lag).toBeLessThan(60);
+});
+
+test('vacuum clears the index of the few that ended, also where they are on few pages of a large table', async () => {
+  const expireAll = () => db.query(`update payment set status = 'EXPIRED' where status = 'PENDING'`);
+  // What reads at that moment, such as an analyze of another table, keeps rows that have just died.
+  const vacuum = () =>
+    eventually(async () => {
+      await db.query('vacuum payment');
+      const { rows } = await db.query(`select n_dead_tup from pg_stat_user_tables where relname = 'payment'`);
+      expect(rows).toEqual([{ n_dead_tup: 0n }]);
+    });
+  for (let first = 1; first <= 10_000; first += 1_000) {
+    await insert(600, first, 1_000);
+    await expireAll();
+  }
+  await vacuum();
+  await insert(500, 10_001, 50);
+  await expireAll();
+  await vacuum();
+  const { entries } = await entriesRead((tx) => measureExpiryLag(tx, network, null));
+  expect(entries).toBe(0n);
 });

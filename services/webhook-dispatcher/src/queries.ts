@@ -1,6 +1,6 @@
-import { FAILED_EVENTS_MAX } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import { FAILED_EVENTS_MAX, type ArchivedDelivery } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord, NoticeType } from '@quittance/contracts/webhook.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { PrismaClient } from '../generated/client.ts';
 import { withTextTimes, type WithDates } from '@quittance/runtime/time.ts';
 import { lanesOf } from './store/lane.ts';
@@ -63,18 +63,6 @@ export function createQueries(pool: Pool, schema: string) {
       );
       return rows.map(withTextTimes);
     },
-    /** Every event of these payments, with what was sent; oldest first. */
-    async archivedDeliveries(paymentIds: readonly string[]) {
-      const { rows } = await pool.query<RecordRow & { body: string }>(
-        `select e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
-                d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category, convert_from(e.body, 'UTF8') as body
-           from event e join delivery d on d.event_id = e.event_id
-          where e.payment_id = any($1) or e.notice_payment_id = any($1)
-          order by e.event_id`,
-        [paymentIds],
-      );
-      return rows.map(withTextTimes);
-    },
     /** Oldest first, those after an event if one is given, and the number of all up to 100,000; of one merchant or of all. */
     async failedEvents({ merchantId, after }: { merchantId: string | null; after: string | null }) {
       const failed = { status: 'failed', ...(merchantId !== null && { merchant_id: { in: lanesOf(merchantId) } }) };
@@ -116,6 +104,22 @@ export function createQueries(pool: Pool, schema: string) {
       return rows.map(withTextTimes);
     },
   };
+}
+
+/** Every event of these payments, with what was sent; oldest first. */
+export async function readArchivedDeliveries(
+  db: Queryable,
+  paymentIds: readonly string[],
+): Promise<ArchivedDelivery[]> {
+  const { rows } = await db.query<RecordRow & { body: string }>(
+    `select e.event_id, coalesce(e.payment_id, e.notice_payment_id) as payment_id, e.event_type, d.status, d.attempts, d.created_at,
+            d.last_attempt_at, d.next_attempt_at, d.delivered_at, d.error_category, convert_from(e.body, 'UTF8') as body
+       from event e join delivery d on d.event_id = e.event_id
+      where e.payment_id = any($1) or e.notice_payment_id = any($1)
+      order by e.event_id`,
+    [paymentIds],
+  );
+  return rows.map(withTextTimes);
 }
 
 /** What a merchant reads of a delivery: never the URL, the body or a key. */

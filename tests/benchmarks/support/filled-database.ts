@@ -9,6 +9,7 @@ const PAYMENTS_OF_A_MERCHANT = 20;
 
 /** The largest. None of its payments is CHECKING, which makes the longest search for one. */
 export const LARGEST = merchantIdOf(0);
+export const SECOND = merchantIdOf(1);
 
 /**
  * Fills payments' schema with what a system has that has been in use for three months: 80 % of the payments PAID with their

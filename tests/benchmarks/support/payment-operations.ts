@@ -25,7 +25,7 @@ import {
 } from '../../../services/payments/src/store/new-payment.ts';
 import { cancelPayment, findPaymentsOnWallet, findSlotPayments } from '../../../services/payments/src/store/payment.ts';
 import { withDatabase } from '../../support/database.ts';
-import { LARGEST } from './filled-database.ts';
+import { LARGEST, SECOND } from './filled-database.ts';
 import { NETWORK } from './payments-process.ts';
 import type { Operation } from './statement-costs.ts';
 import { transferFor, type PayablePayment } from './transfers.ts';
@@ -111,10 +111,9 @@ export async function paymentOperations(
     {
       name: 'report of a day',
       run: (n) => {
-        // Of a merchant of the usual size: what a report counts grows with its merchant by nature.
         const { merchant_id, created_at } = pick(payments, n);
         const from = new Date(Math.floor(created_at.getTime() / DAY_MS) * DAY_MS);
-        return countPayments(pool, merchant_id === LARGEST ? pick(wallets, n).merchant_id : merchant_id, {
+        return countPayments(pool, merchant_id, {
           ...{ from, to: new Date(from.getTime() + DAY_MS), group: 'day', limit: 100 },
         });
       },
@@ -181,12 +180,12 @@ type SampledPayment = {
 async function sampleOf(adminUrl: string) {
   return withDatabase(adminUrl, async (db) => {
     await db.query('set search_path = payments');
-    // What customers and merchants look at is mostly of the last days.
+    // Of merchants of the usual size: what the two largest have in a day grows with all that there is.
     const { rows: payments } = await db.query<SampledPayment>(
       `select p.payment_id, p.merchant_id, p.network, p.recipient, p.created_at, encode(token_sha256, 'hex') as token,
               coalesce(transaction_id, repeat('0', 64)) as transaction_id
-         from (select * from payment where merchant_id like 'mer_0%' order by random() limit $1) p left join transfer using (payment_id)`,
-      [SAMPLE],
+         from (select * from payment where merchant_id > $2 and merchant_id like 'mer_0%' order by random() limit $1) p left join transfer using (payment_id)`,
+      [SAMPLE, SECOND],
     );
     const { rows: wallets } = await db.query<{ merchant_id: string; address: string }>(
       'select merchant_id, address from wallet order by random() limit $1',

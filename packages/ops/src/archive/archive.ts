@@ -37,9 +37,9 @@ export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {
   const { folder, keep } = run;
   const known = await readManifests(folder);
   const unfinished = known.filter(({ removed }) => removed === null);
-  if (keep && unfinished.length > 0) {
-    throw new Failure('refused', `${unfinished[0]!.file} is written, and its payments are not removed yet.`);
-  }
+  const [first] = unfinished;
+  if (keep && first !== undefined)
+    throw new Failure('refused', `${first.file} is written, and its payments are not removed yet.`);
   const done: Manifest[] = [];
   for (const manifest of unfinished) done.push(await removePart(run, manifest));
   const left = lookingAhead(readAll(run));

@@ -15,7 +15,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import type { Queries } from '../queries.ts';
+import { type Queries, readArchivedDeliveries } from '../queries.ts';
 import { byMerchant } from '../store/audit.ts';
 import { noticeLaneOf } from '../store/lane.ts';
 import { startCycle } from '../store/retry.ts';
@@ -78,7 +78,7 @@ export const eventRoutes = ({
       return queries.failedEvents({ merchantId, after });
     }),
     callRoute(ReadDeliveries, async ({ body }) => ({
-      deliveries: await queries.archivedDeliveries(body.payment_ids),
+      deliveries: await readArchivedDeliveries(pool, body.payment_ids),
     })),
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
