@@ -83,14 +83,23 @@ test('every example in TypeScript or JavaScript compiles against the SDK, and on
   expect(aboutWrong).toContain('wrong.mts');
 }, 180_000);
 
+/** The commands that pages name beside those of the quick start: the test that runs each, and what it says there. */
+const runElsewhere: Record<string, [file: string, text: string]> = {
+  'npm run chain': ['tests/journeys/on-one-stack/chain-commands.ts', 'commands/chain.ts'],
+  'npm run rehearse': ['packages/sdk/test/rehearse/command.int.test.ts', 'src/rehearse/main.ts'],
+  'npm run shop': ['tests/browser/example-shop.ts', 'commands/shop.ts'],
+  'npm stop': ['tests/local-stack/commands.test.ts', "await npm(['stop'], env)"],
+};
+
 test('every command that a page names is one that the quick start has, or is run by another test', async () => {
   const begun = (command: string): string => command.replace('--prefix ../quittance ', '').split(' -- ')[0]!;
-  const carriedOut = shellCommands.map(begun);
   const text = [...guidePages.values()].join('\n').replace(/^```[\s\S]*?^```$/gm, '');
-  const named = [...text.matchAll(/`((?:npm|npx|node) [^`]+)`/g)].map(([, command = '']) => begun(command));
-  expect(named.filter((command) => !carriedOut.includes(command))).toEqual(['npm stop']);
-  const file = join(repositoryRoot, 'tests', 'local-stack', 'commands.test.ts');
-  expect(await readFile(file, 'utf8')).toContain("await npm(['stop'], env)");
+  const named = new Set([...text.matchAll(/`((?:npm|npx|node) [^`]+)`/g)].map(([, command = '']) => begun(command)));
+  const others = [...named].filter((command) => !shellCommands.map(begun).includes(command));
+  expect(others.sort()).toEqual(Object.keys(runElsewhere));
+  for (const [file, says] of Object.values(runElsewhere)) {
+    expect([file, await readFile(join(repositoryRoot, file), 'utf8')]).toEqual([file, expect.stringContaining(says)]);
+  }
 });
 
 test('only the quick start has blocks of shell commands, for its journey carries them out', () => {
