@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from './check.ts';
 import { delivery, inventPayment, paidEvent, type RehearsedPayment, type SigningKey } from './events.ts';
-import { isTaken, send } from './send.ts';
+import { isTaken, send, type Answer } from './send.ts';
 
 export type RehearsalOptions = {
   /** Of the receiver. */
@@ -54,7 +54,7 @@ export const PAYMENTS_NEEDED = 43;
 /** Plays the sender of webhooks to a receiver, and says what it does wrong. @throws Error when the effects cannot be read. */
 export async function rehearse(options: RehearsalOptions): Promise<Report> {
   const { url, onCheck, effects, effectsWaitMs = 10_000 } = options;
-  const { stage, paid, lost } = stageFor(options);
+  const { stage, paid, isGone } = stageFor(options);
   // A copy: a caller may hand out the object that it counts in.
   const before = { ...(await effects?.()) };
   const judges = new Map<Check, Judge>();
@@ -63,9 +63,12 @@ export async function rehearse(options: RehearsalOptions): Promise<Report> {
     onCheck?.(check.title);
     const judge = await check.play(stage);
     const isFirst = judges.size === 0;
-    judges.set(check, !isFirst && lost() ? () => gone : judge);
+    judges.set(check, judge);
     if (isFirst && judge(null).result !== 'ok') notPlayed = 'anything, because a genuine event was not taken';
-    else if (lost()) notPlayed = 'anything, because the receiver was gone';
+    else if (await isGone()) {
+      judges.set(check, () => gone);
+      notPlayed = 'anything, because the receiver was gone';
+    }
     if (notPlayed !== '') break;
   }
   // Whatever was to come of the events before it has come when this one has had its effect.
@@ -90,7 +93,7 @@ const gone: Verdict = {
 function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions) {
   const target = new URL(url);
   const paid: RehearsedPayment[] = [];
-  let isLost = false;
+  let last: Answer | null = null;
   let used = 0;
   const stage: Stage = {
     keys,
@@ -105,7 +108,7 @@ function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions)
     deliver: async (event, differences) => {
       const answer = await send(target, delivery(event, keys[0], differences), timeoutMs);
       if (isTaken(answer)) stage.slowestMs = Math.max(stage.slowestMs, answer.ms);
-      if (answer.problem === 'ECONNREFUSED') isLost = true;
+      last = answer;
       return answer;
     },
     pay: async (payment, event = paidEvent(payment), differences = {}) => {
@@ -116,7 +119,12 @@ function stageFor({ url, keys, payments, timeoutMs = 15_000 }: RehearsalOptions)
     refusals: [],
     slowestMs: 0,
   };
-  return { stage, paid, lost: () => isLost };
+  /** A connection that broke, or was one too many, tells nothing yet: another one is tried. */
+  const isGone = async (): Promise<boolean> => {
+    if (last === null || last.status !== null || last.ms >= timeoutMs) return false;
+    return (await stage.deliver(paidEvent(inventPayment()))).problem === 'ECONNREFUSED';
+  };
+  return { stage, paid, isGone };
 }
 
 /** Waits until each payment that was paid has had an effect, or for as long as effects may lag behind. */

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Stage } from '../../src/rehearse/check.ts';
+import { checks } from '../../src/rehearse/checks/all.ts';
 import { speed } from '../../src/rehearse/checks/time.ts';
 import { inventPayment } from '../../src/rehearse/events.ts';
 import { PAYMENTS_NEEDED, rehearse, REHEARSAL_KEYS, type Report } from '../../src/rehearse/rehearse.ts';
@@ -119,6 +120,7 @@ const planted: [string, string, Partial<Steps>][] = [
     'fault doubled_headers',
     { timestampOf: (request) => right.timestampOf(request).split(', ')[0] ?? '' },
   ],
+  ['takes an empty body for a ping', 'fault stranger', { isPing: (body) => body === '' }],
   ['takes every method', 'fault method', { methods: ['POST', 'GET', 'PUT', 'DELETE'] }],
   [
     'refuses other kinds',
@@ -193,6 +195,12 @@ test.each(planted)('a receiver that %s: %s', async (_fault, finding, changes) =>
   const report = await rehearsalOf(changes);
   expect(findings(report)).toEqual([finding]);
   expect(report.ok).toBe(!finding.startsWith('fault'));
+});
+
+test('there is a receiver with its fault for every check', () => {
+  const found = new Set(planted.map(([, finding]) => finding.split(' ')[1]));
+  // That one depends on time, and is tested by itself.
+  expect(checks.filter(({ id }) => !found.has(id))).toEqual([speed]);
 });
 
 function isPriceRight(event: Event, shop: Shop): boolean {

@@ -13,6 +13,8 @@ export type Event = { event_id: string; payment_id: string | null; status: strin
 /** A receiver step by step, so that a test can do one of them wrongly. Each step that refuses answers a status, or null to go on. */
 export type Steps = {
   methods: readonly string[];
+  /** Answered as a success. */
+  isPing: (body: string) => boolean;
   maxBodyBytes: number;
   /** Before anything is checked. */
   first: (event: Event, shop: Shop) => void;
@@ -45,6 +47,7 @@ export class Shop {
 
 export const right: Steps = {
   methods: ['POST'],
+  isPing: () => false,
   maxBodyBytes: 65_536,
   first: () => undefined,
   keyOf: (id) => REHEARSAL_KEYS.find((key) => key.id === id)?.key,
@@ -68,6 +71,7 @@ async function receive(steps: Steps, request: IncomingMessage, shop: Shop): Prom
   const body = await buffer(request);
   if (!steps.methods.includes(request.method ?? '')) return 405;
   if (body.length > steps.maxBodyBytes) return 413;
+  if (steps.isPing(body.toString())) return 204;
   const { headers } = request;
   const header = (name: string): string => String(headers[name] ?? '');
   const parsed = (): Event => JSON.parse(body.toString('utf8')) as Event;

@@ -19,7 +19,9 @@ export const genuine: Check = {
 function todoFor({ status, problem }: Answer): string {
   const look = 'If it looks the order up, give it orders to find: --payments.';
   if (problem === 'ECONNREFUSED' || problem === 'ENOTFOUND') return 'Start the receiver there, or mend the URL.';
-  if (status === null) return 'Save the event, answer, and do slow work afterwards.';
+  if (status === null) {
+    return 'See that it answers in time, by saving the event and working afterwards; that it speaks HTTP there; and that its certificate is trusted here.';
+  }
   if (status >= 300 && status < 400) return 'Redirects are never followed: give the URL that they lead to.';
   if (status === 404 || status === 405) return `Mend the path of the URL. ${look}`;
   if (status >= 500) return `Look at the log of the receiver. ${look}`;

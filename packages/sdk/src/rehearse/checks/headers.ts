@@ -1,4 +1,4 @@
-import { advice, fault, ok, refusing, type Check, type Verdict } from '../check.ts';
+import { advice, fault, list, ok, refusing, type Check, type Verdict } from '../check.ts';
 import { newEventId, paidEvent, unixNow } from '../events.ts';
 import { isTaken, told } from '../send.ts';
 
@@ -78,12 +78,9 @@ export const refusals: Check = {
   todo: 'Answer 4xx when a check fails, also where a header is missing, has another length, or the body is no JSON.',
   play: async (stage) => {
     const failed = stage.refusals.filter(({ answer: { status } }) => status === null || status >= 500);
-    return (): Verdict =>
-      failed.length === 0
-        ? ok
-        : advice(
-            `${failed.length} of ${stage.refusals.length}; the first was ${failed[0]?.what}: ${failed[0] && told(failed[0].answer)}`,
-          );
+    const [first] = failed;
+    return () =>
+      first === undefined ? ok : advice(`${failed.length} of ${stage.refusals.length}; the first was ${list([first])}`);
   },
 };
 

@@ -9,8 +9,8 @@ export const timestamp = refusing({
   after: ['signature'],
   probes: (_stage, payment) => [
     { what: '310 s old', event: paidEvent(payment), differences: { timestamp: unixNow() - 310 } },
-    // It may take a while to arrive.
-    { what: '340 s ahead', event: paidEvent(payment), differences: { timestamp: unixNow() + 340 } },
+    // Far enough to be so when it arrives, too.
+    { what: '600 s ahead', event: paidEvent(payment), differences: { timestamp: unixNow() + 600 } },
   ],
 });
 
