@@ -25,6 +25,8 @@ const neighbour = pod('neighbour', { 'app.kubernetes.io/component': 'service' },
 /** The Kubernetes API and the bucket of the backups, whose addresses only a deployment knows. */
 const outward = [443, 6443];
 const isLocal = (overlay: string): boolean => overlay === 'local';
+/** PostgreSQL and RabbitMQ are outside the cluster: pods that look like them are strangers. */
+const isExternal = (overlay: string): boolean => overlay === 'external';
 const ports = [22, 53, 80, 443, 4318, 5432, 5671, 5672, 6443, 8000, 8080, 8089, 8545, 9187, 15672, 15692, 4369, 25672];
 
 describe.each(overlayNames)('the network of %s', (overlay) => {
@@ -82,7 +84,7 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
     const reached = (party: Party) =>
       outside.map((address) => ports.filter((port) => network.letsOut(party, address, port)));
     const allowed: Record<string, number[]> = { 'chain-watcher': [443], 'webhook-dispatcher': [443] };
-    if (!isLocal(overlay)) allowed['postgres'] = outward;
+    if (!isLocal(overlay) && !isExternal(overlay)) allowed['postgres'] = outward;
     for (const party of ours) {
       const expected = allowed[party.name] ?? [];
       expect([party.name, reached(party)]).toEqual([party.name, outside.map(() => expected)]);
@@ -134,6 +136,29 @@ describe('the way to the internet', () => {
     const judged = addresses.map((address) => [address, network.letsOut(dispatcher, address, 443)]);
     expect(judged).toEqual(addresses.map((address) => [address, isPublicAddress(address)]));
   });
+});
+
+test('the ways to backends elsewhere are open to who has their URL, at the addresses that the overlay names', async () => {
+  const objects = await render('external');
+  const network = new Network(objects);
+  const pods = podsOf(objects);
+  const tried = ['10.20.0.9', '10.20.0.10', '10.20.0.11', '10.20.0.20', '10.20.0.21', '10.20.0.22'];
+  const reached = pods.flatMap(({ name, labels }) =>
+    tried.flatMap((address) =>
+      ports
+        .filter((port) => network.letsOut(pod(name, labels), address, port))
+        .map((port) => `${name} → ${address}:${port}`),
+    ),
+  );
+  const expected = pods.flatMap((one) => {
+    const container = one.containers[0]!;
+    const { DATABASE_URL, AMQP_URL } = environmentIn(objects, container);
+    const ways = (url: string | undefined, ends: number[]) =>
+      url === undefined ? [] : ends.map((end) => `${one.name} → 10.20.0.${end}:${new URL(url).port}`);
+    return [...ways(DATABASE_URL, [10, 11]), ...ways(AMQP_URL, [20, 21])];
+  });
+  expect(reached.sort()).toEqual(expected.sort());
+  expect(reached.length).toBeGreaterThan(2 * serviceNames.length);
 });
 
 describe('the way to private webhook targets', () => {
@@ -210,8 +235,12 @@ function aroundProduction(overlay: string): string[] {
   return [
     ...clients.map((party) => `${party.name} → edge:8080`),
     'ingress → challenge:8089',
-    'prometheus → postgres:9187',
-    'prometheus → rabbitmq:15692',
-    ...elsewhere.flatMap(({ name }) => outward.map((port) => `postgres → ${name}:${port}`)),
+    ...(isExternal(overlay)
+      ? []
+      : [
+          'prometheus → postgres:9187',
+          'prometheus → rabbitmq:15692',
+          ...elsewhere.flatMap(({ name }) => outward.map((port) => `postgres → ${name}:${port}`)),
+        ]),
   ];
 }

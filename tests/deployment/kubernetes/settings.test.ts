@@ -1,11 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { readMigrationConfig } from '@quittance/runtime/service-settings.ts';
 import { readConfig as readOpsConfig, serviceSettings } from '../../../packages/ops/src/config.ts';
-import { readSettings } from '../../support/service-settings.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parse } from 'yaml';
+import { readSettings, samples } from '../../support/service-settings.ts';
 import { judgeSettings } from '../support/settings-agreement.ts';
 import { environmentIn, environmentOf, externalSecret, type ExternalSecretSpec } from './support/environment.ts';
 import { find, ofKind, podOf, podsOf, servicePods, specOf, specsOf, type KubernetesObject } from './support/objects.ts';
@@ -95,6 +97,32 @@ function mountedFile(objects: readonly KubernetesObject[], service: string, path
   const volume = spec.volumes!.find(({ name }) => name === mount.name)!;
   return find(objects, 'ConfigMap', volume.configMap!.name).data![path.slice(mount.mountPath.length + 1)]!;
 }
+
+describe('external', () => {
+  const secretsOf = async () => ofKind(await render('external'), 'Secret');
+
+  test('has no operator and no secret of its own, only a template that no service starts with as it is', async () => {
+    const groups = (await render('external')).map(({ apiVersion }) => apiVersion.split('/')[0]!);
+    expect(groups.filter((group) => /cnpg|rabbitmq|external-secrets/.test(group))).toEqual([]);
+    const applied = readFileSync(join(repositoryRoot, 'k8s/overlays/external/kustomization.yaml'), 'utf8');
+    const { resources } = parse(applied) as { resources: string[] };
+    expect(resources).toEqual(['../production', 'policies.yaml']);
+    for (const service of serviceNames) {
+      const { stringData } = (await secretsOf()).find(({ metadata }) => metadata.name === service)!;
+      expect(() => readSettings(service, { ...samples, ...stringData })).toThrow('INTERNAL_TOKEN');
+    }
+  });
+
+  test('has in its template each secret, with the keys that production makes', async () => {
+    const [production, secrets] = [await render('production'), await secretsOf()];
+    for (const name of connecting) {
+      const { target } = specOf<ExternalSecretSpec>(production, 'ExternalSecret', name);
+      const { stringData = {} } = secrets.find(({ metadata }) => metadata.name === name)!;
+      expect([name, Object.keys(stringData).sort()]).toEqual([name, Object.keys(target.template.data).sort()]);
+    }
+    expect(secrets.map(({ metadata }) => metadata.name).sort()).toEqual([...connecting, 'postgres-ca'].sort());
+  });
+});
 
 describe('production', () => {
   let objects: KubernetesObject[];

@@ -34,11 +34,19 @@ export function environmentIn(objects: readonly KubernetesObject[], container: C
 const configuration = (objects: readonly KubernetesObject[], name: string): Record<string, string> =>
   find(objects, 'ConfigMap', name).data ?? {};
 
+/** What somebody puts into a template in place of what stands in angle brackets. */
+const fillIn = (key: string, template: string): string =>
+  template.replace(
+    /<[^>]*>/g,
+    (blank) => stored[blank === '<password>' ? 'database_password' : key.toLowerCase()] ?? 'k3y',
+  );
+
 /** A Secret that is there as it is, or as external-secrets makes it. */
 function secret(objects: readonly KubernetesObject[], name: string): Record<string, string> {
   const own = ofKind(objects, 'Secret').find(({ metadata }) => metadata.name === name);
   const decoded = Object.entries(own?.data ?? {}).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]);
-  if (own !== undefined) return Object.fromEntries(decoded) as Record<string, string>;
+  const filled = Object.entries(own?.stringData ?? {}).map(([key, value]) => [key, fillIn(key, value)]);
+  if (own !== undefined) return Object.fromEntries([...decoded, ...filled]) as Record<string, string>;
   return externalSecret(objects, name);
 }
 

@@ -10,6 +10,7 @@ import type { KubernetesObject } from './objects.ts';
 const overlays = {
   local: 'k8s/overlays/local',
   production: 'k8s/overlays/production',
+  external: 'tests/deployment/kubernetes/variants/external',
   'production with traces': 'tests/deployment/kubernetes/variants/otlp',
   'production with a private webhook target': 'tests/deployment/kubernetes/variants/private-webhook-targets',
   'production behind a load balancer': 'tests/deployment/kubernetes/variants/edge-load-balancer',
