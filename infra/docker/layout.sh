@@ -79,6 +79,8 @@ case $service in
   api-gateway)
     mkdir -p "$target/docs"
     cp -R -p docs/openapi.yaml docs/webhooks.md docs/guide docs/vectors "$target/docs/"
+    mkdir -p "$target/packages/sdk"
+    cp -p packages/sdk/README.md "$target/packages/sdk/"
     ;;
   setup)
     cp -p infra/docker/setup/*.ts "$target/infra/docker/setup/"

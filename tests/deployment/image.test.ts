@@ -93,7 +93,13 @@ describe('as docker-compose.yml runs them', () => {
   }, 300_000);
 
   test('the gateway has its documentation with it, and can make it', async () => {
-    for (const path of ['/docs', '/docs/receiving-webhooks', '/docs/webhook-signatures.json', '/openapi.json']) {
+    for (const path of [
+      '/docs',
+      '/docs/sdk',
+      '/docs/receiving-webhooks',
+      '/docs/webhook-signatures.json',
+      '/openapi.json',
+    ]) {
       await eventually(async () => expect([path, await status(system.url('api-gateway') + path)]).toEqual([path, 200]));
     }
   }, 120_000);

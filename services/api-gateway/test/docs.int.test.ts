@@ -77,7 +77,7 @@ describe('GET /openapi.json', () => {
 describe('the guide', () => {
   test('has a page for every file of docs/guide, and each leads to all others', async () => {
     expect(pages.length).toBeGreaterThan(10);
-    for (const path of ['/docs', '/docs/receiving-webhooks', ...pages]) {
+    for (const path of ['/docs', '/docs/sdk', '/docs/receiving-webhooks', ...pages]) {
       const { status, body } = await get(path);
       const page = body.toString();
       expect([path, status, page.match(/<h1/g)?.length]).toEqual([path, 200, 1]);
@@ -103,7 +103,9 @@ describe('the guide', () => {
     const written = readFileSync(`${docs}webhooks.md`, 'utf8');
     expect(written).toContain('](../README.md#see-it-work)');
     expect(site.pages['/docs/receiving-webhooks']).not.toContain('README.md');
-    expect(site.pages['/docs/going-live']).toContain('href="/docs/webhook-signatures.json"');
+    for (const path of ['/docs/going-live', '/docs/sdk']) {
+      expect(site.pages[path]).toContain('href="/docs/webhook-signatures.json"');
+    }
   });
 
   test('runs no script, loads only its stylesheet, sends its form nowhere else, and cannot be framed', async () => {

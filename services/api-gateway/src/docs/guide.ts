@@ -9,9 +9,10 @@ export type GuidePage = MarkdownPage & { path: string };
 const docsFolder = fileURLToPath(new URL('../../../../docs', import.meta.url));
 const index = 'guide/README.md';
 
-/** Files of docs/ that the site has under a name of its own. */
+/** Files that the site has under a name of its own, as docs/ reaches them. */
 const addresses: Record<string, string> = {
   [index]: '/docs',
+  '../packages/sdk/README.md': '/docs/sdk',
   'webhooks.md': '/docs/receiving-webhooks',
   'openapi.yaml': '/docs/api',
   'vectors/webhook-signatures.json': '/docs/webhook-signatures.json',
@@ -35,7 +36,8 @@ export function readGuide(): GuidePage[] {
 
 const read = (file: string): string => readFileSync(join(docsFolder, file), 'utf8');
 
-const fileOf = (from: string, href: string): string => posix.join(dirname(from), href);
+/** From docs/, for a link in a file that may lie outside. */
+const fileOf = (from: string, href: string): string => posix.join(dirname(from), href).replace(/^\.\.\/docs\//, '');
 
 /** Where the site has a file; null for one that only the repository has. */
 const addressOf = (file: string): string | null =>
