@@ -12,9 +12,9 @@ type Moved = { payment_id: string; status: PaymentStatus; expires_at: Date; now:
  * itself stays: one that goes ahead cannot be set back, and would make every later payment late.
  */
 export async function advance(world: World, seconds: number, link?: string): Promise<void> {
-  await requireAnsweringNode(world);
   if (link === undefined) await world.claim('everything');
   const paymentId = link === undefined ? null : (await claimPayment(world, link)).payment_id;
+  await requireAnsweringNode(world);
   const ids = await moveEnds(world, seconds, paymentId);
   if (ids.length === 0) throw new StackError('No payment waits whose end could come sooner.');
   const whose = ids.length === 1 ? `the end of ${ids[0]}` : `the ends of ${ids.length} payments`;

@@ -12,8 +12,8 @@ import type { World } from './world.ts';
 /** Carries a scenario out on the payment of a link, and watches that it comes to what the rules say. @throws StackError if not. */
 export async function payAs(world: World, link: string, scenario: Scenario): Promise<void> {
   const { say } = world;
-  await requireAnsweringNode(world);
   const payment = await claimPayment(world, link);
+  await requireAnsweringNode(world);
   const before = await payment.details();
   requireWaiting(before, scenario);
   const units = parseAmount(before.amount);

@@ -18,8 +18,8 @@ type Touched = { payment_id: string; status: PaymentStatus; transaction_id: stri
 export async function reorganise(world: World, link?: string): Promise<void> {
   const { stack, say, claim } = world;
   const { rpc_url: rpcUrl } = stack.chain;
-  await requireAnsweringNode(world);
   await claim('everything');
+  await requireAnsweringNode(world);
   // No other block comes on top meanwhile, which would confirm what is in this one.
   await mineWithTransactions(rpcUrl);
   const { height, touched } = await replaceNewest(world, link).finally(() => mineInIntervals(rpcUrl));

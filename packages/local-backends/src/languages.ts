@@ -7,14 +7,17 @@ import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
 export type Interpreter = { command: string; args: string[]; env: Record<string, string> };
 
 /** Why this machine can have no such interpreter, or null when it can. */
+export const whyNoPython = (): string | null =>
+  succeeds('python3', ['-c', 'import sqlite3, sys; sys.exit(sys.version_info < (3, 9))'])
+    ? null
+    : 'no Python 3.9 with sqlite3';
 export const whyNoPhp = (): string | null =>
-  machinePhp() || isDebian12() ? null : 'neither PHP with pdo_sqlite nor Debian 12';
-export const whyNoGo = (): string | null => (machineGo() || isDebian12() ? null : 'neither Go nor Debian 12');
-export const whyNoPython = (): string | null => (canRun('python3', ['--version']) ? null : 'no python3');
+  machineHasPhp() || isDebian12() ? null : 'neither PHP 8.1 with pdo_sqlite nor Debian 12';
+export const whyNoGo = (): string | null => (machineHasGo() || isDebian12() ? null : 'neither Go 1.19 nor Debian 12');
 
 /** The machine's PHP if it has SQLite, else Debian's, unpacked below `toolsDirectory` (3 MB). It reads no configuration. */
 export async function findPhp(toolsDirectory: string): Promise<Interpreter> {
-  if (machinePhp()) return { command: 'php', args: [], env: {} };
+  if (machineHasPhp()) return { command: 'php', args: [], env: {} };
   const root = await unpackDebianPackages(toolsDirectory, {
     name: 'php',
     packages: ['php8.2-cli', 'php8.2-common', 'php8.2-sqlite3'],
@@ -39,30 +42,27 @@ export async function findGo(toolsDirectory: string): Promise<Interpreter> {
     ...{ GOCACHE: join(toolsDirectory, 'go-cache'), GOPATH: join(toolsDirectory, 'go-path'), GOENV: 'off' },
     ...{ GOPROXY: 'off', GOTOOLCHAIN: 'local', GOFLAGS: '', CGO_ENABLED: '0' },
   };
-  if (machineGo()) return { command: 'go', args: [], env };
+  if (machineHasGo()) return { command: 'go', args: [], env };
   const packages = ['golang-1.19-go', 'golang-1.19-src'];
   const root = await unpackDebianPackages(toolsDirectory, { name: 'go', packages });
   const GOROOT = join(root, 'usr', 'lib', 'go-1.19');
   return { command: join(GOROOT, 'bin', 'go'), args: [], env: { ...env, GOROOT } };
 }
 
-const machinePhp = (): boolean => /^pdo_sqlite$/m.test(outputOf('php', ['-m']));
-const machineGo = (): boolean => canRun('go', ['version']);
+const machineHasPhp = (): boolean =>
+  succeeds('php', ['-r', 'exit(PHP_VERSION_ID >= 80100 && extension_loaded("pdo_sqlite") ? 0 : 1);']);
+
+function machineHasGo(): boolean {
+  const { error, stdout } = spawnSync('go', ['version'], { encoding: 'utf8' });
+  const minor = error === undefined ? /\bgo1\.([0-9]+)/.exec(stdout)?.[1] : undefined;
+  return Number(minor ?? 0) >= 19;
+}
 
 /** Whose packages have these names. */
 function isDebian12(): boolean {
   const file = '/etc/os-release';
-  return (
-    existsSync(file) &&
-    /^VERSION_ID="12"$/m.test(readFileSync(file, 'utf8')) &&
-    /^ID=debian$/m.test(readFileSync(file, 'utf8'))
-  );
+  const release = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return /^ID=debian$/m.test(release) && /^VERSION_ID="12"$/m.test(release);
 }
 
-const canRun = (command: string, args: string[]): boolean => spawnSync(command, args).status === 0;
-
-/** Nothing where there is no such command. */
-function outputOf(command: string, args: string[]): string {
-  const { error, stdout } = spawnSync(command, args, { encoding: 'utf8' });
-  return error === undefined ? stdout : '';
-}
+const succeeds = (command: string, args: string[]): boolean => spawnSync(command, args).status === 0;

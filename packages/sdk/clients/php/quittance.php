@@ -92,6 +92,9 @@ final class Client
         if ($payload !== null) {
             $headers[] = 'Content-Type: application/json';
         }
+        if (strpbrk(implode($headers), "\r\n") !== false) {
+            throw new \InvalidArgumentException('a key must have no line breaks');
+        }
         $options = [
             'method' => $method,
             'header' => $headers,
