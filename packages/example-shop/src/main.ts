@@ -15,8 +15,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env);
   const db = await openDatabase(config.databaseUrl, log);
   // A customer waits for it: what does not succeed soon is tried again later.
-  const patience = { timeoutMs: 5_000, maxRetries: 2 };
-  const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, ...patience });
+  const quittance = createClient({ baseUrl: config.quittanceUrl, apiKey: config.apiKey, maxRetries: 2 });
   const shop: Shop = { config, db, quittance, log };
   const server = createApp(shop).listen(config.port, config.host);
   await once(server, 'listening');
