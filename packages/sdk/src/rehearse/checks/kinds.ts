@@ -30,7 +30,7 @@ async function deliverKinds(stage: Stage) {
 export const otherKinds: Check = {
   id: 'other_kinds',
   title: 'Events of other kinds, also unknown ones, must be answered with 2xx',
-  why: 'A refused event is sent again for three days; after fifty failures in a row your PAID events are held back as well.',
+  why: 'A refused event is sent again for three days; after fifty failures in a row the others of these kinds wait as well.',
   todo: 'Answer 2xx to every genuine event, and go on only if its status is PAID. payment_id can be null.',
   play: async (stage) => {
     const refused = (await deliverKinds(stage)).filter(({ answer }) => !isTaken(answer));
