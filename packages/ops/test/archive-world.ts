@@ -55,6 +55,15 @@ export async function startArchiveWorld() {
   }
 
   const env = { INTERNAL_TOKEN, PAYMENTS_URL: toPayments.url, WEBHOOK_DISPATCHER_URL: toWebhooks.url, USER: 'olga' };
+  const start = (words: string[]) => {
+    const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+    const child = spawn(process.execPath, [main, ...words], {
+      env: { ...processEnvironment(), ...env },
+      stdio: 'ignore',
+    });
+    const ended = new Promise<string | null>((resolve) => child.once('close', (_code, signal) => resolve(signal)));
+    return { child, ended };
+  };
   return {
     env,
     db,
@@ -70,14 +79,13 @@ export async function startArchiveWorld() {
       await webhooksDb.query(fillEvents, [paid, MERCHANT]);
       return rows.map(({ payment_id: id }) => id).sort();
     },
+    /** Runs the command beside others, in a process of its own. */
+    async run(words: string[]): Promise<void> {
+      await start(words).ended;
+    },
     /** Runs the command until it is killed. @returns the signal that ended it. */
     async runUntilKilled(words: string[], at: Kill): Promise<string | null> {
-      const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-      const child = spawn(process.execPath, [main, ...words], {
-        env: { ...processEnvironment(), ...env },
-        stdio: 'ignore',
-      });
-      const ended = new Promise<string | null>((resolve) => child.once('close', (_code, signal) => resolve(signal)));
+      const { child, ended } = start(words);
       calls = 0;
       kill = { ...at, victim: () => void child.kill('SIGKILL') };
       const signal = await ended;

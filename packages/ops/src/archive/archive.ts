@@ -1,4 +1,5 @@
-import { buffer } from 'node:stream/consumers';
+import { randomBytes } from 'node:crypto';
+import { json } from 'node:stream/consumers';
 import type { Author } from '@quittance/contracts/author.ts';
 import type { ResponseOf } from '@quittance/contracts/call.ts';
 import { ReadArchivable, REMOVED_AT_ONCE, RemoveArchived } from '@quittance/contracts/http/payments/archive.ts';
@@ -45,7 +46,8 @@ export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {
   const left = lookingAhead(readAll(run));
   for (let number = known.length + 1; await left.hasNext(); number += 1) {
     const written = await writePart(folder, {
-      name: `payments-${String(number).padStart(6, '0')}`,
+      // Of two runs at once each has files of its own: none may write over what another has removed payments because of.
+      name: `payments-${String(number).padStart(6, '0')}-${randomBytes(4).toString('hex')}`,
       endedBefore: run.before,
       payments: left.take(PART_PAYMENTS),
     });
@@ -57,13 +59,17 @@ export async function archivePayments(run: ArchiveRun): Promise<Manifest[]> {
 /** What may be archived, with its deliveries. A payment of which an event still waits to be delivered is left out. */
 async function* readAll({ api, before }: ArchiveRun): AsyncGenerator<ArchivedPayment> {
   for (let after: string | null = ''; after !== null;) {
-    // Money sent in dust makes a record long, so that an answer has no limit.
-    const body = await buffer(await api.stream(ReadArchivable, { query: { before, after } }));
-    const page = JSON.parse(body.toString('utf8')) as ResponseOf<typeof ReadArchivable>;
+    // Money sent in dust and long metadata make answers long, so that these have no limit.
+    const page = (await json(await api.stream(ReadArchivable, { query: { before, after } }))) as ResponseOf<
+      typeof ReadArchivable
+    >;
+    const ids = page.payments.map(({ payment_id: id }) => id);
     const { deliveries } =
-      page.payments.length === 0
+      ids.length === 0
         ? { deliveries: [] }
-        : await api.call(ReadDeliveries, { body: { payment_ids: page.payments.map(({ payment_id: id }) => id) } });
+        : ((await json(await api.stream(ReadDeliveries, { body: { payment_ids: ids } }))) as ResponseOf<
+            typeof ReadDeliveries
+          >);
     const ofPayment = Map.groupBy(deliveries, ({ payment_id: id }) => id);
     for (const payment of page.payments) {
       const its = ofPayment.get(payment.payment_id) ?? [];

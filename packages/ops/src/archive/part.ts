@@ -41,7 +41,8 @@ export async function readManifests(folder: string): Promise<Manifest[]> {
 }
 
 /**
- * Writes a part whole, onto the disk, and then its manifest. What an earlier run began under this name is overwritten.
+ * Writes a part whole, onto the disk, and then its manifest.
+ * @param name no other part has it.
  * @param payments at least one.
  */
 export async function writePart(
