@@ -42,7 +42,7 @@ export async function startArchiveWorld() {
   const db = testPool({ url: payments.url, schema: 'payments', max: 2 });
   const webhooksDb = testPool({ url: webhooks.url, schema: 'webhooks', max: 2 });
 
-  let kill: (Kill & { victim: () => void }) | null = null;
+  let kill: (Kill & { victim: (answer: () => void) => void }) | null = null;
   let calls = 0;
   const toPayments = await startProxy(paymentsProcess.url, onCall);
   const toWebhooks = await startProxy(webhooksProcess.url, onCall);
@@ -51,7 +51,7 @@ export async function startArchiveWorld() {
     const hit = kill?.call === calls ? kill : null;
     if (hit?.when !== 'before') await carryOut();
     if (hit === null) answer();
-    else hit.victim();
+    else hit.victim(answer);
   }
 
   const env = { INTERNAL_TOKEN, PAYMENTS_URL: toPayments.url, WEBHOOK_DISPATCHER_URL: toWebhooks.url, USER: 'olga' };
@@ -79,9 +79,18 @@ export async function startArchiveWorld() {
       await webhooksDb.query(fillEvents, [paid, MERCHANT]);
       return rows.map(({ payment_id: id }) => id).sort();
     },
-    /** Runs the command beside others, in a process of its own. */
-    async run(words: string[]): Promise<void> {
-      await start(words).ended;
+    /** Runs the command, and something else between its first call and the answer to that. */
+    async runAround(words: string[], meanwhile: () => Promise<unknown>): Promise<void> {
+      const { ended } = start(words);
+      calls = 0;
+      kill = {
+        ...{ call: 1, when: 'after' },
+        victim: (answer) => {
+          kill = null;
+          void meanwhile().then(answer);
+        },
+      };
+      await ended;
     },
     /** Runs the command until it is killed. @returns the signal that ended it. */
     async runUntilKilled(words: string[], at: Kill): Promise<string | null> {

@@ -91,7 +91,8 @@ test.each<Kill>([
 test('two runs into one folder at once lose nothing, and count nothing twice', async () => {
   const folder = await world.newFolder();
   const ids = await world.fill(MANY);
-  await Promise.all([world.run(archive(folder)), world.run(archive(folder))]);
+  // When the other one has removed everything, this one goes on with the page that it has.
+  await world.runAround(archive(folder), () => runOps(archive(folder), world.env));
   expect(await runOps(archive(folder), world.env)).toMatchObject({ code: 0 });
   expect(await stored()).toEqual([]);
   expect([...new Set(idsOf(await filed(folder)))]).toEqual(ids);
