@@ -1,11 +1,11 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { createClient, QuittanceError, type Quittance, type QuittanceOptions } from '../src/index.ts';
 import { apiServer, type Answer } from './api-server.ts';
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  jest.useRealTimers();
   for (const close of closers.splice(0)) await close();
 });
 
@@ -281,22 +281,19 @@ describe('many payments', () => {
   });
 
   test('may be exported for longer than an answer may take', async () => {
-    let end: () => void = () => undefined;
-    const timeoutMs = 2_000;
-    const { client } = await world(
-      [
-        (response) => {
-          standsStill(line)(response);
-          end = () => response.end('{"end":1}\n');
-        },
-      ],
-      { timeoutMs },
-    );
-    const payments = client.exportPayments();
+    jest.useFakeTimers();
+    let body!: ReadableStreamDefaultController<Uint8Array>;
+    const answer = new Response(new ReadableStream<Uint8Array>({ start: (controller) => void (body = controller) }));
+    const fetch: typeof globalThis.fetch = async (_url, { signal } = {}) => {
+      signal?.addEventListener('abort', () => body.error(signal.reason));
+      return answer;
+    };
+    const payments = createClient({ baseUrl: 'http://pay.example', fetch }).exportPayments();
+    body.enqueue(Buffer.from(line));
     expect((await payments.next()).value).toEqual(one);
     // The shop has work to do with it.
-    await delay(1.2 * timeoutMs);
-    end();
+    jest.advanceTimersByTime(60_000);
+    body.enqueue(Buffer.from('{"end":1}\n'));
     expect(await take(payments)).toEqual([]);
   });
 });
