@@ -10,10 +10,14 @@ export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: b
   const paint = (result: Result, text: string): string =>
     isColoured ? `\u001b[${colours[result]}m${text}\u001b[0m` : text;
   const of = (result: Result): CheckReport[] => checks.filter((check) => check.result === result);
+  // Of the others there is nothing to tell then.
+  const isFirstFaulty = checks[0]?.result === 'fault';
   const findings = [...of('fault'), ...of('advice')];
   const counts = (['ok', 'fault', 'advice', 'unseen'] as const).map((result) => `${of(result).length} ${result}`);
   return [
-    ...checks.map(({ result, title }) => `  ${paint(result, words[result].padEnd(6))}  ${title}`),
+    ...(isFirstFaulty ? of('fault') : checks).map(
+      ({ result, title }) => `  ${paint(result, words[result].padEnd(6))}  ${title}`,
+    ),
     ...findings.flatMap(({ result, title, seen = '', why, todo = '' }) => [
       '',
       `${paint(result, words[result])}  ${title}`,
@@ -21,24 +25,28 @@ export function printed({ checks, slowest_ms: slowestMs }: Report, isColoured: b
       ...paragraph('Why', why),
       ...paragraph('Do', todo),
     ]),
-    ...notSeen(of('unseen')),
+    ...(isFirstFaulty ? [] : notSeen(of('unseen'))),
     '',
-    'From outside nobody sees whether the event and its effect are saved in one transaction, and whether an error of your',
-    'database is answered with 5xx, so that the event comes again: look at the code for that.',
-    '',
-    `${checks.length} checks: ${counts.join(', ')}. The slowest answer to a genuine event took ${slowestMs} ms.`,
+    `${checks.length} checks: ${counts.join(', ')}.` +
+      (isFirstFaulty ? '' : ` The slowest answer to a genuine event took ${slowestMs} ms.`),
     '',
   ].join('\n');
 }
 
-/** Checks with the same reason together. */
+/** Checks with the same reason together, and what no check can see. */
 function notSeen(checks: readonly CheckReport[]): string[] {
   const reasons = [...new Set(checks.map(({ seen = '' }) => seen))];
-  return reasons.flatMap((reason) => [
-    '',
-    `Not seen: ${reason}`,
-    ...checks.filter(({ seen }) => seen === reason).map(({ title }) => `  - ${title}`),
-  ]);
+  return reasons
+    .flatMap((reason) => [
+      '',
+      `Not seen: ${reason}`,
+      ...checks.filter(({ seen }) => seen === reason).map(({ title }) => `  - ${title}`),
+    ])
+    .concat([
+      '',
+      'From outside nobody sees whether the event and its effect are saved in one transaction, nor whether an error of your',
+      'database is answered with 5xx, so that the event comes again: look at the code for that.',
+    ]);
 }
 
 function paragraph(name: string, text: string): string[] {

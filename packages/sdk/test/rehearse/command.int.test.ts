@@ -109,3 +109,10 @@ test('too few payments are refused', async () => {
   expect(code).toBe(2);
   expect(errors).toContain(`${PAYMENTS_NEEDED} are needed`);
 });
+
+test('where a genuine event is not taken, nothing else is told', async () => {
+  const { code, out } = await run(effectsUrl.replace(/:\d+/, ':1'));
+  expect(code).toBe(1);
+  expect(out).toContain('Seen  ECONNREFUSED');
+  expect(out).toMatch(/\n\n27 checks: 0 ok, 1 fault, 0 advice, 26 unseen\.\n$/);
+});
