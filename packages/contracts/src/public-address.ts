@@ -36,7 +36,8 @@ export function isPublicAddress(address: string): boolean {
   return openIPv6.check(address, 'ipv6') && !closedIPv6.check(address, 'ipv6');
 }
 
-function blockList(family: 'ipv4' | 'ipv6', blocks: readonly `${string}/${number}`[]): BlockList {
+/** @param blocks in CIDR notation. */
+export function blockList(family: 'ipv4' | 'ipv6', blocks: readonly `${string}/${number}`[]): BlockList {
   const list = new BlockList();
   for (const block of blocks) {
     const [address = '', prefix = ''] = block.split('/');

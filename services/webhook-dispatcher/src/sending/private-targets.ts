@@ -1,7 +1,8 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
 import { isId } from '@quittance/contracts/ids.ts';
+import { blockList } from '@quittance/contracts/public-address.ts';
 
 /** The one address and port in a private network at which one merchant's receiver of one name is. An operator's exception. */
 export type PrivateTarget = { merchantId: string; host: string; address: string; port: number };
@@ -89,13 +90,4 @@ function isPrivateAddress(address: string): boolean {
 /** Of all interfaces. */
 export function ownAddresses(): string[] {
   return Object.values(networkInterfaces()).flatMap((addresses = []) => addresses.map(({ address }) => address));
-}
-
-function blockList(family: 'ipv4' | 'ipv6', blocks: readonly `${string}/${number}`[]): BlockList {
-  const list = new BlockList();
-  for (const block of blocks) {
-    const [address = '', prefix = ''] = block.split('/');
-    list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
 }
