@@ -1,4 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -55,7 +56,8 @@ describe('stopping', () => {
     client.send(get('/slow'));
     await entered;
     const stopped = server.stop();
-    await eventually(() => expect(rawClient(server.port)).rejects.toThrow('ECONNREFUSED'));
+    const connect = async () => (await rawClient(server.port)).socket.destroy();
+    await eventually(() => expect(connect()).rejects.toThrow('ECONNREFUSED'));
     finish();
     await stopped;
   });
@@ -105,13 +107,28 @@ describe('stopping', () => {
     expect(answered).toBeGreaterThanOrEqual(500);
   });
 
-  test('does not wait for idle connections', async () => {
+  test('still answers what came over a connection that it had not seen when it was told to stop', async () => {
     const { server } = await slowServer();
-    const client = await rawClient(server.port);
-    client.send(get('/livez'));
-    await client.received(/200 OK/);
-    await server.stop();
-    await client.ended;
+    const client = rawClient(server.port);
+    const stopped = server.stop();
+    (await client).send(get('/readyz'));
+    expect(await (await client).ended).toMatch(/503[\s\S]*connection: close/i);
+    await stopped;
+  });
+
+  test('closes idle connections after a while, but none whose request came while the process was busy', async () => {
+    const { server } = await slowServer();
+    const [idle, used] = await Promise.all([rawClient(server.port), rawClient(server.port)]);
+    for (const client of [idle, used]) {
+      client.send(get('/livez'));
+      await client.received(/200 OK/);
+    }
+    const stopped = server.stop();
+    await delay(7_800);
+    used.send(get('/readyz'));
+    for (const until = performance.now() + 500; performance.now() < until;);
+    expect(await used.ended).toMatch(/503[\s\S]*connection: close/i);
+    await Promise.all([stopped, idle.ended]);
   });
 });
 
@@ -198,6 +215,7 @@ describe('what never becomes a request', () => {
     const client = await rawClient(server.port);
     client.send('GET /livez HTTP/1.1\r\nHost: x\r\nExpect: wonders\r\n\r\n');
     expect(await client.received(/live/)).toMatch(/^HTTP\/1\.1 200/);
+    client.socket.destroy();
     await server.stop();
   });
 });

@@ -20,6 +20,8 @@ import { TIMEOUT_HEADER } from '../timeout-header.ts';
 const DEFAULT_TIMEOUT_MS = 1_500;
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
 const MAX_CONNECTIONS = 128;
+/** An idle connection is given up before a server that stops would close it, so that no request meets a closing end. */
+const IDLE_TIMEOUT_MS = 5_000;
 
 /** The connection was refused or found no server: the request was never sent, so sending it again is always safe. */
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
@@ -174,7 +176,7 @@ function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamR
 
 /** Connections are kept and shared; the answer comes as it is, whatever its status. */
 function createHttp(internalToken: string, timeoutMs: number): { http: Got; closeConnections: () => void } {
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: 32 };
+  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: 32, timeout: IDLE_TIMEOUT_MS };
   const agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   const http = got.extend({
     agent,
