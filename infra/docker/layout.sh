@@ -83,7 +83,7 @@ case $service in
     cp -p packages/sdk/README.md "$target/packages/sdk/"
     ;;
   setup)
-    cp -p infra/docker/setup/*.ts "$target/infra/docker/setup/"
+    cp -R -p infra/docker/setup/*.ts infra/docker/setup/init "$target/infra/docker/setup/"
     cp -R -p infra/nginx "$target/infra/"
     mkdir "$target/volume"
     ;;

@@ -37,6 +37,7 @@ const commands = {
   shop: script('infra/local/commands/shop.ts'),
   rehearse: script('packages/sdk/src/rehearse/main.ts'),
   ops: script('packages/ops/src/main.ts'),
+  init: [step('init', ['infra/docker/setup/main.ts', 'init'])],
   asyncapi: script('packages/messaging/asyncapi/write.ts'),
   manifests: script('infra/kubernetes/write.ts'),
   sdk: script('packages/sdk/build.ts'),

@@ -1,6 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
@@ -8,8 +6,8 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { Ajv } from 'ajv';
 import { parseEnv } from 'node:util';
-import { base, composeText, external, readCompose, type Compose, type ComposeService } from './support/compose.ts';
-import { makeEnvironment, newEnvironment } from './support/environment-file.ts';
+import { base, composeText, external, readCompose, tls, type Compose, type ComposeService } from './support/compose.ts';
+import { exampleText, makeEnvironment } from './support/environment-file.ts';
 import { variablesIn } from './support/interpolation.ts';
 
 const environment = makeEnvironment();
@@ -18,6 +16,7 @@ const whole = readCompose([base], environment);
 const variants: [string, Compose][] = [
   ['docker-compose.yml', whole],
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
+  ['the same with docker-compose.tls.yml', readCompose([base, external, tls], environment)],
 ];
 
 const schema = JSON.parse(
@@ -54,7 +53,7 @@ describe.each(variants)('%s', (_, compose) => {
     expect(digest !== undefined).toBe(!isOurs(service));
   });
 
-  test.each(services)('%s has no more rights than it needs, and cannot write to its root', (_, service) => {
+  test.each(services)('%s has no more rights than it needs, and cannot write to its root', (name, service) => {
     expect(service).toMatchObject({
       read_only: true,
       cap_drop: ['ALL'],
@@ -65,7 +64,8 @@ describe.each(variants)('%s', (_, compose) => {
       cpus: expect.any(Number),
       logging: { driver: 'json-file', options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } },
     });
-    expect(service.cap_add).toBeUndefined();
+    // The program of its image is not started without; no-new-privileges keeps it from having it.
+    expect(service.cap_add).toEqual(name === 'tls' ? ['NET_BIND_SERVICE'] : undefined);
     expect(service.privileged).toBeUndefined();
   });
 
@@ -105,16 +105,19 @@ describe.each(variants)('%s', (_, compose) => {
     expect(new Set(addresses).size).toBe(serviceNames.length);
   });
 
-  test('opens the port of the edge and no other one', () => {
-    expect(selected(({ ports }) => ports !== undefined).map(([name]) => name)).toEqual(['edge']);
-    expect(compose.services['edge']!.ports).toEqual(['127.0.0.1:8080:8080']);
+  test('opens the port of the edge to the machine, those of TLS to all, and no other one', () => {
+    const open = Object.fromEntries(
+      selected(({ ports }) => ports !== undefined).map(([name, { ports }]) => [name, ports]),
+    );
+    const forAll = 'tls' in compose.services && { tls: ['0.0.0.0:80:8080', '0.0.0.0:443:8443'] };
+    expect(open).toEqual({ edge: ['127.0.0.1:8080:8080'], ...forAll });
   });
 
   test('calls others by names that are theirs, on a network that both are on', () => {
     for (const [name, service] of services) {
       for (const [setting, value] of Object.entries(service.environment ?? {})) {
-        // The one address that is for others.
-        if (setting === 'PUBLIC_BASE_URL') continue;
+        // Addresses outside.
+        if (['PUBLIC_BASE_URL', 'TLS_ACME_DIRECTORY'].includes(setting)) continue;
         const host = /^\w+:\/\/(?:[^@/]*@)?([a-z-]+):\d+/.exec(value)?.[1];
         if (host === undefined) continue;
         expect(Object.keys(compose.services)).toContain(host);
@@ -166,6 +169,26 @@ describe('docker-compose.external.yml', () => {
   });
 });
 
+describe('docker-compose.tls.yml', () => {
+  const { services, configs } = readCompose([base, external, tls], environment);
+
+  test('has the edge believe its proxy, at the address that it stands at, and nobody else', () => {
+    const address = { ipv4_address: '172.31.251.250' };
+    expect(services['tls']!.networks).toEqual({ public: address });
+    expect(services['edge-configuration']!.environment!['EDGE_TRUSTED_PROXIES']).toBe(address.ipv4_address);
+  });
+
+  test('gives the proxy what its configuration asks for', () => {
+    const text = readFileSync(join(repositoryRoot, configs['caddy']!.file), 'utf8');
+    const asked = [...text.matchAll(/\{\$([A-Z_]+)\}/g)].map(([, name = '']) => name);
+    expect(asked.length).toBeGreaterThan(2);
+    expect(Object.keys(services['tls']!.environment!)).toEqual(expect.arrayContaining(asked));
+    // Ports inside the container, as they are published.
+    expect(text).toContain('http_port {$TLS_HTTP_PORT:8080}');
+    expect(text).toContain('https_port {$TLS_HTTPS_PORT:8443}');
+  });
+});
+
 test('PostgreSQL of compose logs no parameters, which hold what merchants sent', () => {
   expect(whole.services['postgres']!.command).toContain('log_parameter_max_length=0');
 });
@@ -187,14 +210,14 @@ test('the test chain of compose is the one of the local stack', () => {
 
 describe('.env', () => {
   test('has every variable that the compose files ask for, and only such ones', () => {
-    const example = parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8'));
+    const example = parseEnv(exampleText);
     // Compose itself reads the first ones; USER is whoever types the command.
-    const known = ['COMPOSE_PROFILES', ...variablesIn(composeText(base) + composeText(external))];
-    expect(Object.keys(example).sort()).toEqual(known.filter((name) => name !== 'USER').sort());
+    const known = ['COMPOSE_PROFILES', ...variablesIn(composeText(base) + composeText(external) + composeText(tls))];
+    expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });
 
-  test('is made with secrets that nobody else has, for its owner alone', () => {
-    const random = Object.entries(parseEnv(readFileSync(join(repositoryRoot, '.env.example'), 'utf8')))
+  test('is made with secrets that nobody else has', () => {
+    const random = Object.entries(parseEnv(exampleText))
       .filter(([, value]) => value === '<random>')
       .map(([name]) => name);
     const other = makeEnvironment();
@@ -202,20 +225,6 @@ describe('.env', () => {
     expect(new Set(values).size).toBe(2 * random.length);
     for (const value of values) expect(value).toMatch(/^([0-9a-f]{64}|[A-Za-z0-9+/]{43}=)$/);
     expect(Object.values(environment)).not.toContain('<random>');
-  });
-
-  test('is never overwritten', () => {
-    const directory = mkdtempSync(join(tmpdir(), 'quittance-env-'));
-    try {
-      const file = join(directory, '.env');
-      execFileSync('sh', [newEnvironment, file]);
-      const first = readFileSync(file, 'utf8');
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(spawnSync('sh', [newEnvironment, file]).status).not.toBe(0);
-      expect(readFileSync(file, 'utf8')).toBe(first);
-    } finally {
-      rmSync(directory, { recursive: true });
-    }
   });
 
   test('is demanded: without its secrets nothing starts', () => {

@@ -1,9 +1,15 @@
+import { CommanderError } from 'commander';
 import { prepareDatabase } from './database.ts';
 import { writeEdgeConfiguration } from './edge.ts';
+import { init } from './init/init.ts';
 import { deployTestToken } from './test-token.ts';
 
-/** What docker-compose.yml has done once before the services start. Doing any of it again changes nothing. */
-const jobs: Record<string, (env: NodeJS.ProcessEnv) => Promise<string>> = {
+/**
+ * What docker-compose.yml has done once before the services start; doing any of it again changes nothing. And `init`, by which a person
+ * makes the files that it reads.
+ */
+const jobs: Record<string, (env: NodeJS.ProcessEnv, words: string[]) => Promise<string>> = {
+  init,
   database: prepareDatabase,
   edge: writeEdgeConfiguration,
   'test-token': deployTestToken,
@@ -16,8 +22,10 @@ if (job === undefined) {
   process.exit(64);
 }
 try {
-  process.stdout.write(`${await job(process.env)}\n`);
+  process.stdout.write(`${await job(process.env, process.argv.slice(3))}\n`);
 } catch (error) {
+  // Commander has printed its help or its complaint already.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 64);
   process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 }

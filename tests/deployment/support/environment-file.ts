@@ -1,20 +1,12 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { environmentText } from '../../../infra/docker/setup/init/env-file.ts';
 
-export const newEnvironment = join(repositoryRoot, 'infra', 'docker', 'new-env.sh');
+export const exampleText = readFileSync(join(repositoryRoot, '.env.example'), 'utf8');
 
 /** An .env as somebody gets it who starts for the first time. */
 export function makeEnvironment(): Record<string, string> {
-  const directory = mkdtempSync(join(tmpdir(), 'quittance-env-'));
-  try {
-    const file = join(directory, '.env');
-    execFileSync('sh', [newEnvironment, file], { encoding: 'utf8' });
-    return parseEnv(readFileSync(file, 'utf8')) as Record<string, string>;
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  return parseEnv(environmentText(exampleText, null)) as Record<string, string>;
 }

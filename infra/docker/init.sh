@@ -1,0 +1,17 @@
+#!/bin/sh
+# `npm run init` for a server that has Docker and nothing else, with the same options. It runs in the image of the one-time jobs, which
+# docker-compose.yml needs anyway. A file for --endpoints must lie in the checkout.
+set -eu
+
+cd "$(dirname "$0")/../.."
+settings=.env.example
+[ ! -f .env ] || settings=.env
+image=quittance/setup:$(sed -n 's/^QUITTANCE_VERSION=//p' "$settings")
+
+docker image inspect "$image" >/dev/null 2>&1 ||
+  docker build -f infra/docker/Dockerfile --build-arg SERVICE=setup -t "$image" .
+terminal=
+[ ! -t 0 ] || terminal=--tty
+# On the machine's own network, to see which ports are taken; as whoever calls it, to whom the files then belong.
+exec docker run --rm --interactive $terminal --network host --user "$(id -u):$(id -g)" \
+  --volume "$PWD:/quittance" --workdir /quittance "$image" node /app/main.ts init "$@"

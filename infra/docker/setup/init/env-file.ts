@@ -1,0 +1,43 @@
+import { randomBytes } from 'node:crypto';
+
+/**
+ * The text of an .env: `.env.example` with a random value in place of each <random>. What an earlier .env has stays as it is, because a
+ * new WEBHOOK_ENCRYPTION_KEY could not read the stored signing keys, and new passwords are not those of the data; it gets what it lacks.
+ * @param values replace what is there, or are added.
+ */
+export function environmentText(
+  example: string,
+  earlier: string | null,
+  values: Readonly<Record<string, string>> = {},
+): string {
+  const base = earlier === null ? example : withMissing(earlier, example);
+  const named = Object.entries(values).reduce((text, [name, value]) => withValue(text, name, value), base);
+  return named.replace(/^([A-Z_]+)=<random>$/gm, (_, name: string) => `${name}=${randomValue(name)}`);
+}
+
+/** In place of the line that has the name, else of the one that has it commented out, else at the end. */
+export function withValue(text: string, name: string, value: string): string {
+  const line = `${name}=${quoted(name, value)}`;
+  for (const pattern of [new RegExp(`^${name}=.*$`, 'm'), new RegExp(`^#${name}=.*$`, 'm')])
+    if (pattern.test(text)) return text.replace(pattern, () => line);
+  return `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`;
+}
+
+/** Compose would put variables into a plain value, and take what follows a `#` for a comment. */
+function quoted(name: string, value: string): string {
+  if (/^[\w./:@%?=&+,~-]*$/.test(value)) return value;
+  if (/['\n\r\0]/.test(value)) throw new Error(`${name} must be one line without a single quote`);
+  return `'${value}'`;
+}
+
+function withMissing(earlier: string, example: string): string {
+  const lines = [...example.matchAll(/^([A-Z_]+)=.*$/gm)].filter(
+    ([, name = '']) => !new RegExp(`^${name}=`, 'm').test(earlier),
+  );
+  const end = earlier.endsWith('\n') ? '' : '\n';
+  return lines.length === 0 ? earlier : `${earlier}${end}${lines.map(([line]) => `${line}\n`).join('')}`;
+}
+
+/** 32 bytes. As hexadecimal digits they need no care in a URL; the encryption key is asked for in base64. */
+const randomValue = (name: string): string =>
+  randomBytes(32).toString(name === 'WEBHOOK_ENCRYPTION_KEY' ? 'base64' : 'hex');

@@ -1,0 +1,145 @@
+import { chmod, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { checkWallet, isPortTaken, nameWarnings, publicHost } from './checks.ts';
+import { parseEndpointLine } from './endpoint-line.ts';
+import { environmentText } from './env-file.ts';
+import { networksFiles, type NetworksFiles } from './networks-files.ts';
+import { readAnswers, readOptions, type Answers, type Options } from './options.ts';
+
+type Files = { environment: string | null; networks: string | null; keys: string | null };
+
+/**
+ * Makes the files that docker-compose.yml reads, or changes them. Nothing is written unless all of it can work.
+ * @returns what to read next. @throws Error that lists everything that is wrong.
+ */
+export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Promise<string> {
+  const options = readOptions(words);
+  const { directory } = options;
+  const example = await readFile(join(directory, '.env.example'), 'utf8').catch(() => {
+    throw new Error(`${directory} is no checkout of Quittance: it has no .env.example`);
+  });
+  const before = await readFiles(directory);
+  if (before.environment !== null && !options.update)
+    throw new Error(
+      '.env is there already. --update changes what you name and keeps the rest, its secrets first of all',
+    );
+  const answers: Answers = options.trial ? { endpointLines: [], wallets: [] } : await readAnswers(options);
+  const problems: string[] = [];
+  const chains = await keepProblem(problems, () => chainFiles(directory, before, answers));
+  if (chains !== undefined)
+    for (const wallet of answers.wallets) await keepProblem(problems, () => checkWallet(wallet, chains.enabled));
+  const values = await keepProblem(problems, () => valuesOf(options, before.environment ?? '', answers));
+  const environment = environmentText(example, before.environment, values);
+  problems.push(...(await portProblems(environment, before.environment)));
+  if (problems.length > 0) throw new Error(`nothing is written:\n- ${problems.join('\n').replaceAll('\n', '\n- ')}`);
+
+  await writeFiles(directory, { environment, networks: chains?.networks ?? null, keys: chains?.keys ?? null });
+  return report(environment, chains);
+}
+
+/** Every problem is told at once, so that nobody mends them one after the other. */
+async function keepProblem<T>(problems: string[], work: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
+}
+
+/** @returns undefined when nothing is said of chains. */
+async function chainFiles(
+  directory: string,
+  before: Files,
+  { endpointLines, wallets }: Answers,
+): Promise<NetworksFiles | undefined> {
+  if (endpointLines.length === 0 && wallets.length === 0) return undefined;
+  const file = before.networks ?? (await readFile(join(directory, 'infra', 'networks.json'), 'utf8'));
+  return networksFiles(file, before.keys ?? '', endpointLines.map(parseEndpointLine));
+}
+
+/** What changes in .env. The files and profiles of an earlier one that is no trial any more stay as its owner has them. */
+function valuesOf(options: Options, earlier: string, { host, endpointLines }: Answers): Record<string, string> {
+  const { COMPOSE_FILE: files = '', PUBLIC_SUBNET: subnet } = parseEnv(earlier);
+  const isNamed = host !== undefined;
+  const hasChains = endpointLines.length > 0;
+  const goesLive = files === '' && (isNamed || hasChains);
+  if (goesLive && !(isNamed && hasChains))
+    throw new Error('--host and --endpoints belong together in what was a trial');
+  const withTls = goesLive && !options.ownProxy;
+  const live = ['docker-compose.yml', 'docker-compose.external.yml', ...(withTls ? ['docker-compose.tls.yml'] : [])];
+  return {
+    ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
+    ...(hasChains && { NETWORKS_FILE: './networks.json' }),
+    ...(goesLive && { COMPOSE_FILE: live.join(':'), COMPOSE_PROFILES: 'postgres,rabbitmq' }),
+    ...(!goesLive && options.ownProxy && { COMPOSE_FILE: files.replace(':docker-compose.tls.yml', '') }),
+    // Where connections from the machine itself come from: the first address of the network.
+    ...(options.ownProxy && {
+      EDGE_TRUSTED_PROXIES: (subnet || '172.31.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),
+    }),
+  };
+}
+
+/** Ports that are new in this .env: those of an earlier one are taken by what it runs. */
+async function portProblems(environment: string, earlier: string | null): Promise<string[]> {
+  const ports = portsOf(environment).filter((port) => earlier === null || !portsOf(earlier).includes(port));
+  const taken = await Promise.all(ports.map(isPortTaken));
+  return ports
+    .filter((_, position) => taken[position])
+    .map(
+      (port) =>
+        `port ${String(port)} is taken: stop what listens there (ss -ltnp shows it)${hints[port] ?? ', or change EDGE_PUBLISH in .env.example'}`,
+    );
+}
+
+const hints: Record<number, string> = {
+  80: ', or leave TLS to it by --own-proxy',
+  443: ', or leave TLS to it by --own-proxy',
+};
+
+function portsOf(environment: string): number[] {
+  const { COMPOSE_FILE: files = '', EDGE_PUBLISH: published = '' } = parseEnv(environment);
+  const edge = Number(/(\d+)$/.exec(published)?.[1] ?? 8080);
+  return files.includes('docker-compose.tls.yml') ? [80, 443, edge] : [edge];
+}
+
+const names = { environment: '.env', networks: 'networks.json', keys: 'chain-watcher.env' } as const;
+/** The containers run as another user, and read the networks file; the other two only Compose reads, for whoever calls it. */
+const modes = { environment: 0o600, networks: 0o644, keys: 0o600 } as const;
+const kinds = ['networks', 'keys', 'environment'] as const;
+
+async function readFiles(directory: string): Promise<Files> {
+  const read = (name: string) =>
+    readFile(join(directory, name), 'utf8').catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    });
+  const [environment, networks, keys] = await Promise.all([names.environment, names.networks, names.keys].map(read));
+  return { environment: environment ?? null, networks: networks ?? null, keys: keys ?? null };
+}
+
+/** Each whole or not at all; .env last, because it names the others. */
+async function writeFiles(directory: string, files: Files): Promise<void> {
+  for (const kind of kinds) {
+    const content = files[kind];
+    if (content === null) continue;
+    const file = join(directory, names[kind]);
+    const unfinished = `${file}.new`;
+    await rm(unfinished, { force: true });
+    await writeFile(unfinished, content, { mode: 0o600, flag: 'wx' });
+    await chmod(unfinished, modes[kind]);
+    await rename(unfinished, file);
+  }
+}
+
+async function report(environment: string, chains: NetworksFiles | undefined): Promise<string> {
+  const { PUBLIC_BASE_URL: address = '' } = parseEnv(environment);
+  const host = URL.parse(address)?.protocol === 'https:' ? URL.parse(address)?.hostname : undefined;
+  const enabled = chains?.enabled.map(({ id }) => id) ?? [];
+  const written = `.env is written for ${address}${enabled.length > 0 ? `, with ${enabled.join(', ')}` : ''}. Only you can read it.`;
+  const warnings = [...(chains?.warnings ?? []), ...(host === undefined ? [] : await nameWarnings(host))];
+  const copy =
+    'Keep a copy of .env where your backups are not: without its WEBHOOK_ENCRYPTION_KEY stored signing keys cannot be read.';
+  return [written, ...warnings.map((warning) => `Note: ${warning}`), copy].join('\n');
+}
