@@ -1,4 +1,5 @@
 import type { Author } from './author.ts';
+import type { Access } from './operator.ts';
 import type { ServiceName } from './service-name.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -30,6 +31,8 @@ export type Call<
   body: Json<Body>;
   /** Whether the body also names the operator and gives the reason, as `actor` and `reason`. */
   authored: Authored;
+  /** Services alone unless it is given. */
+  access: Access;
   maxBodyBytes: number;
   /** The status of success. Every other one comes with `{"detail": …, "code": …}`. */
   status: number;
@@ -70,6 +73,7 @@ export function defineCall<
     query: {} as Query,
     body: { schema: null },
     authored: false as Authored,
+    access: 'services',
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,
     idempotent: ['GET', 'PUT', 'DELETE'].includes(method),

@@ -38,6 +38,33 @@ test('every schema of a declared call compiles', () => {
   }
 });
 
+test('only an admin changes what a merchant may do for good, its credentials, networks and operators; support does the rest', () => {
+  const callsFor = (access: Call['access']) =>
+    declared
+      .filter(({ call }) => call.access === access)
+      .map(({ call }) => `${call.method} ${call.path.slice('/internal/v1'.length)}`);
+  expect(declared.filter(({ call }) => call.access === 'viewer' && call.method !== 'GET')).toEqual([]);
+  expect(callsFor('anyone')).toEqual(['POST /operator-tokens']);
+  expect(callsFor('support').sort()).toEqual([
+    'POST /events/:event_id/recover',
+    'POST /incidents/:incident_id/resolve',
+    'POST /incidents/:incident_id/resolve',
+    'POST /merchants/:merchant_id/activate',
+    'POST /merchants/:merchant_id/block',
+    'POST /merchants/:merchant_id/extend',
+    'POST /merchants/:merchant_id/pause',
+    'POST /merchants/:merchant_id/profile',
+    'POST /merchants/:merchant_id/resume',
+    'POST /merchants/:merchant_id/unblock',
+    'POST /payments/:payment_id/accept-transfer',
+  ]);
+  // What an operator may change, the audit tells; the archive's reading is the one exception.
+  const changes = declared.filter(({ call }) => ['support', 'admin'].includes(call.access) && call.method !== 'GET');
+  expect(changes.filter(({ call }) => !call.authored).map(({ call }) => call.path)).toEqual([
+    '/internal/v1/archive/deliveries',
+  ]);
+});
+
 function isCall(value: unknown): value is Call {
   return isObject(value) && 'owner' in value && 'path' in value;
 }

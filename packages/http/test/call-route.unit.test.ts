@@ -42,6 +42,7 @@ const requestWith = ({ body, search = '' }: { body?: object; search?: string }):
     headers: { 'content-type': 'application/json' },
     rawHeaders: [],
     requestId: 'test',
+    operator: null,
     readBody: async (maxBytes) => ({ bytes, tooLarge: bytes.length > maxBytes }),
   };
 };

@@ -1,8 +1,14 @@
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
-import type { Given } from '@quittance/http/client/request.ts';
-import { createServiceClient, ServiceUnavailable, type ServiceClient } from '@quittance/http/client/client.ts';
+import type { Given, ServiceResponse } from '@quittance/http/client/request.ts';
+import { IssueOperatorToken, type OperatorToken } from '@quittance/contracts/http/api-gateway/operators.ts';
+import {
+  createServiceClient,
+  ServiceUnavailable,
+  type ServiceCalls,
+  type ServiceClient,
+} from '@quittance/http/client/client.ts';
 import { causesOf } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
@@ -15,6 +21,12 @@ const TIMEOUT_MS = 10_000;
 
 /** When an answer is lost, the change may have been made or not. */
 const PERHAPS_DONE = 'It may have been done all the same: look before you repeat it';
+
+// main.ts reports a failure once, in a sentence; the client's own log lines and metrics have no reader here.
+const unheard = {
+  logger: createLogger({ service: 'ops', level: 'silent' }),
+  metrics: createMetrics({ service: 'ops', processMetrics: false }),
+};
 
 /** The internal APIs. */
 export type Api = {
@@ -29,9 +41,7 @@ export type Api = {
 
 export function createApi(config: Config): Api {
   const clients = new Map<ServiceName, ServiceClient>();
-  // main.ts reports a failure once, in a sentence; the client's own log lines and metrics have no reader here.
-  const logger = createLogger({ service: 'ops', level: 'silent' });
-  const metrics = createMetrics({ service: 'ops', processMetrics: false });
+  const secret = config.operatorCredential === '' ? 'INTERNAL_TOKEN' : 'OPERATOR_CREDENTIAL';
 
   function clientOf(service: ServiceName): ServiceClient {
     const known = clients.get(service);
@@ -39,14 +49,23 @@ export function createApi(config: Config): Api {
     const client = createServiceClient({
       name: service,
       baseUrl: needed(serviceSettings[service], config.urls[service]),
-      internalToken: needed('INTERNAL_TOKEN', config.internalToken),
+      internalToken: config.operatorCredential === '' ? needed('INTERNAL_TOKEN', config.internalToken) : null,
       timeoutMs: TIMEOUT_MS,
-      logger,
-      metrics,
+      ...unheard,
     });
     clients.set(service, client);
     return client;
   }
+
+  const operatorToken = keptToken(async () => {
+    const body = { credential: config.operatorCredential };
+    const ask = () => clientOf('api-gateway').send(IssueOperatorToken, { body });
+    return read(IssueOperatorToken, await parsed(IssueOperatorToken, ask));
+  });
+
+  /** The calls of whoever runs this: an operator with a credential, else the holder of the internal token. */
+  const callsOf = async (service: ServiceName): Promise<ServiceCalls> =>
+    config.operatorCredential === '' ? clientOf(service) : clientOf(service).as(await operatorToken());
 
   /** @throws Failure `unreachable` when there is none. */
   async function answerOf<T>({ owner, method }: Call, ask: () => Promise<T>): Promise<T> {
@@ -59,21 +78,23 @@ export function createApi(config: Config): Api {
     }
   }
 
-  async function send<C extends Call>(call: C, ...given: Given<C>): Promise<{ status: number; body: unknown }> {
-    const { owner } = call;
-    const answer = await answerOf(call, () => clientOf(owner).send(call, ...given));
-    return { status: answer.status, body: parse(answer.body, `${owner} at ${config.urls[owner]}`) };
+  async function parsed(call: Call, ask: () => Promise<ServiceResponse>): Promise<{ status: number; body: unknown }> {
+    const answer = await answerOf(call, ask);
+    return { status: answer.status, body: parse(answer.body, `${call.owner} at ${config.urls[call.owner]}`) };
   }
 
+  const send = <C extends Call>(call: C, ...given: Given<C>) =>
+    parsed(call, async () => (await callsOf(call.owner)).send(call, ...given));
+
   async function open<C extends Call>(call: C, ...given: Given<C>): Promise<Readable> {
-    const { owner } = call;
-    const answer = await answerOf(call, () => clientOf(owner).stream(call, ...given));
+    const answer = await answerOf(call, async () => (await callsOf(call.owner)).stream(call, ...given));
     if (answer.status < 400) return answer.body;
-    throw refusal(owner, answer.status, parse(await buffer(answer.body), `${owner} at ${config.urls[owner]}`));
+    const body = parse(await buffer(answer.body), `${call.owner} at ${config.urls[call.owner]}`);
+    throw refusal(call.owner, secret, answer.status, body);
   }
 
   function read<C extends Call>({ owner }: C, { status, body }: { status: number; body: unknown }): ResponseOf<C> {
-    if (status >= 400) throw refusal(owner, status, body);
+    if (status >= 400) throw refusal(owner, secret, status, body);
     return body as ResponseOf<C>;
   }
 
@@ -85,6 +106,18 @@ export function createApi(config: Config): Api {
     },
     stream: open,
     close: () => clients.forEach((client) => client.close()),
+  };
+}
+
+/** Keeps a token while half of its life is left, which is enough for a command that a service takes long to answer. */
+function keptToken(issue: () => Promise<OperatorToken>): () => Promise<string> {
+  let kept: { token: string; renewAt: number } | null = null;
+  return async () => {
+    if (kept === null || kept.renewAt <= performance.now()) {
+      const { token, expires_in: seconds } = await issue();
+      kept = { token, renewAt: performance.now() + seconds * 500 };
+    }
+    return kept.token;
   };
 }
 
@@ -118,8 +151,9 @@ export function needed(name: string, value: string): string {
   );
 }
 
-function refusal(service: ServiceName, status: number, body: unknown): Failure {
-  if (status === 401) return new Failure('refused', `${service} does not accept this INTERNAL_TOKEN.`);
+/** @param secret the setting that says who asks. */
+function refusal(service: ServiceName, secret: string, status: number, body: unknown): Failure {
+  if (status === 401) return new Failure('refused', `${service} does not accept this ${secret}.`);
   const detail = (body as { detail?: unknown } | null)?.detail;
   return new Failure('refused', `${service} refused (${status}): ${detailText(detail)}`);
 }

@@ -33,7 +33,16 @@ export const asks = (command: Command): Command =>
   command.option('--yes', 'do not ask (required where there is no terminal, save with --json)');
 
 /** The part of a body that goes into the audit. @throws Failure when the author is unknown. */
-export function authorOf({ actor, reason }: AuthorOptions, { user }: Config): { actor: string; reason: string } {
+export function authorOf(
+  { actor, reason }: AuthorOptions,
+  { user, operatorCredential }: Config,
+): { actor: string; reason: string } {
+  if (operatorCredential !== '') {
+    if (actor !== undefined)
+      throw new Failure('wrongUse', 'With OPERATOR_CREDENTIAL the audit names the operator: leave --actor out.');
+    // The services put the operator's name in its place.
+    return { actor: user || 'operator', reason };
+  }
   const name = actor ?? user;
   if (name === '')
     throw new Failure(

@@ -29,6 +29,8 @@ const services = Object.entries(serviceSettings);
 export type Config = {
   urls: Record<ServiceName, string>;
   internalToken: string;
+  /** Of the operator as whom everything is done; it goes before the internal token. */
+  operatorCredential: string;
   amqpUrl: string;
   /** Who the audit names when `--actor` does not. */
   user: string;
@@ -45,6 +47,7 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
       const url = (name: string) => read.url(name, { protocols: ['http:', 'https:'], default: '' });
       return {
         urls: Object.fromEntries(services.map(([service, name]) => [service, url(name)])) as Config['urls'],
+        operatorCredential: read.optionalText('OPERATOR_CREDENTIAL') ?? '',
         internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
         user: read.optionalText('USER') ?? systemUser(),

@@ -7,6 +7,7 @@ import { deadLetterCommands } from './commands/dead-letter.ts';
 import { incidentCommands } from './commands/incident.ts';
 import { merchantCommands } from './commands/merchant.ts';
 import { networkCommands } from './commands/network.ts';
+import { operatorCommands } from './commands/operator.ts';
 import { paymentCommands } from './commands/payment.ts';
 import { transferCommands } from './commands/transfer.ts';
 import { walletCommands } from './commands/wallet.ts';
@@ -18,7 +19,7 @@ import { oneLine } from './text.ts';
 
 const environmentHelp = `
 Where things are comes from the environment, or from the stack that runs in this checkout:
-  INTERNAL_TOKEN, API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
+  OPERATOR_CREDENTIAL (or INTERNAL_TOKEN), API_GATEWAY_URL, PAYMENTS_URL, QUOTA_URL, WEBHOOK_DISPATCHER_URL, CHAIN_WATCHER_URL
   AMQP_URL (dead-letter only)`;
 
 // A reader of only the beginning, such as `| head`, closes the pipe early: no fault of this command.
@@ -64,6 +65,7 @@ function createProgram(ops: Ops): Command {
   chainCommands(program, ops);
   networkCommands(program, ops);
   archiveCommand(program, ops);
+  operatorCommands(program, ops);
   return program;
 }
 

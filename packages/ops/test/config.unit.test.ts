@@ -29,6 +29,7 @@ describe('settings', () => {
         'chain-watcher': '',
       },
       internalToken: 'token of the stack',
+      operatorCredential: '',
       amqpUrl: 'amqp://guest:guest@127.0.0.1:5672/quittance',
       user: 'olga',
       networksFile: expect.stringMatching(/infra.networks\.json$/),

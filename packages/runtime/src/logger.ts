@@ -47,9 +47,9 @@ export function currentRequestId(): string | undefined {
 
 /** A JSON member whose name ends in one of these words; its value is a string, never an object. */
 const secretMember =
-  /"([\w-]*(?:api[-_]?key|secret(?:[-_]?key)?|signing[-_]?key|encryption[-_]?key|private[-_]?key|internal[-_]?token|password|authorization|cookie))":"(?:[^"\\]|\\.)*"/gi;
+  /"([\w-]*(?:api[-_]?key|secret(?:[-_]?key)?|signing[-_]?key|encryption[-_]?key|private[-_]?key|internal[-_]?token|operator[-_]?token|password|authorization|cookie))":"(?:[^"\\]|\\.)*"/gi;
 const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
-const ourCredential = /\b(qk|qr|whsec)_[A-Za-z0-9_-]{43}/g;
+const ourCredential = /\b(qk|qr|qo|whsec)_[A-Za-z0-9_-]{43}/g;
 
 /**
  * Removes secrets from a finished log line, so that no field, error text or child logger can leak one:

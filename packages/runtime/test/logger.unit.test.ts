@@ -87,7 +87,10 @@ describe('secrets never reach a log line', () => {
   test.each([
     ['a field', { headers: { 'X-API-Key': 'canary', 'secret-key': 'canary', 'x-internal-token': 'canary' } }],
     ['a nested field', { a: { b: [{ api_key: 'canary' }, { rotation_secret: 'canary' }, { signing_key: 'canary' }] } }],
-    ['a camel-case field', { apiKey: 'canary', internalToken: 'canary', rotationSecret: 'canary' }],
+    [
+      'a camel-case field',
+      { apiKey: 'canary', internalToken: 'canary', rotationSecret: 'canary', operatorToken: 'canary' },
+    ],
     ['a password with quotes in it', { password: 'can\\"ary canary' }],
     ['a database URL', { url: 'postgres://role:canary@db:5432/x', other: 'amqp://u:can%2Fary-canary@mq' }],
     ['an error', { error: new Error('connect postgres://role:canary@db failed') }],

@@ -20,6 +20,7 @@ export function fakeRequest({
     headers,
     rawHeaders: Object.entries(headers).flat(),
     requestId: 'test',
+    operator: null,
     readBody: (maxBytes) =>
       Promise.resolve(
         bytes.length > maxBytes ? { bytes: Buffer.alloc(0), tooLarge: true } : { bytes, tooLarge: false },

@@ -19,4 +19,7 @@ export type AuditEntry = {
  * merchant, except in api-gateway, which knows every merchant and answers 404.
  */
 export const auditCall = <Response>(owner: ServiceName, response: Json<Response>) =>
-  defineCall(owner, 'GET /merchants/:merchant_id/audit', response, { query: { before: query.timestamp } });
+  defineCall(owner, 'GET /merchants/:merchant_id/audit', response, {
+    access: 'viewer',
+    query: { before: query.timestamp },
+  });

@@ -16,12 +16,16 @@ export const isIncidentId = (text: string): boolean => incidentId.test(text);
  */
 export const incidentCalls = <Incident>(owner: ServiceName) => ({
   list: defineCall(owner, 'GET /incidents', json<{ incidents: Incident[] }>(), {
+    access: 'viewer',
     query: {
       status: query.oneOf('open', 'all'),
       before: { parse: (text: string) => (isIncidentId(text) ? text : null), reason: 'must be an incident id' },
     },
   }),
-  resolve: defineCall(owner, 'POST /incidents/:incident_id/resolve', json<Incident>(), { authored: true }),
+  resolve: defineCall(owner, 'POST /incidents/:incident_id/resolve', json<Incident>(), {
+    authored: true,
+    access: 'support',
+  }),
 });
 
 export type IncidentCalls<Incident> = ReturnType<typeof incidentCalls<Incident>>;

@@ -14,6 +14,7 @@ import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceRes
 import { openStream, type StreamResponse } from './stream.ts';
 import { startWaiting } from './waiting.ts';
 import { causesOf, HttpError } from '../errors.ts';
+import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
 import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
@@ -28,7 +29,8 @@ const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', '
 /** The connection broke; whether the request was processed is unknown. */
 const brokenCodes = ['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDOUT'];
 
-export type ServiceClient = {
+/** Makes the calls of the contracts. */
+export type ServiceCalls = {
   /**
    * Makes a call and returns the answer as it is, bytes included, whatever its status below 500.
    * @throws ServiceUnavailable for a 5xx, a network error, the deadline, or while the breaker is open.
@@ -43,6 +45,11 @@ export type ServiceClient = {
    * reads it to its end or destroys it.
    */
   stream<C extends Call>(call: C, ...given: Given<C>): Promise<StreamResponse>;
+};
+
+export type ServiceClient = ServiceCalls & {
+  /** The same calls as an operator, who may make those of the role and no others. */
+  as(operatorToken: string): ServiceCalls;
   close(): void;
 };
 
@@ -77,6 +84,7 @@ class ErrorAnswer extends Error {
  * along, so that the service commits nothing for a call that has ended. After half of at least ten requests in ten seconds failed, requests fail at once and
  * one a second is let through to see whether the service is back. Answers below 500 count as success. So does a 503 that came in time:
  * the service is there, and what it cannot decide for one merchant must not cut off the others.
+ * @param internalToken null for a process that is no service: it makes calls as operators, and those for anyone.
  * @param timeoutMs the deadline, 1500 by default.
  */
 export function createServiceClient({
@@ -89,7 +97,7 @@ export function createServiceClient({
 }: {
   name: string;
   baseUrl: string;
-  internalToken: string;
+  internalToken: string | null;
   timeoutMs?: number;
   logger: Logger;
   metrics: Metrics;
@@ -130,9 +138,14 @@ export function createServiceClient({
     }
   }
 
+  const calls = (operator: Pick<ServiceRequest, 'operatorToken'>): ServiceCalls => ({
+    ...callsOf(name, (asked) => request({ ...asked, ...operator })),
+    stream: streamOf(name, (asked) => openStream(http, { ...asked, ...operator }, toUrl(baseUrl, asked), timeoutMs)),
+  });
+
   return {
-    ...callsOf(name, request),
-    stream: streamOf(name, (asked) => openStream(http, asked, toUrl(baseUrl, asked), timeoutMs)),
+    ...calls({}),
+    as: (operatorToken) => calls({ operatorToken }),
     close() {
       breaker.shutdown();
       closeConnections();
@@ -144,7 +157,7 @@ export function createServiceClient({
 function callsOf(
   name: string,
   request: (request: ServiceRequest) => Promise<ServiceResponse>,
-): Omit<ServiceClient, 'stream' | 'close'> {
+): Omit<ServiceCalls, 'stream'> {
   function read<C extends Call>(call: C, answer: ServiceResponse): ResponseOf<C> {
     try {
       return readAnswer(call, answer);
@@ -153,7 +166,7 @@ function callsOf(
     }
   }
 
-  const send: ServiceClient['send'] = (call, ...[input]) => request(requestOf(call, input));
+  const send: ServiceCalls['send'] = (call, ...[input]) => request(requestOf(call, input));
   return {
     send,
     call: async (call, ...given) => read(call, await send(call, ...given)),
@@ -164,7 +177,7 @@ function callsOf(
   };
 }
 
-function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamResponse>): ServiceClient['stream'] {
+function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamResponse>): ServiceCalls['stream'] {
   return async (call, ...[input]) => {
     try {
       return await open(requestOf(call, input));
@@ -175,12 +188,12 @@ function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamR
 }
 
 /** Connections are kept and shared; the answer comes as it is, whatever its status. */
-function createHttp(internalToken: string, timeoutMs: number): { http: Got; closeConnections: () => void } {
+function createHttp(internalToken: string | null, timeoutMs: number): { http: Got; closeConnections: () => void } {
   const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: 32, timeout: IDLE_TIMEOUT_MS };
   const agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
   const http = got.extend({
     agent,
-    headers: { 'x-internal-token': internalToken, 'user-agent': undefined },
+    headers: { ...(internalToken !== null && { 'x-internal-token': internalToken }), 'user-agent': undefined },
     // Leaves time for a second connection within the deadline.
     timeout: { connect: Math.ceil(timeoutMs / 2) },
     followRedirect: false,
@@ -203,7 +216,7 @@ async function transmit(
   url: URL,
   { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
 ): Promise<ServiceResponse> {
-  const { method, json, idempotent } = request;
+  const { method, json, idempotent, operatorToken } = request;
   const requestId = currentRequestId();
   const wait = startWaiting(timeoutMs);
   try {
@@ -213,6 +226,7 @@ async function transmit(
       headers: {
         ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
         ...(traceparent === undefined ? {} : { traceparent }),
+        ...(operatorToken === undefined ? {} : { [OPERATOR_TOKEN_HEADER]: operatorToken }),
       },
       signal: wait.signal,
       // Before each attempt: what is left then.

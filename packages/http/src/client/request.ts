@@ -4,7 +4,12 @@ import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
 
 /** A call with its parameters filled in. */
-export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent'> & { query: URLSearchParams; json?: object };
+export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent'> & {
+  query: URLSearchParams;
+  json?: object;
+  /** Of the operator for whom it is made. */
+  operatorToken?: string;
+};
 
 export type ServiceResponse = { status: number; headers: IncomingHttpHeaders; body: Buffer };
 

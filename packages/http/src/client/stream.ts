@@ -5,6 +5,7 @@ import type { Got, PlainResponse } from 'got';
 
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
+import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
 import { TIMEOUT_HEADER } from '../timeout-header.ts';
 import type { ServiceRequest } from './request.ts';
 import { startWaiting } from './waiting.ts';
@@ -18,7 +19,7 @@ export type StreamResponse = { status: number; headers: IncomingHttpHeaders; bod
  */
 export async function openStream(
   http: Got,
-  { method, json }: ServiceRequest,
+  { method, json, operatorToken }: ServiceRequest,
   url: URL,
   timeoutMs: number,
 ): Promise<StreamResponse> {
@@ -29,6 +30,7 @@ export async function openStream(
     ...(json === undefined ? {} : { json }),
     headers: {
       ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
+      ...(operatorToken === undefined ? {} : { [OPERATOR_TOKEN_HEADER]: operatorToken }),
       [TIMEOUT_HEADER]: String(wait.remainingMs()),
     },
     retry: { limit: 0 },

@@ -1,11 +1,12 @@
-import { timingSafeEqual } from 'node:crypto';
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 
+import type { Operator } from '@quittance/contracts/operator.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
+import { authenticate, requireRole } from './authenticate.ts';
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
@@ -22,7 +23,8 @@ const STREAM_STALLED_MS = 120_000;
 /**
  * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
- * @param internalToken what callers of routes under /internal/ must send as X-Internal-Token, else 401.
+ * @param internalToken what services must send as X-Internal-Token on routes under /internal/, else 401. Tokens of operators are
+ *   signed with it: each may make the calls of its role, else 403.
  * @param internalTokenPrevious accepted as well, while the token is being replaced.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
  * @param streamStalledMs how long a stream may make no progress, be it that its reader or its source stands still.
@@ -63,7 +65,10 @@ export function createApp({
   app.use(observeRequests({ logger, metrics }));
   app.use(closeUnreadBody);
   app.use(rejectAmbiguousFraming);
-  if (internalToken !== undefined) app.use('/internal', requireToken([internalToken, internalTokenPrevious]));
+  if (internalToken !== undefined) {
+    const tokens = [internalToken, internalTokenPrevious].filter((token) => token !== null);
+    app.use('/internal', authenticate(tokens, routes));
+  }
   const tracing = tracer();
   if (tracing !== null) app.use(traceRequests(tracing));
   app.use(bindCaller(publicTimeoutMs));
@@ -85,9 +90,10 @@ export function createApp({
 
 /** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
 function mount(app: Express, routes: readonly Route[], logger: Logger): void {
-  for (const { method, path, handle, publicTimeoutMs } of routes) {
+  for (const { method, path, handle, publicTimeoutMs, access } of routes) {
     app[methodNames[method]](path, async (request: Request, response: Response) => {
       response.locals.route = path;
+      requireRole(operatorOf(response), access);
       if (publicTimeoutMs !== undefined) restartPublicCaller(request, response, publicTimeoutMs);
       sendReply(response, await handle(toRouteRequest(request, response)), (error) =>
         logger.warn({ error, route: path }, 'an answer broke off'),
@@ -143,6 +149,8 @@ function sendError(response: Response, error: HttpError, logger: Logger): void {
   }
 }
 
+const operatorOf = (response: Response): Operator | null => (response.locals.operator as Operator | undefined) ?? null;
+
 function toRouteRequest(request: Request, response: Response): RouteRequest {
   const queryStart = request.url.indexOf('?');
   return {
@@ -153,6 +161,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     requestId: response.locals.requestId as string,
+    operator: operatorOf(response),
     readBody: async (maxBytes) => {
       const body = await readBody(request, maxBytes);
       restartPublicCaller(request, response);
@@ -175,18 +184,4 @@ function rejectAmbiguousFraming(request: Request, response: Response, next: Next
   if (isAmbiguous || headers.upgrade !== undefined) response.setHeader('connection', 'close');
   if (isAmbiguous) throw new HttpError(400, 'Bad request');
   next();
-}
-
-/** A header sent twice arrives joined by a comma, and so fails. */
-function requireToken(tokens: readonly (string | null)[]) {
-  const accepted = tokens.filter((token) => token !== null).map((token) => Buffer.from(token));
-  return (request: Request, _response: Response, next: NextFunction) => {
-    const given = Buffer.from(String(request.headers['x-internal-token'] ?? ''));
-    // Only the length of a token, which is no secret, shows in the time this takes: each of them is compared.
-    const matches = accepted.map((token) => given.length === token.length && timingSafeEqual(given, token));
-    if (!matches.includes(true)) {
-      throw new HttpError(401, 'Missing or invalid internal token');
-    }
-    next();
-  };
 }

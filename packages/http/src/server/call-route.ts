@@ -1,5 +1,6 @@
 import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
+import { actorOf, isActorOfOperator } from '@quittance/contracts/operator.ts';
 import { compileSchema } from '@quittance/contracts/schema.ts';
 
 import { invalid, type ValidationItem } from '../errors.ts';
@@ -24,8 +25,8 @@ export function callRoute<C extends Call>(
   handle: (request: CallRequest<C>) => Promise<ResponseOf<C>> | ResponseOf<C>,
 ): Route {
   const read = callReader(call);
-  const { method, path, status } = call;
-  return { method, path, handle: async (request) => ({ status, body: await handle(await read(request)) }) };
+  const { method, path, status, access } = call;
+  return { method, path, access, handle: async (request) => ({ status, body: await handle(await read(request)) }) };
 }
 
 /** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */
@@ -35,9 +36,18 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
     const query = readQuery(call.query, request.query);
     const value = check === null ? null : await readJson(request, call.maxBodyBytes, check);
     const { actor, reason, ...fields } = value ?? {};
-    const parts = call.authored ? { body: fields, author: { actor, reason } } : { body: value ?? undefined };
+    const parts = call.authored
+      ? { body: fields, author: { actor: actorIn(request, String(actor)), reason } }
+      : { body: value ?? undefined };
     return { params: request.params, query, ...parts } as CallRequest<C>;
   };
+}
+
+/** Nobody signs with the name of an operator but the operator. */
+function actorIn({ operator }: RouteRequest, given: string): string {
+  if (operator !== null) return actorOf(operator);
+  if (!isActorOfOperator(given)) return given;
+  throw invalid({ field: 'actor', reason: 'must not begin with @, which marks operators who signed in' });
 }
 
 /** @returns each parameter as its value, or null when it is absent. @throws HttpError 422 naming every one that is wrong. */

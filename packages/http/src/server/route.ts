@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { Method } from '@quittance/contracts/call.ts';
+import type { Access, Operator } from '@quittance/contracts/operator.ts';
 
 /** What a route is given: the request without the framework. */
 export type RouteRequest = {
@@ -14,6 +15,8 @@ export type RouteRequest = {
   /** Name, value, name, value, … as received: shows a header that was sent twice. */
   rawHeaders: string[];
   requestId: string;
+  /** Who asks, under /internal/; null for a service and for everyone outside. */
+  operator: Operator | null;
   /**
    * Reads the body, however it is framed, and buffers `maxBytes` at most. When it is longer, `tooLarge` is true and `bytes` empty.
    * @throws RequestAborted when the client goes away before the end.
@@ -32,6 +35,8 @@ export type Route = {
   method: Method;
   path: string;
   handle: (request: RouteRequest) => Promise<Reply> | Reply;
+  /** Who may ask under /internal/: services alone unless it is given. */
+  access?: Access;
   /** Within which a request from outside is answered, where that is not the time of all others. */
   publicTimeoutMs?: number;
 };

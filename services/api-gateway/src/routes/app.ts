@@ -20,6 +20,7 @@ import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
 import { operatorApiKeyRoutes } from './operator-api-keys.ts';
+import { operatorAccountRoutes } from './operators.ts';
 import { operatorRoutes } from './operator.ts';
 import { findingRoutes } from './finding.ts';
 import { paymentRoutes } from './payments.ts';
@@ -79,6 +80,7 @@ export function createGatewayApp(parts: GatewayParts) {
       ...profileRoutes({ ...parts, admission }),
       ...operatorRoutes(parts),
       ...operatorApiKeyRoutes(parts),
+      ...operatorAccountRoutes(parts),
       ...checkoutRoutes({ ...parts, views, shopNameOf, help }),
       ...assetRoutes(),
       ...docsRoutes(),

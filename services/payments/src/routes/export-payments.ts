@@ -7,11 +7,12 @@ import { writers } from '../exports/format.ts';
 
 /** A merchant's payments as one stream. */
 export function exportPaymentsRoute(context: ExportContext): Route {
-  const { method, path } = ExportPayments;
+  const { method, path, access } = ExportPayments;
   const read = callReader(ExportPayments);
   return {
     method,
     path,
+    access,
     handle: async (request) => {
       const { params, query } = await read(request);
       const writer = writers[query.format ?? 'csv'];

@@ -29,6 +29,7 @@ const name = textSchema(60);
 /** 404 for an unknown merchant, 409 when a working key has the name, or the merchant has as many as it may. */
 export const AddApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys', json<NewApiKey>(), {
   authored: true,
+  access: 'admin',
   body: object<{ name: string; scope: ApiKeyScope }>({ name, scope: { enum: apiKeyScopes } }),
   status: 201,
 });
@@ -38,10 +39,12 @@ export const ListApiKeys = defineCall(
   'api-gateway',
   'GET /merchants/:merchant_id/api-keys',
   json<{ merchant_id: string; keys: ApiKey[] }>(),
+  { access: 'viewer' },
 );
 
 /** Refused from now on. 404 when no working key has the name, 409 for the first key, which is replaced and not revoked. */
 export const RevokeApiKey = defineCall('api-gateway', 'POST /merchants/:merchant_id/api-keys/revoke', json<ApiKey>(), {
   authored: true,
+  access: 'admin',
   body: object<{ name: string }>({ name }),
 });

@@ -3,6 +3,7 @@ import { textSchema } from '../../author.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
 import { fields } from '../../messages/fields.ts';
 import type { BetaConditions } from '../../policy-defaults.ts';
+import type { OperatorRole } from '../../operator.ts';
 import { query } from '../../query.ts';
 import { auditCall, type AuditEntry } from '../audit.ts';
 import { betaSchemas } from '../quota/policy.ts';
@@ -29,6 +30,7 @@ export type Registration = BetaConditions & { name: string; access_type: AccessT
 
 export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', json<Credentials>(), {
   authored: true,
+  access: 'admin',
   body: object<Registration>(
     { name: textSchema(200), access_type: { enum: fields.accessType.enum }, ...betaSchemas },
     { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] },
@@ -38,18 +40,21 @@ export const RegisterMerchant = defineCall('api-gateway', 'POST /merchants', jso
 
 /** The newest hundred, those before the last one of a page if it is given, and with this text in one of their names. */
 export const ListMerchants = defineCall('api-gateway', 'GET /merchants', json<{ merchants: Merchant[] }>(), {
+  access: 'viewer',
   query: { before: query.id('mer', 'a merchant'), name: query.text },
 });
 
-export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_id', json<Merchant>());
+export const ReadMerchant = defineCall('api-gateway', 'GET /merchants/:merchant_id', json<Merchant>(), {
+  access: 'viewer',
+});
 
 export const ReadMerchantAudit = auditCall('api-gateway', json<{ entries: AuditEntry[] }>());
 
 /** Changes of an account by an operator. 404 for an unknown merchant; blocking a blocked one changes nothing. */
-const change = <const Action extends string, T>(action: Action, response: Json<T>) =>
-  defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true });
+const change = <const Action extends string, T>(access: OperatorRole, action: Action, response: Json<T>) =>
+  defineCall('api-gateway', `POST /merchants/:merchant_id/${action}`, response, { authored: true, access });
 
-export const BlockMerchant = change('block', json<Merchant>());
-export const UnblockMerchant = change('unblock', json<Merchant>());
+export const BlockMerchant = change('support', 'block', json<Merchant>());
+export const UnblockMerchant = change('support', 'unblock', json<Merchant>());
 /** Account and history stay. */
-export const ReplaceCredentials = change('replace-credentials', json<Credentials>());
+export const ReplaceCredentials = change('admin', 'replace-credentials', json<Credentials>());

@@ -9,5 +9,6 @@ export type Profile = { display_name: string | null };
 /** By an operator; a merchant sets its own through the public API. 404 for an unknown merchant, 422 as there. */
 export const SetProfile = defineCall('api-gateway', 'POST /merchants/:merchant_id/profile', json<Profile>(), {
   authored: true,
+  access: 'support',
   body: object<Profile>({ display_name: { type: ['string', 'null'] } }),
 });

@@ -71,4 +71,4 @@ export type EndpointStatus = {
 };
 
 /** Every enabled network. */
-export const ReadChains = defineCall('chain-watcher', 'GET /chains', json<ChainStatus[]>());
+export const ReadChains = defineCall('chain-watcher', 'GET /chains', json<ChainStatus[]>(), { access: 'viewer' });

@@ -24,6 +24,7 @@ export type Jump = {
  */
 export const CreateJump = defineCall('chain-watcher', 'POST /chains/:network/jumps', json<Jump>(), {
   authored: true,
+  access: 'admin',
   body: object<{ to_block?: number | undefined }>(
     { to_block: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } },
     { optional: ['to_block'] },
@@ -32,4 +33,6 @@ export const CreateJump = defineCall('chain-watcher', 'POST /chains/:network/jum
 });
 
 /** The newest hundred of a network. 404 for an unknown network. */
-export const ListJumps = defineCall('chain-watcher', 'GET /chains/:network/jumps', json<{ jumps: Jump[] }>());
+export const ListJumps = defineCall('chain-watcher', 'GET /chains/:network/jumps', json<{ jumps: Jump[] }>(), {
+  access: 'viewer',
+});

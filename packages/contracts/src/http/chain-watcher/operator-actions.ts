@@ -18,6 +18,7 @@ export type Resumption = {
  */
 export const ResumeChain = defineCall('chain-watcher', 'POST /chains/:network/resume', json<Resumption>(), {
   authored: true,
+  access: 'admin',
   body: object<{ accept_fork?: boolean }>({ accept_fork: { type: 'boolean' } }, { optional: ['accept_fork'] }),
 });
 
@@ -37,5 +38,5 @@ export const ListOperatorActions = defineCall(
   'chain-watcher',
   'GET /operator-actions',
   json<{ actions: OperatorAction[] }>(),
-  { query: { network: query.text, before: query.timestamp } },
+  { access: 'viewer', query: { network: query.text, before: query.timestamp } },
 );

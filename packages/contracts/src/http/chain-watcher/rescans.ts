@@ -32,6 +32,7 @@ const height = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER }
 /** 404 for an unknown network, 422 for a range that is not one. Rescanning the same blocks again changes nothing. */
 export const CreateRescan = defineCall('chain-watcher', 'POST /chains/:network/rescans', json<Rescan>(), {
   authored: true,
+  access: 'admin',
   body: object<RescanRange>(
     { from_block: height, since: { type: 'string' }, to_block: height },
     { optional: ['from_block', 'since', 'to_block'] },
@@ -40,4 +41,6 @@ export const CreateRescan = defineCall('chain-watcher', 'POST /chains/:network/r
 });
 
 /** The newest hundred of a network. 404 for an unknown network. */
-export const ListRescans = defineCall('chain-watcher', 'GET /chains/:network/rescans', json<{ rescans: Rescan[] }>());
+export const ListRescans = defineCall('chain-watcher', 'GET /chains/:network/rescans', json<{ rescans: Rescan[] }>(), {
+  access: 'viewer',
+});

@@ -38,11 +38,13 @@ export const ReadAcceptanceCandidate = defineCall(
   'payments',
   'GET /payments/:payment_id/transfers/:transaction_id/:transaction_event_index',
   json<AcceptanceCandidate>(),
+  { access: 'viewer' },
 );
 
 /** Makes a transfer that pays nothing pay this payment. */
 export const AcceptTransfer = defineCall('payments', 'POST /payments/:payment_id/accept-transfer', json<Acceptance>(), {
   authored: true,
+  access: 'support',
   body: object<Omit<TransferId, 'network'>>(transferIdSchemas),
 });
 

@@ -20,7 +20,7 @@ export const ReadArchivable = defineCall(
   'payments',
   'GET /archive/payments',
   json<{ payments: ArchivablePayment[]; next: string | null }>(),
-  { query: { before: query.timestamp, after: query.text } },
+  { access: 'admin', query: { before: query.timestamp, after: query.text } },
 );
 
 type Removal = { payments: Pick<ArchivablePayment, 'payment_id' | 'sha256'>[] };
@@ -35,6 +35,7 @@ export const RemoveArchived = defineCall(
   json<{ removed: number; kept: string[] }>(),
   {
     authored: true,
+    access: 'admin',
     idempotent: true,
     body: object<Removal>({
       payments: {

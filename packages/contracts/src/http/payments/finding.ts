@@ -15,6 +15,7 @@ export type ExportFormat = (typeof exportFormats)[number];
  * 429 with Retry-After while another one of this merchant is under way.
  */
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
+  access: 'viewer',
   query: { status, created_from, created_to, format: query.oneOf(...exportFormats) },
 });
 
@@ -27,6 +28,7 @@ export const FOUND_MAX = 100;
 
 /** For operators: payments of any merchant that fit one of what is given, each once; the newest hundred of each kind. */
 export const FindPayments = defineCall('payments', 'GET /payments', json<{ payments: FoundPayment[] }>(), {
+  access: 'viewer',
   query: {
     payment_id: query.id('pay', 'a payment'),
     /** SHA-256 in hex, so that no log has what opens the checkout page. */

@@ -5,7 +5,9 @@ import { defineCall, json } from '../../call.ts';
 export type OwnLimits = Omit<CreationLimits, 'last_api_request_at'>;
 
 /** 503 for a merchant that quota does not know yet. */
-export const ReadLimits = defineCall('payments', 'GET /merchants/:merchant_id/limits', json<OwnLimits>());
+export const ReadLimits = defineCall('payments', 'GET /merchants/:merchant_id/limits', json<OwnLimits>(), {
+  access: 'viewer',
+});
 
 /** The policy that payments enforces, and what it has counted. */
 export type Gate = AccessPolicy & {
@@ -19,4 +21,4 @@ export type Gate = AccessPolicy & {
 };
 
 /** 404 while payments has no policy of the merchant. */
-export const ReadGate = defineCall('payments', 'GET /merchants/:merchant_id/gate', json<Gate>());
+export const ReadGate = defineCall('payments', 'GET /merchants/:merchant_id/gate', json<Gate>(), { access: 'viewer' });

@@ -69,7 +69,9 @@ export type LocatedTransfers = {
   chain: LookedUp | null;
 };
 
-export const LocateTransfers = defineCall('payments', 'GET /transfers/:transaction_id', json<LocatedTransfers>());
+export const LocateTransfers = defineCall('payments', 'GET /transfers/:transaction_id', json<LocatedTransfers>(), {
+  access: 'viewer',
+});
 
 /** What the checkout page says beside the public status: about money that came, and about a transaction that its reader has named. */
 export type CheckoutHelp = { arrived: { amount: string } | null; lookup: CheckoutLookup | null };

@@ -95,7 +95,7 @@ export const ListPayments = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments',
   json<{ payments: Payment[]; next_cursor: string | null }>(),
-  { query: { ...listFilters, ...pageParameters } },
+  { access: 'viewer', query: { ...listFilters, ...pageParameters } },
 );
 
 /** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */
@@ -179,4 +179,6 @@ export type OperatorsPayment = Payment & {
 };
 
 /** Everything known of a payment of any merchant. */
-export const ReadPayment = defineCall('payments', 'GET /payments/:payment_id', json<OperatorsPayment>());
+export const ReadPayment = defineCall('payments', 'GET /payments/:payment_id', json<OperatorsPayment>(), {
+  access: 'viewer',
+});

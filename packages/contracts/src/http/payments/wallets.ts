@@ -30,7 +30,7 @@ export type Wallet = {
 };
 
 /** 422 for a text that is no address. */
-export const ReadWallet = defineCall('payments', 'GET /wallets/:address', json<Wallet>());
+export const ReadWallet = defineCall('payments', 'GET /wallets/:address', json<Wallet>(), { access: 'viewer' });
 
 /** A wallet and the merchant that lost it. */
 export type ReleasedWallet = { address: string; merchant_id: string };
@@ -38,4 +38,5 @@ export type ReleasedWallet = { address: string; merchant_id: string };
 /** Takes a wallet from its merchant; the next one that creates a payment on it gets it. 404 when it belongs to none. */
 export const ReleaseWallet = defineCall('payments', 'POST /wallets/:address/release', json<ReleasedWallet>(), {
   authored: true,
+  access: 'admin',
 });

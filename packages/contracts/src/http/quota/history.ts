@@ -12,5 +12,6 @@ export type UsageDay = { day: string; payments_created: number };
 
 /** The newest hundred days on which something was created, those before a day if one is given. 404 for an unknown merchant. */
 export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
+  access: 'viewer',
   query: { before: query.day },
 });

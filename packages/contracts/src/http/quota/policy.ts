@@ -1,6 +1,7 @@
 import type { AccessPolicy } from '../../access.ts';
 import { defineCall, json, object, type Json } from '../../call.ts';
 import { AccessChanged } from '../../messages/access-changed.ts';
+import type { OperatorRole } from '../../operator.ts';
 import { LIMIT_MAX, MAX_BETA_DAYS, type BetaConditions, type Limits } from '../../policy-defaults.ts';
 
 /**
@@ -14,6 +15,7 @@ export const ReadPolicy = defineCall(
     ...AccessChanged.schema,
     required: AccessChanged.schema.required.filter((field) => field !== 'changed_at'),
   }),
+  { access: 'viewer' },
 );
 
 /** The newest account status that quota knows, and a version of the policy that includes it. */
@@ -24,6 +26,7 @@ export const ReadAccountStatus = defineCall(
   'quota',
   'GET /merchants/:merchant_id/account-status',
   json<AccountStatus>(),
+  { access: 'viewer' },
 );
 
 const days = { type: 'integer', minimum: 1, maximum: MAX_BETA_DAYS };
@@ -35,16 +38,25 @@ export const betaSchemas = { ...limitSchemas, beta_duration_days: days };
  * Changes of the policy by an operator. Each answers the policy in force, 404 for an unknown merchant, 409 with the reason when the
  * policy does not allow it. Asking for what is already so makes no new version.
  */
-const change = <const Action extends string, Body = undefined>(action: Action, body: Json<Body> = { schema: null }) =>
-  defineCall('quota', `POST /merchants/:merchant_id/${action}`, json<AccessPolicy>(), { authored: true, body });
+const change = <const Action extends string, Body = undefined>(
+  access: OperatorRole,
+  action: Action,
+  body: Json<Body> = { schema: null },
+) =>
+  defineCall('quota', `POST /merchants/:merchant_id/${action}`, json<AccessPolicy>(), { authored: true, access, body });
 
-export const ActivateBeta = change('activate');
-export const PauseCreation = change('pause');
-export const ResumeCreation = change('resume');
-export const ExtendBeta = change('extend', object<{ days: number }>({ days }));
+export const ActivateBeta = change('support', 'activate');
+export const PauseCreation = change('support', 'pause');
+export const ResumeCreation = change('support', 'resume');
+export const ExtendBeta = change('support', 'extend', object<{ days: number }>({ days }));
 /** At least one of them: an empty change is 422. */
-export const SetLimits = change('limits', object<Limits>(limitSchemas, { optional: ['total_limit', 'daily_limit'] }));
+export const SetLimits = change(
+  'admin',
+  'limits',
+  object<Limits>(limitSchemas, { optional: ['total_limit', 'daily_limit'] }),
+);
 export const MoveToBeta = change(
+  'admin',
   'move-to-beta',
   object<BetaConditions>(betaSchemas, { optional: ['total_limit', 'daily_limit', 'beta_duration_days'] }),
 );

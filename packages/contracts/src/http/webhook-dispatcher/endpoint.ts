@@ -33,6 +33,7 @@ export const ReadWebhook = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook',
   json<WebhookSettings & { version: number }>(),
+  { access: 'viewer' },
 );
 
 /** 409 before the first configuration. */

@@ -8,6 +8,7 @@ export const ListDeliveries = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
   json<{ deliveries: DeliveryRecord[] }>(),
+  { access: 'viewer' },
 );
 
 /** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
@@ -21,6 +22,7 @@ export const RetryEvent = defineCall(
 /** As a merchant's retry, without its hourly limit. */
 export const RecoverEvent = defineCall('webhook-dispatcher', 'POST /events/:event_id/recover', json<DeliveryRecord>(), {
   authored: true,
+  access: 'support',
   status: 202,
 });
 
@@ -34,7 +36,10 @@ export const ListFailedEvents = defineCall(
   'webhook-dispatcher',
   'GET /events',
   json<{ events: FailedEvent[]; total: number }>(),
-  { query: { status: query.oneOf('failed'), merchant_id: query.text, after: query.id('evt', 'an event') } },
+  {
+    access: 'viewer',
+    query: { status: query.oneOf('failed'), merchant_id: query.text, after: query.id('evt', 'an event') },
+  },
 );
 
 export type EventState = DeliveryRecord & {
@@ -62,7 +67,7 @@ export type AttemptRecord = {
 /** `lane` is its merchant's queue, null if there is none; attempts are the newest hundred, those before a time if one is given. */
 export type DescribedEvent = { event: EventState; lane: Lane | null; attempts: AttemptRecord[] };
 
-const page = { query: { before: query.timestamp } };
+const page = { access: 'viewer', query: { before: query.timestamp } } as const;
 
 export const ReadEvent = defineCall('webhook-dispatcher', 'GET /events/:event_id', json<DescribedEvent>(), page);
 
@@ -82,6 +87,7 @@ export const ReadDeliveries = defineCall(
   'POST /archive/deliveries',
   json<{ deliveries: ArchivedDelivery[] }>(),
   {
+    access: 'admin',
     idempotent: true,
     body: object<{ payment_ids: string[] }>({
       payment_ids: { type: 'array', maxItems: 200, items: { type: 'string' } },

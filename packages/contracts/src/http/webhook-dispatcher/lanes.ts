@@ -40,5 +40,6 @@ export type Lane = {
  * that merchant's lanes alone, whether they wait or not.
  */
 export const ListLanes = defineCall('webhook-dispatcher', 'GET /lanes', json<{ lanes: Lane[]; total: number }>(), {
+  access: 'viewer',
   query: { held: query.oneOf('true', 'false'), merchant_id: query.text },
 });

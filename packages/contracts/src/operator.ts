@@ -1,0 +1,30 @@
+/** What an operator may do. Each role may do what those before it may. */
+export const operatorRoles = ['viewer', 'support', 'admin'] as const;
+
+export type OperatorRole = (typeof operatorRoles)[number];
+
+/** A person who runs the system. */
+export type Operator = { name: string; role: OperatorRole };
+
+/**
+ * Who may make an internal call: an operator of at least this role, or services alone. A service may make every call. `anyone` is for
+ * calls that carry their own secret.
+ */
+export type Access = OperatorRole | 'services' | 'anyone';
+
+/** @param operator null for a service. */
+export function mayCall(operator: Operator | null, access: Access): boolean {
+  if (operator === null || access === 'anyone') return true;
+  return access !== 'services' && operatorRoles.indexOf(operator.role) >= operatorRoles.indexOf(access);
+}
+
+/** Short, in lower case and without spaces, so that no two names look alike in an audit. */
+export const OPERATOR_NAME = '^[a-z][a-z0-9._-]{1,39}$';
+
+/**
+ * How an audit names an operator. The mark says that the person signed in. A caller with the internal token calls itself what it likes,
+ * but for a name with this mark.
+ */
+export const actorOf = ({ name }: Operator): string => `@${name}`;
+
+export const isActorOfOperator = (actor: string): boolean => actor.startsWith('@');

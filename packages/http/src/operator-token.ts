@@ -1,0 +1,50 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { operatorRoles, type Operator } from '@quittance/contracts/operator.ts';
+
+/** A disabled operator's last token lapses after this, so that no service has to ask about each request. */
+export const OPERATOR_TOKEN_SECONDS = 300;
+
+/** What an operator's requests carry on `/internal/` routes. */
+export const OPERATOR_TOKEN_HEADER = 'x-operator-token';
+
+type Claims = Operator & { expires_at: number };
+
+/**
+ * Says who somebody is, in a form that every service can check by itself: the claims and their HMAC, both in base64url.
+ * @param internalToken from which the key is derived. A token is worth nothing once the internal token has been replaced.
+ */
+export function issueOperatorToken(internalToken: string, { name, role }: Operator, now: Date = new Date()): string {
+  const claims: Claims = { name, role, expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS };
+  const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
+  return `${text}.${mac(internalToken, text).toString('base64url')}`;
+}
+
+/**
+ * @param internalTokens the one in use, and the one that is being replaced or comes.
+ * @returns null for a text that none of them signed, or that has lapsed.
+ */
+export function readOperatorToken(
+  internalTokens: readonly string[],
+  token: string,
+  now: Date = new Date(),
+): Operator | null {
+  const [text = '', signature = '', ...more] = token.split('.');
+  const given = Buffer.from(signature, 'base64url');
+  const isSigned = internalTokens.map((key) => given.length === 32 && timingSafeEqual(given, mac(key, text)));
+  if (more.length > 0 || !isSigned.includes(true)) return null;
+  const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+  if (claims.expires_at * 1000 <= now.getTime() || !operatorRoles.includes(claims.role)) return null;
+  return { name: claims.name, role: claims.role };
+}
+
+const mac = (internalToken: string, text: string): Buffer =>
+  createHmac('sha256', keyOf(internalToken)).update(text).digest();
+
+const keys = new Map<string, Buffer>();
+
+/** A key of its own, so that nothing else that may be signed with the internal token passes for this. */
+function keyOf(internalToken: string): Buffer {
+  const key = keys.get(internalToken) ?? Buffer.from(hkdfSync('sha256', internalToken, '', 'operator token v1', 32));
+  keys.set(internalToken, key);
+  return key;
+}

@@ -1,0 +1,39 @@
+import { describe, expect, test } from '@jest/globals';
+import { issueOperatorToken, OPERATOR_TOKEN_SECONDS, readOperatorToken } from '../src/operator-token.ts';
+
+const key = 'k'.repeat(32);
+const now = new Date('2026-01-31T12:00:00.000Z');
+const olga = { name: 'olga', role: 'support' } as const;
+const token = issueOperatorToken(key, olga, now);
+const after = (seconds: number) => new Date(now.getTime() + seconds * 1000);
+
+describe("an operator's token", () => {
+  test('says who somebody is until it lapses', () => {
+    expect(readOperatorToken([key], token, now)).toEqual(olga);
+    expect(readOperatorToken([key], token, after(OPERATOR_TOKEN_SECONDS - 1))).toEqual(olga);
+    expect(readOperatorToken([key], token, after(OPERATOR_TOKEN_SECONDS))).toBeNull();
+  });
+
+  test('is believed by a service that has either of two internal tokens, and by no other', () => {
+    expect(readOperatorToken(['n'.repeat(32), key], token, now)).toEqual(olga);
+    expect(readOperatorToken(['n'.repeat(32)], token, now)).toBeNull();
+    expect(readOperatorToken([], token, now)).toBeNull();
+  });
+
+  test('cannot be given another role', () => {
+    const [, signature] = token.split('.');
+    const claims = { ...olga, role: 'admin', expires_at: after(60).getTime() / 1000 };
+    const forged = `${Buffer.from(JSON.stringify(claims)).toString('base64url')}.${signature}`;
+    expect(readOperatorToken([key], forged, now)).toBeNull();
+  });
+
+  test('of a role that this release does not know is none', () => {
+    const unknown = issueOperatorToken(key, { name: 'olga', role: 'owner' as 'admin' }, now);
+    expect(readOperatorToken([key], unknown, now)).toBeNull();
+  });
+
+  test.each(['', '.', 'x', `${token}.`, `${token}.x`, token.slice(0, -1), `.${token}`, `${token}, ${token}`])(
+    '%p is none',
+    (text) => expect(readOperatorToken([key], text, now)).toBeNull(),
+  );
+});

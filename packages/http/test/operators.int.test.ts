@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { defineCall, json, type Call } from '@quittance/contracts/call.ts';
+import { operatorRoles, type Access, type OperatorRole } from '@quittance/contracts/operator.ts';
+import { createServiceClient } from '../src/client/client.ts';
+import { issueOperatorToken } from '../src/operator-token.ts';
+import { callRoute } from '../src/server/call-route.ts';
+import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
+import { startServer, type TestServer } from './server-fixture.ts';
+
+const internalToken = 't'.repeat(32);
+const tokenOf = (role: OperatorRole, now?: Date): string =>
+  issueOperatorToken(internalToken, { name: 'olga', role }, now);
+
+const accesses = ['services', 'viewer', 'support', 'admin', 'anyone'] as const satisfies Access[];
+const readCall = <const Name extends Access>(access: Name) =>
+  defineCall('quota', `GET /${access}`, json<{ access: string }>(), { access });
+const reads = {
+  services: readCall('services'),
+  viewer: readCall('viewer'),
+  support: readCall('support'),
+  admin: readCall('admin'),
+  anyone: readCall('anyone'),
+};
+const Write = defineCall('quota', 'POST /write', json<{ actor: string }>(), { authored: true, access: 'support' });
+const Guarded = defineCall('quota', 'POST /anyone', json<string>());
+
+let server: TestServer;
+let closeClient: () => void;
+beforeAll(async () => {
+  server = await startServer({
+    internalToken,
+    routes: [
+      ...accesses.map((access) => callRoute(reads[access] as Call, () => ({ access }))),
+      callRoute(Write, ({ author: { actor } }) => ({ actor })),
+      callRoute(Guarded, () => 'done'),
+    ],
+  });
+});
+afterAll(async () => {
+  closeClient();
+  await server.stop();
+});
+
+const statusOf = async (path: string, headers: Record<string, string>, method = 'GET') =>
+  (await fetch(`${server.url}/internal/v1${path}`, { method, headers })).status;
+const statuses = (headers: Record<string, string>) =>
+  Promise.all(accesses.map((access) => statusOf(`/${access}`, headers)));
+const write = (headers: Record<string, string>, actor: string) =>
+  fetch(`${server.url}/internal/v1/write`, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ actor, reason: 'a test' }),
+  });
+
+describe('what may be called', () => {
+  test.each([
+    ['viewer', [403, 200, 403, 403, 200]],
+    ['support', [403, 200, 200, 403, 200]],
+    ['admin', [403, 200, 200, 200, 200]],
+  ] as const)(
+    'by an operator of the role %s: what it may, and nothing that is for services',
+    async (role, expected) => {
+      expect(await statuses({ 'x-operator-token': tokenOf(role) })).toEqual(expected);
+    },
+  );
+
+  test('by a service: everything', async () => {
+    expect(await statuses({ 'x-internal-token': internalToken })).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  test('by a stranger: what is for anyone, by its own method alone', async () => {
+    expect(await statuses({})).toEqual([401, 401, 401, 401, 200]);
+    expect(await statusOf('/anyone', {}, 'POST')).toBe(401);
+    expect(await statusOf('/anyone/', {})).toBe(401);
+  });
+
+  test('with a token that has lapsed, or is given twice: nothing, whatever else is shown', async () => {
+    const lapsed = tokenOf('admin', new Date(Date.now() - 3_600_000));
+    expect(await statuses({ 'x-operator-token': lapsed })).toEqual([401, 401, 401, 401, 401]);
+    const both = { 'x-operator-token': lapsed, 'x-internal-token': internalToken };
+    expect(await statuses(both)).toEqual([401, 401, 401, 401, 401]);
+    const token = tokenOf('admin');
+    expect(await statusOf('/viewer', { 'x-operator-token': `${token}, ${token}` })).toBe(401);
+  });
+
+  test('with both tokens: what the operator may', async () => {
+    const both = { 'x-operator-token': tokenOf('viewer'), 'x-internal-token': internalToken };
+    expect(await statuses(both)).toEqual([403, 200, 403, 403, 200]);
+  });
+
+  test('a role that is missing is named', async () => {
+    const answer = await write({ 'x-operator-token': tokenOf('viewer') }, 'olga');
+    expect([answer.status, await answer.json()]).toEqual([
+      403,
+      { detail: 'This needs the role support', code: 'refused' },
+    ]);
+  });
+});
+
+describe('the author of a change', () => {
+  test('is the operator who signed in, whatever name the request gives', async () => {
+    for (const role of operatorRoles.slice(1)) {
+      const answer = await write({ 'x-operator-token': tokenOf(role) }, 'ada');
+      expect(await answer.json()).toEqual({ actor: '@olga' });
+    }
+  });
+
+  test('is who a service says, but never one with the mark of operators who signed in', async () => {
+    const service = { 'x-internal-token': internalToken };
+    expect(await (await write(service, 'olga')).json()).toEqual({ actor: 'olga' });
+    const forged = await write(service, '@olga');
+    expect([forged.status, await forged.json()]).toMatchObject([422, { detail: [{ field: 'actor' }] }]);
+  });
+});
+
+test('a client without the internal token calls as an operator, or as anyone', async () => {
+  const parts = { name: 'quota', baseUrl: server.url, logger: testLogger, metrics: testMetrics };
+  const client = createServiceClient({ ...parts, internalToken: null });
+  closeClient = () => client.close();
+  const viewer = client.as(tokenOf('viewer'));
+  expect(await viewer.call(reads.viewer)).toEqual({ access: 'viewer' });
+  expect(await viewer.send(reads.support)).toMatchObject({ status: 403 });
+  expect(await client.send(reads.viewer)).toMatchObject({ status: 401 });
+  expect(await client.call(reads.anyone)).toEqual({ access: 'anyone' });
+  expect((await viewer.stream(reads.viewer)).status).toBe(200);
+});

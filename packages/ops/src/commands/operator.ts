@@ -1,0 +1,82 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import {
+  AddOperator,
+  DisableOperator,
+  ListOperators,
+  ReadOperatorAudit,
+} from '@quittance/contracts/http/api-gateway/operators.ts';
+import { OPERATOR_NAME, operatorRoles, type OperatorRole } from '@quittance/contracts/operator.ts';
+import {
+  asks,
+  authorOf,
+  changes,
+  momentArgument,
+  reads,
+  type ChangeOptions,
+  type JsonOption,
+  type Ops,
+} from '../command.ts';
+import { confirm } from '../confirm.ts';
+import { noteOlder, printResult } from '../output.ts';
+import { newOperatorView, operatorAuditView, operatorsView, operatorView } from '../views/operator.ts';
+
+/** The people who run the system. */
+export function operatorCommands(program: Command, ops: Ops): void {
+  const operator = program.command('operator').description('the people who run the system, and what each may do');
+  add(operator, ops);
+  list(operator, ops);
+  disable(operator, ops);
+  audit(operator, ops);
+}
+
+function add(operator: Command, { api, config }: Ops): void {
+  changes(operator.command('add'))
+    .description('an account for a person, with a credential that is shown this once; brings back a disabled one')
+    .argument('<name>', 'as audits show it', nameArgument)
+    .addOption(
+      new Option('--role <role>', 'viewer reads, support also helps merchants and customers, admin may do everything')
+        .choices(operatorRoles)
+        .makeOptionMandatory(),
+    )
+    .action(async (name: string, options: ChangeOptions & { role: OperatorRole }) => {
+      const author = authorOf(options, config);
+      printResult(
+        await api.call(AddOperator, { body: { name, role: options.role }, author }),
+        options,
+        newOperatorView,
+      );
+    });
+}
+
+function list(operator: Command, { api }: Ops): void {
+  reads(operator.command('list'))
+    .description('who they are, with roles; those who were disabled last')
+    .action(async (options: JsonOption) => printResult(await api.call(ListOperators), options, operatorsView));
+}
+
+function disable(operator: Command, { api, config }: Ops): void {
+  asks(changes(operator.command('disable')))
+    .description('the credential is refused at once, what was begun with it within five minutes')
+    .argument('<name>', 'as operator list shows it', nameArgument)
+    .action(async (name: string, options: ChangeOptions) => {
+      const author = authorOf(options, config);
+      await confirm(`Disable ${name}? The credential stops working.`, options);
+      printResult(await api.call(DisableOperator, { params: { name }, author }), options, operatorView);
+    });
+}
+
+function audit(operator: Command, { api }: Ops): void {
+  reads(operator.command('audit'))
+    .description('who was given or lost an account, by whom and why; newest first')
+    .option('--before <time>', 'only what was done before this moment', momentArgument)
+    .action(async (options: JsonOption & { before?: string }) => {
+      const page = await api.call(ReadOperatorAudit, { query: { before: options.before } });
+      printResult(page, options, operatorAuditView);
+      noteOlder(page.entries, options, (last) => `operator audit --before ${last.at}`);
+    });
+}
+
+function nameArgument(text: string): string {
+  if (new RegExp(OPERATOR_NAME).test(text)) return text;
+  throw new InvalidArgumentError('expected 2 to 40 of a-z, 0-9, dot, hyphen and underscore, the first a letter.');
+}

@@ -1,0 +1,86 @@
+import type { Author } from '@quittance/contracts/author.ts';
+import {
+  AddOperator,
+  DisableOperator,
+  IssueOperatorToken,
+  ListOperators,
+  ReadOperatorAudit,
+  type NewOperator,
+  type OperatorAccount,
+} from '@quittance/contracts/http/api-gateway/operators.ts';
+import { newSecret, sha256 } from '@quittance/contracts/ids.ts';
+import type { Operator } from '@quittance/contracts/operator.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { issueOperatorToken, OPERATOR_TOKEN_SECONDS } from '@quittance/http/operator-token.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transaction } from '@quittance/postgres/transaction.ts';
+import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
+import {
+  addOperator,
+  disableOperator,
+  insertOperatorAudit,
+  listOperators,
+  readOperatorAudit,
+  useCredential,
+} from '../store/operator.ts';
+
+type Dependencies = {
+  db: Queryable;
+  inTransaction: <T>(run: (tx: Transaction) => Promise<T>) => Promise<T>;
+  internalToken: string;
+};
+
+const LIST_MAX = 500;
+const AUDIT_MAX = 100;
+
+/** The accounts of those who run the system, and the tokens that they get for their credentials. */
+export const operatorAccountRoutes = ({ db, inTransaction, internalToken }: Dependencies): Route[] => [
+  callRoute(AddOperator, (request) => add(inTransaction, request)),
+  callRoute(ListOperators, async () => ({ operators: (await listOperators(db, LIST_MAX)).map(withTextTimes) })),
+  callRoute(DisableOperator, (request) => disable(inTransaction, request)),
+  callRoute(ReadOperatorAudit, async ({ query: { before } }) => ({
+    entries: (await readOperatorAudit(db, before, AUDIT_MAX)).map(({ at, ...entry }) => ({
+      at: rfc3339(at),
+      ...entry,
+    })),
+  })),
+  callRoute(IssueOperatorToken, async ({ body: { credential } }) => {
+    const operator = await useCredential(db, sha256(credential));
+    if (operator === null) throw new HttpError(401, 'No operator has this credential');
+    return {
+      ...operator,
+      token: issueOperatorToken(internalToken, operator),
+      expires_in: OPERATOR_TOKEN_SECONDS,
+    };
+  }),
+];
+
+async function add(
+  inTransaction: Dependencies['inTransaction'],
+  { body: { name, role }, author }: { body: Operator; author: Author },
+): Promise<NewOperator> {
+  const credential = newSecret('qo');
+  await inTransaction(async (tx) => {
+    const before = await addOperator(tx, { name, role, credentialHash: sha256(credential) });
+    if (before === null) throw new HttpError(409, `${name} works already: disable it first, or choose another name`);
+    const audited = { before: before === 'new' ? null : { role: before, disabled: true }, after: { role } };
+    await insertOperatorAudit(tx, { operator: name, action: 'add', author, ...audited });
+  });
+  return { name, role, credential };
+}
+
+async function disable(
+  inTransaction: Dependencies['inTransaction'],
+  { params: { name }, author }: { params: { name: string }; author: Author },
+): Promise<OperatorAccount> {
+  const disabled = await inTransaction(async (tx) => {
+    const operator = await disableOperator(tx, name);
+    if (operator === null) throw new HttpError(404, 'No operator with this name works');
+    const audited = { before: { disabled: false }, after: { disabled: true } };
+    await insertOperatorAudit(tx, { operator: name, action: 'disable', author, ...audited });
+    return operator;
+  });
+  return withTextTimes(disabled);
+}
