@@ -25,7 +25,7 @@ beforeAll(async () => {
     const found = samplesIn(await world.metrics());
     const ended = found.filter(({ name }) => name === 'loop_last_success_timestamp_seconds');
     const loops = ended.map(({ labels }) => labels['loop']);
-    for (const loop of ['deliver', 'measure', 'partitions', 'give-up'])
+    for (const loop of ['deliver', 'deliver-unproven', 'measure', 'partitions', 'give-up'])
       if (!loops.includes(loop)) throw new Error(`${loop} has not run yet`);
     return found;
   });

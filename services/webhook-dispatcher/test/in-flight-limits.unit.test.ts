@@ -64,10 +64,10 @@ describe('the limits of attempts in flight', () => {
     expect(inFlight.claimBounds()).toMatchObject({ room: 0, paces: [] });
   });
 
-  test('a release says whether a limit was reached, and leaves no entry behind', () => {
+  test('a release says of which paces something may have waited for it, and leaves no entry behind', () => {
     const { inFlight } = limitsOf({ lane: 2 });
     const [first, second] = [inFlight.acquire(target('a')), inFlight.acquire(target('a'))];
-    expect([first?.release(), second?.release()]).toEqual([true, false]);
+    expect([first?.release(), second?.release()]).toEqual([new Set(['quick']), new Set()]);
     expect(inFlight.claimBounds()).toMatchObject({ room: 999, inFlight: {}, hosts: {} });
   });
 
@@ -117,11 +117,32 @@ describe('lanes whose receivers hang', () => {
     startEach(3, 'quick');
     startEach(2, 'new');
     pass(5_000);
-    expect(inFlight.takeTurnedSlow()).toEqual([]);
+    expect(inFlight.turnedSlow()).toEqual([]);
     expect(inFlight.counts()).toEqual({ quick: 0, new: 0, slow: 5 });
     pass(1);
-    expect(inFlight.takeTurnedSlow()).toEqual(['quick0', 'quick1', 'quick2', 'new0', 'new1']);
-    expect(inFlight.takeTurnedSlow()).toEqual([]);
+    const slow = ['quick0', 'quick1', 'quick2', 'new0', 'new1'];
+    expect(inFlight.turnedSlow()).toEqual(slow);
+    inFlight.markedSlow(slow.slice(1));
+    expect(inFlight.turnedSlow()).toEqual(['quick0']);
+  });
+
+  test('get no further attempt by a claim of quick lanes until they are marked as slow', () => {
+    const { inFlight, pass } = limitsOf({ lane: 8 });
+    inFlight.acquire(target('a'));
+    pass(5_001);
+    expect(inFlight.claimBounds(['quick']).inFlight).toEqual({ a: 8 });
+    inFlight.markedSlow(['a']);
+    expect(inFlight.claimBounds(['quick']).inFlight).toEqual({});
+    expect(inFlight.claimBounds(['new', 'slow']).inFlight).toEqual({ a: 1 });
+  });
+
+  test('do not have claims of quick lanes woken by the places that they free', () => {
+    const { inFlight, startEach } = limitsOf({ slow: 2 });
+    const [first] = startEach(2, 'slow');
+    expect(first?.release()).toEqual(new Set(['slow']));
+    const shared = inFlight.acquire(target('a', 'slow', 'shared.io'));
+    for (let n = 0; n < 98; n += 1) inFlight.acquire(target(`other${n}`, 'quick', 'shared.io'));
+    expect(shared?.release()).toEqual(new Set(['slow', 'quick', 'new']));
   });
 
   test('are quick again after an attempt that ends in time, unless another one still hangs', () => {
@@ -138,7 +159,7 @@ describe('lanes whose receivers hang', () => {
     const attempt = inFlight.acquire(target('a'));
     pass(1_001);
     expect(boundOf('slow')).toMatchObject({ room: 49 });
-    expect([inFlight.takeTurnedSlow(), attempt?.ended()]).toEqual([[], 'quick']);
+    expect([inFlight.turnedSlow(), attempt?.ended()]).toEqual([[], 'quick']);
     expect(boundOf('slow')).toMatchObject({ room: 50 });
   });
 
@@ -153,7 +174,7 @@ describe('lanes whose receivers hang', () => {
   test('a quick answer of a new lane is a reason to look for what waited for it', () => {
     const { inFlight } = limitsOf({ unproven: 2 });
     const [first] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
-    expect([first?.ended(), first?.release()]).toEqual(['quick', true]);
+    expect([first?.ended(), first?.release()]).toEqual(['quick', new Set(['new', 'slow', 'quick'])]);
   });
 
   test('2,000 new ones leave the quick lanes what the others may not have', () => {

@@ -6,6 +6,7 @@ import type { Sender } from '../sending/sender.ts';
 import { releaseDeliveries, type Claimed } from '../store/claim.ts';
 import { merchantOf, openLaneCircuits } from '../store/lane.ts';
 import { settleAttempts, type Outcome } from '../store/settle.ts';
+import type { Pace } from '../state.ts';
 import type { AttemptReport } from './attempt-report.ts';
 import type { HostCircuits } from './host-circuits.ts';
 import type { InFlightLimits, Place } from './in-flight-limits.ts';
@@ -34,8 +35,8 @@ const BROKEN_KEY_PAUSE_SECONDS = 60;
 export function createAttempts(
   options: AttemptOptions & {
     inFlight: InFlightLimits;
-    /** Called when a delivery may have been waiting for a place that is free now. */
-    onFree: () => void;
+    /** Called when deliveries of these paces may have been waiting for a place that is free now. */
+    onFree: (freed: ReadonlySet<Pace>) => void;
   },
 ) {
   const { pool, vault, inFlight, onFree, logger } = options;
@@ -49,7 +50,7 @@ export function createAttempts(
       )
       .finally(() => {
         running.delete(attempt);
-        if (place.release()) onFree();
+        onFree(place.release());
       });
     running.add(attempt);
   }

@@ -13,8 +13,8 @@ type Lane = {
   places: number;
   /** Its attempts that have not ended yet, the oldest first. */
   running: Running[];
-  /** It could not have had another place, so that something of it may be waiting for one. */
-  isFull: boolean;
+  /** Paces of which something may be waiting for a place that this lane has. */
+  waiting: Set<Pace>;
 };
 
 /** `countsAs`: of which pace it takes a place. */
@@ -24,8 +24,8 @@ type Running = { startedMs: number; countsAs: Pace };
 export type Place = {
   /** Called when the attempt has ended; the place stays taken until its outcome is stored. @returns its lane's pace by now. */
   ended(): Pace;
-  /** @returns whether one of its limits was reached, so that something may be waiting for this place. */
-  release(): boolean;
+  /** @returns the paces of which something may be waiting for this place, because one of its limits was reached. */
+  release(): ReadonlySet<Pace>;
 };
 
 export type InFlightLimits = ReturnType<typeof createInFlightLimits>;
@@ -39,8 +39,8 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
   const places = createPlaces(most);
   const hosts = createHostLimits(most.host, hostCircuits);
   const lanes = new Map<string, Lane>();
-  /** Lanes that have become slow since they were last asked for. */
-  const turnedSlow: string[] = [];
+  /** Lanes that have become slow here, and of which the database does not know it yet. */
+  const turnedSlow = new Set<string>();
   const isOlder = (attempt: Running | undefined, ms: number): boolean =>
     attempt !== undefined && nowMs() - attempt.startedMs > ms;
 
@@ -50,40 +50,47 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
       for (const attempt of lane.running) if (isOlder(attempt, most.slowAttemptMs)) count(places, attempt, 'slow');
       if (lane.pace === 'slow' || !isOlder(lane.running[0], most.slowLaneMs)) continue;
       lane.pace = 'slow';
-      turnedSlow.push(merchantId);
+      turnedSlow.add(merchantId);
     }
   }
 
   function ended(lane: Lane, attempt: Running): Pace {
     lane.running.splice(lane.running.indexOf(attempt), 1);
     lane.pace = [attempt, lane.running[0]].some((one) => isOlder(one, most.slowLaneMs)) ? 'slow' : 'quick';
-    if (count(places, attempt, lane.pace)) lane.isFull = true;
+    for (const opened of count(places, attempt, lane.pace)) lane.waiting.add(opened);
+    // What waited in this lane has its pace of now.
+    if (lane.waiting.size > 0) lane.waiting.add(lane.pace);
     return lane.pace;
   }
 
-  function release(lane: Lane, attempt: Running, { merchantId, host }: { merchantId: string; host: string }): boolean {
-    const wasFull = lane.isFull || hosts.room(host) <= 0;
-    lane.isFull = false;
+  function release(lane: Lane, attempt: Running, { merchant_id: merchantId, host }: AttemptTarget): ReadonlySet<Pace> {
+    const freed = new Set([...lane.waiting, ...(hosts.room(host) <= 0 ? paces : [])]);
+    lane.waiting.clear();
     lane.places -= 1;
     if (lane.places === 0) lanes.delete(merchantId);
     hosts.remove(host);
-    return places.move(attempt.countsAs, null) || wasFull;
+    for (const opened of places.move(attempt.countsAs, null)) freed.add(opened);
+    return freed;
   }
 
   return {
-    /** What may be claimed now. */
-    claimBounds(): Omit<ClaimBounds, 'leaseSeconds'> {
+    /** What may be claimed now of these paces. */
+    claimBounds(of: readonly Pace[] = paces): Omit<ClaimBounds, 'leaseSeconds'> {
       findSlow();
-      return boundsOf(most, { places, hosts, lanes });
+      return boundsOf(most, of, { places, hosts, lanes, turnedSlow });
     },
-    /** Lanes that have become slow since the last call, by an attempt that has not ended. */
-    takeTurnedSlow(): string[] {
+    /** Lanes that have become slow, by an attempt that has not ended, until they are marked. No claim gets anything of them meanwhile. */
+    turnedSlow(): string[] {
       findSlow();
-      return turnedSlow.splice(0);
+      return [...turnedSlow];
+    },
+    markedSlow(merchantIds: readonly string[]): void {
+      for (const merchantId of merchantIds) turnedSlow.delete(merchantId);
     },
     /** @returns null when one of the limits is reached. */
-    acquire({ merchant_id: merchantId, host, pace }: AttemptTarget): Place | null {
-      const lane = lanes.get(merchantId) ?? { pace, places: 0, running: [], isFull: false };
+    acquire(target: AttemptTarget): Place | null {
+      const { merchant_id: merchantId, host, pace } = target;
+      const lane = lanes.get(merchantId) ?? { pace, places: 0, running: [], waiting: new Set() };
       if (lane.pace === 'new') lane.pace = pace;
       if (places.room(lane.pace) <= 0 || lane.places >= most.lane || hosts.room(host) <= 0) return null;
       const attempt: Running = { startedMs: nowMs(), countsAs: lane.pace };
@@ -92,32 +99,37 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
       lane.running.push(attempt);
       places.move(null, attempt.countsAs);
       hosts.add(host);
-      lane.isFull ||= lane.places >= places.laneLimit(lane.pace);
-      return { ended: () => ended(lane, attempt), release: () => release(lane, attempt, { merchantId, host }) };
+      if (lane.places >= places.laneLimit(lane.pace)) lane.waiting.add(lane.pace);
+      return { ended: () => ended(lane, attempt), release: () => release(lane, attempt, target) };
     },
     /** Attempts in flight, by the pace that they count as. */
     counts: (): Readonly<Record<Pace, number>> => places.taken,
   };
 }
 
-/** @returns whether a pace without room has some now. */
-function count(places: Places, attempt: Running, pace: Pace): boolean {
-  const opens = places.move(attempt.countsAs, pace);
+/** @returns the paces that had no room and have some now. */
+function count(places: Places, attempt: Running, pace: Pace): Pace[] {
+  const opened = places.move(attempt.countsAs, pace);
   attempt.countsAs = pace;
-  return opens;
+  return opened;
 }
 
 function boundsOf(
   most: Limits,
-  { places, hosts, lanes }: { places: Places; hosts: HostLimits; lanes: ReadonlyMap<string, Lane> },
+  of: readonly Pace[],
+  taken: { places: Places; hosts: HostLimits; lanes: ReadonlyMap<string, Lane>; turnedSlow: ReadonlySet<string> },
 ): Omit<ClaimBounds, 'leaseSeconds'> {
-  const bounds = paces.map((pace) => ({ pace, room: places.room(pace), perLane: places.laneLimit(pace) }));
+  const { places, hosts, lanes, turnedSlow } = taken;
+  const bounds = of.map((pace) => ({ pace, room: places.room(pace), perLane: places.laneLimit(pace) }));
   const open = bounds.filter((bound) => bound.room > 0);
   const claimed = [...lanes].filter(([, lane]) => open.some(({ pace }) => pace === lane.pace));
   return {
     room: places.left(),
     paces: open,
-    inFlight: Object.fromEntries(claimed.map(([merchantId, lane]) => [merchantId, lane.places])),
+    inFlight: Object.fromEntries([
+      ...claimed.map(([merchantId, lane]) => [merchantId, lane.places] as const),
+      ...[...turnedSlow].map((merchantId) => [merchantId, most.lane] as const),
+    ]),
     // A host with no more than one lane's attempts needs no entry of its own.
     perHost: Math.max(1, most.host - most.lane),
     hosts: hosts.limited(most.lane),

@@ -69,12 +69,12 @@ export function createPlaces(most: Limits) {
       const free = pace === 'slow' ? 1 - taken.slow / most.slow : freeForQuick();
       return Math.max(1, Math.min(most.lane, Math.ceil(most.lane * free)));
     },
-    /** Counts a place as another pace's, as taken or as free again (null). @returns whether a pace without room has some now. */
-    move(from: Pace | null, to: Pace | null): boolean {
+    /** Counts a place as another pace's, as taken or as free again (null). @returns the paces that had no room and have some now. */
+    move(from: Pace | null, to: Pace | null): Pace[] {
       const full = paces.filter((pace) => room(pace) <= 0);
       if (from !== null) taken[from] -= 1;
       if (to !== null) taken[to] += 1;
-      return full.some((pace) => room(pace) > 0);
+      return full.filter((pace) => room(pace) > 0);
     },
   };
 }
