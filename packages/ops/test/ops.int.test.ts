@@ -167,6 +167,12 @@ describe('each command asks the service that owns the answer', () => {
       ['wallet', 'release', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', '--yes'],
       author,
     ],
+    [
+      'POST',
+      '/wallets/T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb/challenge',
+      ['wallet', 'challenge', merchant, 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb'],
+      { merchant_id: merchant },
+    ],
     ['GET', `/payments/${payment}`, ['payment', 'show', payment], null],
     ['GET', '/chains', ['chain', 'status'], null],
   ])('%s %s', async (method, path, words, body) => {

@@ -36,7 +36,7 @@ begin
                    then case when saved.fingerprint = (reply).fingerprint then 'replayed' else 'key_conflict' end
                  when g.merchant_id is not null then coalesce(creation_block_reason(g, created), case
                    when not g.webhook_ok then 'webhook_missing'
-                   when bind_wallet and owner.merchant_id <> g.merchant_id then 'wallet_of_another_merchant'
+                   when (bind_wallet or owner.proven_at is not null) and owner.merchant_id <> g.merchant_id then 'wallet_of_another_merchant'
                    else 'created' end)
                end as decision
           from jsonb_to_recordset(creations) as c (payment payment, seconds float8, bind_wallet boolean, reply idempotent_reply,

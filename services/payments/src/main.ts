@@ -81,6 +81,7 @@ await startService({
     };
     const shown = { publicBaseUrl, progress };
     const telling = { messages, logger };
+    const operating = { db: operators, transact: transactOn(operators) };
     // The first creation needs a partition for its reply, and a service that was off for months has none.
     await warmUp(logger, [() => listPayments(pool, 'none', anyPayment), () => keepReplyPartitions(pool)]);
     const routes = [
@@ -97,7 +98,7 @@ await startService({
       ...paymentViewsRoutes({ db: pool, publicBaseUrl, progress }),
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
-        acceptance: { db: operators, transact: transactOn(operators), verifier: verifiers.operators, ...telling },
+        acceptance: { ...operating, verifier: verifiers.operators, ...telling },
         queries,
         ...shown,
       }),
@@ -106,9 +107,9 @@ await startService({
         operators: { db: operators, finder: finders.operators },
       }),
       ...paymentIncidentRoutes(operators),
-      ...walletRoutes({ db: operators, networks }),
+      ...walletRoutes({ ...operating, messages, publicBaseUrl, networks: networks.map(({ id }) => id) }),
       auditRoute(operators),
-      ...archiveRoutes({ db: operators, transact: transactOn(operators) }),
+      ...archiveRoutes(operating),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });

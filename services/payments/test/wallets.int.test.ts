@@ -25,7 +25,14 @@ const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) a
 
 test('a wallet shows its owner, since when, and every release with its author and reason', async () => {
   const wallet = newWallet();
-  const unused = { merchant_id: null, bound_at: null, releases: [], unmatched_transfers: [] };
+  const unused = {
+    merchant_id: null,
+    bound_at: null,
+    proven_at: null,
+    releases: [],
+    proofs: [],
+    unmatched_transfers: [],
+  };
   expect(await show(wallet)).toEqual({ address: wallet, ...unused });
   const [first, second] = [await newMerchant(payments), await newMerchant(payments)];
   const before = Date.now();

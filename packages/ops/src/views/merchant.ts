@@ -62,6 +62,7 @@ export const wholeMerchantView = ({ merchant, policy, gate, limits }: WholeMerch
     ...(gate === null && { enforced: 'payments does not know this merchant yet' }),
     ...(gate && {
       enforced: `version ${gate.policy_version}${policy ? ` of ${policy.policy_version}` : ''}`,
+      ...(gate.proven_wallets?.length && { 'proven wallets': gate.proven_wallets.join(', ') }),
       webhook: gate.webhook_ok ? 'configured' : 'not configured: creation answers 409 until it is',
     }),
     ...(limits && usageFields(limits)),

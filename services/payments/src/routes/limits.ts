@@ -8,6 +8,7 @@ import { DeadlineExceeded, withTimeout } from '@quittance/runtime/concurrency/de
 import { limitsRecord } from '../limits/limits-record.ts';
 import type { AccessRefresh } from '../limits/refresh-access.ts';
 import { type GateReading, readGate } from '../store/gate.ts';
+import { findProvenWallets } from '../store/wallet-proof.ts';
 
 /** A quota that hangs must not make the record unavailable: the gateway waits 1.5 s for all of this. */
 const REFRESH_TIMEOUT_MS = 700;
@@ -26,7 +27,8 @@ export function limitsRoutes({ db, refresh }: { db: Queryable; refresh: AccessRe
     callRoute(ReadGate, async ({ params }) => {
       const gate = await readGate(db, params.merchant_id);
       if (gate === null) throw new HttpError(404, 'Merchant not found');
-      return { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage };
+      const proven = await findProvenWallets(db, params.merchant_id);
+      return { ...gate.policy, webhook_ok: gate.webhookOk, ...gate.usage, proven_wallets: proven };
     }),
   ];
 }

@@ -1,34 +1,53 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
 import { formatUnits } from '@quittance/contracts/amount.ts';
-import { ReadWallet, ReleaseWallet, type UnmatchedOnWallet } from '@quittance/contracts/http/payments/wallets.ts';
+import {
+  ChallengeWallet,
+  ProveWallet,
+  ReadWallet,
+  ReleaseWallet,
+  type UnmatchedOnWallet,
+} from '@quittance/contracts/http/payments/wallets.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import type { Queryable } from '@quittance/postgres/pool.ts';
 import { findUnmatchedOnWallet, type UnmatchedOnWalletRow } from '../queries/payment-views.ts';
 import { readWallet, releaseWallet } from '../store/wallet.ts';
+import { findProofs } from '../store/wallet-proof.ts';
+import { challengeWallet, proveWallet, type ProvingContext } from '../wallets/prove-wallet.ts';
 
-/** A wallet's owner, for the operator, and its release. */
-export const walletRoutes = ({ db, networks }: { db: Queryable; networks: readonly { id: string }[] }): Route[] => [
+/** A wallet's owner, for the operator, its proof and its release. */
+export const walletRoutes = (context: ProvingContext): Route[] => [
   callRoute(ReadWallet, async ({ params }) => {
     const address = canonical(params.address);
-    const { merchant_id, bound_at, releases } = await readWallet(db, address);
-    const ids = networks.map(({ id }) => id);
-    const unmatched = await findUnmatchedOnWallet(db, address, ids);
+    const { db, networks } = context;
+    const { merchant_id, bound_at, proven_at, releases } = await readWallet(db, address);
+    const proofs = await findProofs(db, address);
+    const unmatched = await findUnmatchedOnWallet(db, address, networks);
     return {
       address,
       merchant_id,
       bound_at: bound_at && rfc3339(bound_at),
+      proven_at: proven_at && rfc3339(proven_at),
       releases: releases.map(withTextTimes),
+      proofs: proofs.map(withTextTimes),
       unmatched_transfers: unmatched.map(toUnmatched),
     };
   }),
   callRoute(ReleaseWallet, async ({ params, author }) => {
     const address = canonical(params.address);
-    const merchantId = await releaseWallet(db, address, author);
+    const merchantId = await releaseWallet(context.db, address, author);
     if (merchantId === null) throw new HttpError(404, 'This wallet belongs to no merchant');
     return { address, merchant_id: merchantId };
+  }),
+  callRoute(ChallengeWallet, async ({ params, body: { merchant_id } }) => {
+    const address = canonical(params.address);
+    const { text, ends_at } = await challengeWallet(context, { address, merchantId: merchant_id });
+    return { address, merchant_id, text, ends_at: rfc3339(ends_at) };
+  }),
+  callRoute(ProveWallet, async ({ params, body: { merchant_id, signature }, author }) => {
+    const claim = { address: canonical(params.address), merchantId: merchant_id };
+    return withTextTimes(await proveWallet(context, claim, { signature, author }));
   }),
 ];
 

@@ -4,6 +4,7 @@ import {
   findPresent,
   findSlotPayments,
   lockPayments,
+  type Ownership,
   type PaymentRow,
   type Slot,
   type SlotSearch,
@@ -15,7 +16,7 @@ import { endOfLag, slotSearchOf } from './decision.ts';
 export type LockedPayments = {
   /** Null for one that is only in the archive. */
   find: (paymentId: string) => PaymentRow | null;
-  /** Those of the transfer's slot that its block can concern, oldest first; at most two. */
+  /** Those of the transfer's slot that its block can concern, oldest first; at most two. See concerns(). */
   slotOf: (transfer: TransferRow) => PaymentRow[];
   replace: (payment: PaymentRow) => void;
 };
@@ -44,24 +45,33 @@ export async function lockPaymentsOf(
   const current = new Map(locked.map((payment) => [payment.payment_id, payment]));
   const missing = wanted.filter((id) => !current.has(id));
   const lockedByOthers = missing.length === 0 ? new Set<string>() : await findPresent(tx, missing);
-  const idsIn = (search: SlotSearch | null): string[] =>
-    ((search && foundIn.get(slotKey(search))) ?? []).map(({ payment_id: paymentId }) => paymentId);
+  const foundFor = (transfer: TransferRow): Ownership[] => {
+    const search = slotSearchOf(transfer);
+    return ((search && foundIn.get(slotKey(search))) ?? []).filter((payment) => concerns(transfer, payment));
+  };
 
   return {
     payments: {
       find: (paymentId) => current.get(paymentId) ?? null,
       slotOf(transfer) {
         const search = slotSearchOf(transfer);
-        const slot = idsIn(search).flatMap((paymentId) => current.get(paymentId) ?? []);
+        const slot = foundFor(transfer).flatMap(({ payment_id: paymentId }) => current.get(paymentId) ?? []);
         return search === null ? [] : concernedBy(search, slot);
       },
       replace: (payment) => void current.set(payment.payment_id, payment),
     },
     busy: transfers.filter((transfer) =>
-      [...idsIn(slotSearchOf(transfer)), transfer.payment_id].some((id) => id !== null && lockedByOthers.has(id)),
+      [...foundFor(transfer), transfer].some(({ payment_id: id }) => id !== null && lockedByOthers.has(id)),
     ),
   };
 }
+
+/**
+ * Whether a transfer may have to do with a payment on its wallet. Once a merchant has proven the wallet, what comes is for its payments
+ * and nobody else's; but what another payment waits for already stays that one's.
+ */
+const concerns = (transfer: TransferRow, { payment_id: paymentId, lost_from: lostFrom }: Ownership): boolean =>
+  lostFrom === null || transfer.block_timestamp < lostFrom || transfer.payment_id === paymentId;
 
 /** What findSlotPayments() finds for one search, among what it found for several in the slot. */
 function concernedBy({ startedBefore, createdBefore }: SlotSearch, slot: readonly PaymentRow[]): PaymentRow[] {
@@ -87,8 +97,8 @@ export function createWalletSearch(
     const end = endOfLag(transfer);
     if (end > (latest.get(key(transfer)) ?? new Date(0))) latest.set(key(transfer), end);
   }
-  const searches = new Map<string, Promise<PaymentRow[]>>();
-  const search = (transfer: TransferRow, createdBefore: Date): Promise<PaymentRow[]> => {
+  const searches = new Map<string, Promise<(PaymentRow & Ownership)[]>>();
+  const search = (transfer: TransferRow, createdBefore: Date): Promise<(PaymentRow & Ownership)[]> => {
     const id = `${key(transfer)} ${createdBefore.getTime()}`;
     const known = searches.get(id) ?? findPaymentsOnWallet(tx, transfer, createdBefore);
     searches.set(id, known);
@@ -98,6 +108,7 @@ export function createWalletSearch(
     const end = endOfLag(transfer);
     const newest = await search(transfer, latest.get(key(transfer)) ?? end);
     // Payments created after its block push older ones out of the answer.
-    return newest.every((payment) => payment.created_at < end) ? newest : search(transfer, end);
+    const found = newest.every((payment) => payment.created_at < end) ? newest : await search(transfer, end);
+    return found.filter((payment) => concerns(transfer, payment));
   };
 }

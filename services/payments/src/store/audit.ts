@@ -12,12 +12,20 @@ const ROWS_MAX = 100;
  * @returns at most a hundred, newest first.
  */
 export async function readAudit(db: Queryable, merchantId: string, before: Date | null): Promise<AuditRow[]> {
-  const newest = (at: string): string =>
-    `merchant_id = $1 and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${ROWS_MAX}`;
+  const newest = (at: string, merchant = 'merchant_id'): string =>
+    `${merchant} = $1 and ($2::timestamptz is null or ${at} < $2) order by ${at} desc limit ${ROWS_MAX}`;
   const { rows } = await db.query<AuditRow>(
     `(select released_at as at, 'release_wallet' as action, actor, reason,
              jsonb_build_object('wallet', address) as before, jsonb_build_object('wallet', null) as after
         from wallet_release where ${newest('released_at')})
+     union all
+     (select proven_at, 'prove_wallet', actor, reason, jsonb_build_object('belongs_to', taken_from),
+             jsonb_build_object('wallet', address, 'belongs_to', merchant_id)
+        from wallet_proof where ${newest('proven_at')})
+     union all
+     (select proven_at, 'lose_wallet', actor, reason, jsonb_build_object('wallet', address),
+             jsonb_build_object('wallet', null, 'proven_by', merchant_id)
+        from wallet_proof where ${newest('proven_at', 'taken_from')})
      union all
      (select accepted_at, 'accept_transfer', actor, reason, jsonb_build_object('status', status_before),
              jsonb_build_object('payment_id', payment_id, 'status', 'PAID', 'transaction_id', transaction_id,

@@ -3,6 +3,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { statusesBefore } from '../state.ts';
 import { isChosenSql } from './gate.ts';
+import { lostFromSql } from './wallet.ts';
 
 /** A row of `payment`, without what only indexes and loops look at. */
 export type PaymentRow = {
@@ -89,6 +90,12 @@ export async function findPayment(
   return rows[0] ?? null;
 }
 
+/** Whether blocks concern a payment at all: from `lost_from` on, its wallet is proven to be another merchant's. */
+export type Ownership = { payment_id: string; lost_from: Date | null };
+
+/** A payment that a slot's search found. */
+export type FoundInSlot = Ownership & Pick<PaymentRow, 'network' | 'recipient' | 'amount_units'>;
+
 /** Where a block looks for its payments: in a slot, the last one started by then, and the first one created soon after. */
 export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
 
@@ -96,23 +103,20 @@ export type SlotSearch = Slot & { startedBefore: Date; createdBefore: Date };
  * Finds the payments that blocks can concern, at most two for each search. Older ones ended where a newer one started. Two index
  * look-ups a search, however many payments the slot has had.
  */
-export async function findSlotPayments(
-  db: Queryable,
-  searches: readonly SlotSearch[],
-): Promise<Pick<PaymentRow, 'payment_id' | 'network' | 'recipient' | 'amount_units'>[]> {
-  const { rows } = await db.query<Pick<PaymentRow, 'payment_id' | 'network' | 'recipient' | 'amount_units'>>({
+export async function findSlotPayments(db: Queryable, searches: readonly SlotSearch[]): Promise<FoundInSlot[]> {
+  const { rows } = await db.query<FoundInSlot>({
     name: 'find-slot-payments',
     text: `
-      select distinct found.payment_id, slot.network, slot.recipient, slot.amount_units
+      select distinct found.payment_id, slot.network, slot.recipient, slot.amount_units, ${lostFromSql('found')} as lost_from
         from unnest($1::text[], $2::text[], $3::bigint[], $4::timestamptz[], $5::timestamptz[])
                as slot (network, recipient, amount_units, started_before, created_before),
         lateral (
-         (select payment_id from payment
+         (select payment_id, merchant_id, recipient from payment
            where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
              and created_at < slot.started_before
            order by created_at desc limit 1)
          union all
-         (select payment_id from payment
+         (select payment_id, merchant_id, recipient from payment
            where network = slot.network and recipient = slot.recipient and amount_units = slot.amount_units
              and created_at >= slot.started_before and created_at < slot.created_before
            order by created_at limit 1)) as found`,
@@ -167,14 +171,15 @@ export async function findPaymentsOnWallet(
   db: Queryable,
   wallet: { network: string; recipient: string },
   createdBefore: Date,
-): Promise<PaymentRow[]> {
-  const { rows } = await db.query<PaymentRow>(
+): Promise<(PaymentRow & Ownership)[]> {
+  const { rows } = await db.query<PaymentRow & Ownership>(
     `with earlier as (
-       select ${paymentColumns} from payment where network = $1 and recipient = $2 and created_at < $3
+       select ${paymentColumns}, ${lostFromSql('payment')} as lost_from from payment
+        where network = $1 and recipient = $2 and created_at < $3
         order by created_at desc, payment_id desc limit ${PAYMENTS_SEARCHED})
      select * from earlier
      union all
-     (select ${paymentColumns} from payment
+     (select ${paymentColumns}, ${lostFromSql('payment')} as lost_from from payment
        where network = $1 and recipient = $2 and created_at >= $3 and not exists (select from earlier)
        order by created_at, payment_id limit 1)`,
     [wallet.network, wallet.recipient, createdBefore],

@@ -3,6 +3,7 @@ import type { UnmatchedReason } from '@quittance/contracts/payment.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import type { PaymentRow } from './payment.ts';
+import { provenOwnerSql } from './wallet.ts';
 
 /** A row of the ledger: the latest that was observed of a transfer, and what it pays. */
 export type TransferRow = {
@@ -173,11 +174,14 @@ export async function findTransfer(
 
 /**
  * The merchant whom a transfer that pays nothing concerns: whose payment the ledger relates it to. Only of a transfer that is related
- * to none it is the one for whom its wallet is watched; merchants may share a wallet, and then that is whoever used it last.
+ * to none it is the one who had proven its wallet by then, or else the one for whom the wallet is watched; merchants may share a wallet,
+ * and then that is whoever used it last.
  * @param transfer alias of the transfer's row.
  */
 export const merchantConcernedSql = (transfer: string): string =>
-  `coalesce((select related.merchant_id from payment related where related.payment_id = ${transfer}.related_payment_id), ${transfer}.merchant_id)`;
+  `coalesce((select related.merchant_id from payment related where related.payment_id = ${transfer}.related_payment_id),
+            ${provenOwnerSql(transfer)},
+            ${transfer}.merchant_id)`;
 
 /** See merchantConcernedSql(). */
 export async function findMerchantConcerned(db: Queryable, id: TransferId): Promise<string> {

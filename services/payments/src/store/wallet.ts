@@ -4,10 +4,11 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 /** Who released a wallet from which merchant, and why. */
 type WalletRelease = Author & { merchant_id: string; released_at: Date };
 
-/** A wallet and its history. `merchant_id` and `bound_at` are null while no merchant owns it; releases are the newest hundred. */
+/** A wallet and its history. `merchant_id`, `bound_at` and `proven_at` are null while no merchant owns it, the last also of one that only used it first. */
 export type Wallet = {
   merchant_id: string | null;
   bound_at: Date | null;
+  proven_at: Date | null;
   releases: WalletRelease[];
 };
 
@@ -32,8 +33,8 @@ export async function releaseWallet(db: Queryable, address: string, author: Auth
 
 /** @param address canonical. */
 export async function readWallet(db: Queryable, address: string): Promise<Wallet> {
-  const { rows: owners } = await db.query<{ merchant_id: string; bound_at: Date }>(
-    'select merchant_id, bound_at from wallet where address = $1',
+  const { rows: owners } = await db.query<Pick<Wallet, 'merchant_id' | 'bound_at' | 'proven_at'>>(
+    'select merchant_id, bound_at, proven_at from wallet where address = $1',
     [address],
   );
   const { rows: releases } = await db.query<WalletRelease>(
@@ -41,5 +42,25 @@ export async function readWallet(db: Queryable, address: string): Promise<Wallet
      where address = $1 order by released_at desc, release_id limit ${RELEASES_MAX}`,
     [address],
   );
-  return { merchant_id: owners[0]?.merchant_id ?? null, bound_at: owners[0]?.bound_at ?? null, releases };
+  return { ...(owners[0] ?? { merchant_id: null, bound_at: null, proven_at: null }), releases };
 }
+
+/**
+ * Blocks from this time on are the proven owner's. Block timestamps lag behind the time of a payment, as in payment-window.ts: who pays the
+ * owner right after the proof may be in a block that calls itself older.
+ */
+const provenFromSql = `w.proven_at - interval '15 seconds'`;
+
+/**
+ * From which block's time on nothing pays a payment, because its wallet was proven to be another merchant's; null where it was not.
+ * @param payment alias of the payment's row.
+ */
+export const lostFromSql = (payment: string): string =>
+  `(select ${provenFromSql} from wallet w where w.address = ${payment}.recipient and w.merchant_id <> ${payment}.merchant_id)`;
+
+/**
+ * The merchant who had proven a transfer's wallet when its block was made, or null.
+ * @param transfer alias of the transfer's row.
+ */
+export const provenOwnerSql = (transfer: string): string =>
+  `(select w.merchant_id from wallet w where w.address = ${transfer}.recipient and ${provenFromSql} <= ${transfer}.block_timestamp)`;

@@ -18,6 +18,8 @@ export type Gate = AccessPolicy & {
   /** The UTC day that `used_today` counts, `2026-01-31`, or null before the first payment. */
   used_day: string | null;
   used_today: number;
+  /** At most a hundred; absent in the answer of a version that knows no proofs. */
+  proven_wallets?: string[];
 };
 
 /** 404 while payments has no policy of the merchant. */

@@ -1,5 +1,6 @@
 import type { Author } from '../../author.ts';
-import { defineCall, json } from '../../call.ts';
+import { defineCall, json, object } from '../../call.ts';
+import { fields } from '../../messages/fields.ts';
 import type { UnmatchedReason } from '../../payment.ts';
 import type { TransferId } from '../chain-watcher/transfers.ts';
 
@@ -17,16 +18,31 @@ export type UnmatchedOnWallet = TransferId & {
 };
 
 /**
- * A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to no merchant; releases are the newest hundred, and so
- * are the transfers on each network.
+ * A wallet and its past. `merchant_id` and `bound_at` are null while it belongs to no merchant, `proven_at` also while its merchant only
+ * used it first. Releases and proofs are the newest hundred, and so are the transfers on each network.
  */
 export type Wallet = {
   /** Canonical. */
   address: string;
   merchant_id: string | null;
   bound_at: string | null;
+  proven_at: string | null;
   releases: (Author & { merchant_id: string; released_at: string })[];
+  proofs: ProvenWallet[];
   unmatched_transfers: UnmatchedOnWallet[];
+};
+
+/** Who proved a wallet, and what came of it. */
+export type ProvenWallet = Author & {
+  address: string;
+  merchant_id: string;
+  /** Null when it belonged to nobody else. */
+  taken_from: string | null;
+  /** Payments of others that waited on it and were cancelled. */
+  cancelled_payments: number;
+  signed_text: string;
+  signature: string;
+  proven_at: string;
 };
 
 /** 422 for a text that is no address. */
@@ -37,6 +53,26 @@ export type ReleasedWallet = { address: string; merchant_id: string };
 
 /** Takes a wallet from its merchant; the next one that creates a payment on it gets it. 404 when it belongs to none. */
 export const ReleaseWallet = defineCall('payments', 'POST /wallets/:address/release', json<ReleasedWallet>(), {
+  authored: true,
+  access: 'admin',
+});
+
+/** What the owner of a wallet's key is to sign, exactly as it stands. */
+export type WalletChallenge = { address: string; merchant_id: string; text: string; ends_at: string };
+
+/** Opens a challenge in place of the merchant's earlier one for this wallet. 404 for a merchant that payments does not know. */
+export const ChallengeWallet = defineCall('payments', 'POST /wallets/:address/challenge', json<WalletChallenge>(), {
+  access: 'support',
+  body: object<{ merchant_id: string }>({ merchant_id: fields.merchantId }),
+  idempotent: true,
+});
+
+/** Makes a wallet the merchant's whose challenge its key has signed. 409 without an open challenge, 422 for another signature. */
+export const ProveWallet = defineCall('payments', 'POST /wallets/:address/proof', json<ProvenWallet>(), {
+  body: object<{ merchant_id: string; signature: string }>({
+    merchant_id: fields.merchantId,
+    signature: { type: 'string', minLength: 1, maxLength: 500 },
+  }),
   authored: true,
   access: 'admin',
 });

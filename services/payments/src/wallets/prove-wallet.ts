@@ -1,0 +1,103 @@
+import { randomBytes } from 'node:crypto';
+import type { Author } from '@quittance/contracts/author.ts';
+import { HttpError, invalid } from '@quittance/http/errors.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import type { Transact } from '@quittance/postgres/transaction.ts';
+import type { PaymentMessages } from '../payment-messages.ts';
+import {
+  cancelOthersOnWallet,
+  type Challenge,
+  deleteChallenges,
+  insertProof,
+  lockChallenges,
+  lockGate,
+  lockOwner,
+  markProven,
+  openChallenge,
+  type Proof,
+} from '../store/wallet-proof.ts';
+import { checkSignature, textToSign } from './proof.ts';
+
+export type ProvingContext = {
+  db: Queryable;
+  transact: Transact;
+  messages: Pick<PaymentMessages, 'sendClosed'>;
+  publicBaseUrl: string;
+  /** Ids of those that are on. */
+  networks: readonly string[];
+};
+
+/** `address` is canonical. */
+type Claim = { address: string; merchantId: string };
+
+/**
+ * Opens a challenge for a merchant and a wallet; the one before is void.
+ * @throws HttpError 404 for a merchant that payments does not know.
+ */
+export async function challengeWallet(
+  { db, publicBaseUrl }: Pick<ProvingContext, 'db' | 'publicBaseUrl'>,
+  claim: Claim,
+): Promise<{ text: string; ends_at: Date }> {
+  const challenge = await openChallenge(db, { ...claim, nonce: randomBytes(16).toString('hex') });
+  if (challenge === null) throw new HttpError(404, 'Merchant not found');
+  return { text: textOf(challenge, claim, publicBaseUrl), ends_at: challenge.ends_at };
+}
+
+/**
+ * Makes a wallet the merchant's whose challenge was signed with the wallet's key, whosever it was before: the signed text names the
+ * merchant, so the newest proof is what the key's owner wants (docs/adr/0048). What others have waiting on it is cancelled, what is
+ * CHECKING or PAID stays. All challenges of the wallet are void then, so that no older text can take it back.
+ * @throws HttpError 409 without a challenge that is open, 422 for a signature that is none or another key's; then nothing changes.
+ */
+export async function proveWallet(
+  context: ProvingContext,
+  claim: Claim,
+  { signature, author }: { signature: string; author: Author },
+): Promise<Proof> {
+  const { transact, messages, publicBaseUrl, networks } = context;
+  const { address, merchantId } = claim;
+  return transact(async (tx) => {
+    const challenges = await lockChallenges(tx, address);
+    const challenge = requireOpen(challenges.find((one) => one.merchant_id === merchantId));
+    const text = textOf(challenge, claim, publicBaseUrl);
+    requireSigned(text, address, signature);
+    await deleteChallenges(tx, address);
+    const owner = await lockOwner(tx, address, merchantId);
+    // Where wallets are bound, nobody but the owner can have a creation under way.
+    if (owner !== merchantId) await lockGate(tx, owner);
+    const provenAt = await markProven(tx, address, merchantId);
+    const cancelled = await cancelOthersOnWallet(tx, { ...claim, networks }, provenAt);
+    for (const payment of cancelled) await messages.sendClosed(tx, payment, 'CANCELLED', provenAt);
+    const proof: Proof = {
+      ...{ address, merchant_id: merchantId, taken_from: owner === merchantId ? null : owner },
+      ...{ cancelled_payments: cancelled.length, signed_text: text, signature, ...author, proven_at: provenAt },
+    };
+    await insertProof(tx, proof);
+    return proof;
+  });
+}
+
+const textOf = (challenge: Challenge, { address, merchantId }: Claim, publicBaseUrl: string): string =>
+  textToSign({ deployment: publicBaseUrl, merchantId, address, nonce: challenge.nonce, endsAt: challenge.ends_at });
+
+function requireOpen(challenge: Challenge | undefined): Challenge {
+  if (challenge === undefined)
+    throw new HttpError(
+      409,
+      'No challenge of this merchant for this wallet is open: each can be used once, and a new one or a proof ends it',
+    );
+  if (challenge.is_over)
+    throw new HttpError(409, `The challenge ended at ${challenge.ends_at.toISOString()}: have a new one signed`);
+  return challenge;
+}
+
+function requireSigned(text: string, address: string, signature: string): void {
+  const result = checkSignature(text, address, signature);
+  if (result === 'malformed')
+    throw invalid({ field: 'signature', reason: 'is no signature: 65 bytes in hexadecimal are expected' });
+  if (result === 'other_key')
+    throw invalid({
+      field: 'signature',
+      reason: `was not made over the open challenge with the key of ${address}; wallets that are contracts (EIP-1271) cannot be proven`,
+    });
+}
