@@ -1,0 +1,44 @@
+/** An image that was pushed: its name in a registry without a tag, and the digest that pins it. */
+export type PushedImage = { name: string; digest: string };
+
+/** Of the services, and `setup`, by their names. */
+export type PushedImages = Readonly<Record<string, PushedImage>>;
+
+/** @throws when the text is not what the workflow writes: one `SERVICE NAME@sha256:…` a line. */
+export function parseImages(text: string): PushedImages {
+  const lines = text.split('\n').filter((line) => line !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [, service, name, digest] = /^([a-z-]+) (\S+)@(sha256:[0-9a-f]{64})$/.exec(line) ?? [];
+      if (service === undefined || name === undefined || digest === undefined)
+        throw new Error(`"${line}" names no image`);
+      return [service, { name, digest }];
+    }),
+  );
+}
+
+/** For COMPOSE_FILE, after docker-compose.yml: every container of ours runs the pushed image, whatever QUITTANCE_VERSION says. */
+export function composeOverride(images: PushedImages, containers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(containers).flatMap(([container, image]) => {
+    const pushed = pushedImage(images, image);
+    return [`  ${container}:`, `    image: ${pushed.name}@${pushed.digest}`, '    build: !reset null'];
+  });
+  return `services:\n${lines.join('\n')}\n`;
+}
+
+/** k8s/overlays/production/release/kustomization.yaml with the registry and the digests of what was pushed. */
+export function pinnedRelease(kustomization: string, images: PushedImages): string {
+  return kustomization.replace(
+    /^ {2}- \{ name: quittance\/([a-z-]+), newName: \S+, newTag: (\S+) \}$/gm,
+    (_, service: string, tag: string) => {
+      const { name, digest } = pushedImage(images, service);
+      return `  - { name: quittance/${service}, newName: ${name}, newTag: ${tag}, digest: '${digest}' }`;
+    },
+  );
+}
+
+function pushedImage(images: PushedImages, service: string): PushedImage {
+  const image = images[service];
+  if (image === undefined) throw new Error(`no image of ${service} was pushed`);
+  return image;
+}

@@ -1,0 +1,30 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { composeOverride, parseImages, pinnedRelease } from './image-files.ts';
+import { notesOf } from './notes.ts';
+import { currentVersion, repositoryRoot } from './places.ts';
+
+// `node infra/release/write-files.ts IMAGES FOLDER`, by the release workflow: what a release has beside its images. IMAGES is a file with
+// a line for each image that was pushed.
+const [imagesFile = '', folder = ''] = process.argv.slice(2);
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+
+const images = parseImages(readFileSync(imagesFile, 'utf8'));
+const compose = parse(read('docker-compose.yml'), { merge: true, maxAliasCount: -1 }) as {
+  services: Record<string, { image?: string }>;
+};
+const containers = Object.fromEntries(
+  Object.entries(compose.services).flatMap(([container, { image = '' }]) => {
+    const ours = /^quittance\/([a-z-]+):/.exec(image)?.[1];
+    return ours === undefined ? [] : [[container, ours]];
+  }),
+);
+const notes = notesOf(read('CHANGELOG.md'), currentVersion());
+if (notes === null) throw new Error(`CHANGELOG.md does not date ${currentVersion()}`);
+
+mkdirSync(folder, { recursive: true });
+const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+write('notes.md', notes);
+write('docker-compose.images.yml', composeOverride(images, containers));
+write('kustomization.yaml', pinnedRelease(read('k8s/overlays/production/release/kustomization.yaml'), images));

@@ -1,0 +1,134 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { parse } from 'yaml';
+import { parseImages } from '../../infra/release/image-files.ts';
+import { dated, newestDated, notesOf } from '../../infra/release/notes.ts';
+import { currentVersion, isLater, versionedFiles } from '../../infra/release/places.ts';
+
+const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
+const imageNames = ['setup', ...serviceNames];
+
+describe('the version', () => {
+  test.each(versionedFiles())('of $path is that of package.json', ({ versions }) => {
+    expect(new Set(versions)).toEqual(new Set([currentVersion()]));
+  });
+
+  test('is the newest that the changelog dates, with notes', () => {
+    expect(newestDated(read('CHANGELOG.md'))).toBe(currentVersion());
+    expect(notesOf(read('CHANGELOG.md'), currentVersion())).toMatch(/^### [\s\S]*\n- /);
+  });
+
+  test('is put into every place that names it by the release', () => {
+    for (const { versions, withVersion } of versionedFiles()) {
+      const text = withVersion('7.8.9');
+      expect(text.split('7.8.9')).toHaveLength(versions.length + 1);
+    }
+  });
+
+  test.each([
+    ['0.2.0', '0.1.9', true],
+    ['0.10.0', '0.9.9', true],
+    ['1.0.0', '0.99.99', true],
+    ['0.2.0', '0.2.0', false],
+    ['0.1.9', '0.2.0', false],
+  ])('%s after %s: %s', (version, other, later) => expect(isLater(version, other)).toBe(later));
+});
+
+test('what is unreleased is dated by the release, and only that becomes its notes', () => {
+  const changelog = '# Changelog\n\n## Unreleased\n\n### A\n\n- new\n\n## 0.1.0 (2026-11-22)\n\n### A\n\n- old\n';
+  const released = dated(changelog, '0.2.0', new Date('2026-12-01T23:59:59Z'));
+  expect(released).toBe(changelog.replace('## Unreleased', '## 0.2.0 (2026-12-01)'));
+  expect(notesOf(released ?? '', '0.2.0')).toBe('### A\n\n- new\n');
+  expect(dated(released ?? '', '0.3.0', new Date())).toBeNull();
+});
+
+describe('the files of a release', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quittance-release-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const digestOf = (name: string) => `sha256:${Buffer.from(name.padEnd(32)).toString('hex')}`;
+  const pushed = imageNames.map((name) => `${name} registry.test/shop/${name}@${digestOf(name)}\n`).join('');
+  writeFileSync(join(folder, 'images.txt'), pushed);
+  execFileSync(process.execPath, ['infra/release/write-files.ts', join(folder, 'images.txt'), folder], {
+    cwd: repositoryRoot,
+  });
+  const written = (name: string) => readFileSync(join(folder, name), 'utf8');
+
+  test('pin every container of ours in compose, and build none', () => {
+    const { services } = parse(read('docker-compose.yml'), { merge: true, maxAliasCount: -1 }) as {
+      services: Record<string, { image?: string }>;
+    };
+    const ours = Object.entries(services).flatMap(([container, { image = '' }]) => {
+      const name = /^quittance\/([^:]+):/.exec(image)?.[1];
+      return name === undefined ? [] : [[container, `registry.test/shop/${name}@${digestOf(name)}`] as const];
+    });
+    expect(new Set(ours.map(([, image]) => image)).size).toBe(imageNames.length);
+    // `!reset` is Compose's own tag, and takes the value away.
+    const override = parse(written('docker-compose.images.yml'), { logLevel: 'silent' }) as { services: object };
+    expect(override.services).toEqual(
+      Object.fromEntries(ours.map(([name, image]) => [name, { image, build: 'null' }])),
+    );
+  });
+
+  test('pin every image of Kubernetes, by the tag of the version', () => {
+    const { images } = parse(written('kustomization.yaml')) as { images: Record<string, string>[] };
+    expect(images).toEqual(
+      serviceNames.map((name) => ({
+        ...{ name: `quittance/${name}`, newName: `registry.test/shop/${name}` },
+        ...{ newTag: currentVersion(), digest: digestOf(name) },
+      })),
+    );
+  });
+
+  test('carry the notes of the version', () => {
+    expect(written('notes.md')).toBe(notesOf(read('CHANGELOG.md'), currentVersion()));
+  });
+
+  test.each(['payments registry.test/payments:0.2.0', 'payments@sha256:12', 'x'])('are not made of "%s"', (line) => {
+    expect(() => parseImages(line)).toThrow('names no image');
+  });
+});
+
+type Step = { uses?: string; with?: Record<string, unknown>; run?: string };
+type Workflow = {
+  permissions: object;
+  jobs: Record<string, { permissions?: object; strategy?: { matrix: { service: string[] } }; steps: Step[] }>;
+};
+
+describe('the release workflow', () => {
+  const workflow = parse(read('.github/workflows/release.yml')) as Workflow;
+  const checks = parse(read('.github/workflows/check.yml')) as Workflow;
+  const images = workflow.jobs['images'];
+  const step = (action: string) => images?.steps.find(({ uses }) => uses?.startsWith(`${action}@`));
+
+  test('makes each image that compose runs, with an SBOM and provenance, and signs it by its digest', () => {
+    expect(images?.strategy?.matrix.service.toSorted()).toEqual(imageNames.toSorted());
+    expect(step('docker/build-push-action')?.with).toMatchObject({ push: true, sbom: true, provenance: 'mode=max' });
+    expect(step('actions/attest-build-provenance')).toBeDefined();
+    expect(images?.steps.some(({ run }) => run === 'cosign sign --yes "$IMAGE"')).toBe(true);
+  });
+
+  test('passes what CI runs first, and may write only where it has to', () => {
+    const ci = checks.jobs['check']?.steps.at(-1);
+    expect(workflow.jobs['check']?.steps).toContainEqual(ci);
+    expect(workflow.permissions).toEqual({ contents: 'read' });
+    const rights = Object.entries(workflow.jobs).map(([name, { permissions }]) => [name, permissions]);
+    expect(Object.fromEntries(rights)).toEqual({
+      images: { contents: 'read', packages: 'write', 'id-token': 'write', attestations: 'write' },
+      publish: { contents: 'write' },
+    });
+  });
+
+  test('names the same versions of actions as the checks', () => {
+    const versions = (of: Workflow) =>
+      Object.fromEntries(
+        Object.values(of.jobs).flatMap(({ steps }) => steps.flatMap(({ uses }) => (uses ? [uses.split('@')] : []))),
+      ) as Record<string, string>;
+    expect(versions(workflow)).toMatchObject(versions(checks));
+    expect(Object.values(versions(workflow)).filter((version) => !/^v\d+$/.test(version))).toEqual([]);
+  });
+});
