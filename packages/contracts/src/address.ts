@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 // Not from 'ethers' itself, which brings providers and wallets along into every process.
 import { getAddress } from 'ethers/address';
 import { decodeBase58, encodeBase58, toBeHex } from 'ethers/utils';
@@ -54,6 +54,6 @@ function parseTron(text: string): ParsedAddress | null {
 
 /** Base58check: the first four bytes of a double SHA-256. */
 function checksum(payload: Buffer): Buffer {
-  const once = createHash('sha256').update(payload).digest();
-  return createHash('sha256').update(once).digest().subarray(0, 4);
+  const once = hash('sha256', payload, 'buffer');
+  return hash('sha256', once, 'buffer').subarray(0, 4);
 }

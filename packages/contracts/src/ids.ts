@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 export type IdPrefix = 'pay' | 'mer' | 'evt' | 'whk';
 export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'whsec';
@@ -43,5 +43,5 @@ export function newPublicToken(): string {
 
 /** 32 bytes. Credentials and public tokens are looked up by this, so that no index holds one in clear. */
 export function sha256(text: string): Buffer {
-  return createHash('sha256').update(text, 'utf8').digest();
+  return hash('sha256', text, 'buffer');
 }

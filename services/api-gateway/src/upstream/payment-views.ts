@@ -1,4 +1,4 @@
-import { sha256 } from '@quittance/contracts/ids.ts';
+import { hash } from 'node:crypto';
 import {
   DETAILS_MAX,
   PUBLIC_PAYMENTS_MAX,
@@ -12,7 +12,7 @@ import { createBatchedCall } from '@quittance/runtime/concurrency/batched-call.t
 import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** Hex SHA-256 of a public token: counters and other services get nothing else of it. */
-export const publicTokenHash = (token: string): string => sha256(token).toString('hex');
+export const publicTokenHash = (token: string): string => hash('sha256', token, 'hex');
 
 /**
  * A call to another service costs many times the rest of such a request, so waiting requests share one, and viewers of one checkout

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import type { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Network } from '@quittance/contracts/networks.ts';
@@ -63,7 +63,7 @@ export function createSpelling(family: Network['family']): (hex: string) => stri
  */
 export function messageIdOf(network: string, row: TransferRow): string {
   const parts = [network, row.transaction_id, row.transaction_event_index, row.block_hash, row.phase, row.version];
-  const hex = createHash('sha256').update(parts.join('|')).digest('hex');
+  const hex = hash('sha256', parts.join('|'), 'hex');
   const variant = '89ab'[Number.parseInt(hex.charAt(16), 16) & 3] ?? '8';
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }
