@@ -83,7 +83,7 @@ describe('the Dockerfile', () => {
     expect(nodeEnvironment).toEqual({
       NODE_COMPILE_CACHE: '/compile-cache',
       MALLOC_ARENA_MAX: '2',
-      NODE_OPTIONS: '--max-semi-space-size=2',
+      NODE_OPTIONS: '--max-semi-space-size=8',
     });
     const compiled = of('USER').find(({ stage }) => stage === 'compiled');
     expect(compiled?.text).toBe(finalInstruction('USER'));
