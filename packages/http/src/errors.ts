@@ -51,7 +51,7 @@ export function unavailable(cause?: unknown): HttpError {
 /** An error and its causes, outermost first; ten at most. */
 export function causesOf(error: Error): Error[] {
   const chain = [error];
-  for (let cause = error.cause; cause instanceof Error && chain.length < 10; cause = cause.cause) chain.push(cause);
+  for (let cause = error.cause; Error.isError(cause) && chain.length < 10; cause = cause.cause) chain.push(cause);
   return chain;
 }
 

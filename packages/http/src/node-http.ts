@@ -1,5 +1,7 @@
 /**
- * Node's HTTP server. An ES module that imports `node:http` by name evaluates all its exports, also those that load Node's WebSocket,
- * fetch and HTTP/2: 5 MB that a service without HTTP clients does not need.
+ * Node's HTTP. An ES module that imports `node:http` evaluates all its exports, also those that load Node's WebSocket, fetch and
+ * HTTP/2: 5 MB that no service needs.
  */
-export const { createServer, STATUS_CODES } = process.getBuiltinModule('node:http');
+export const http = process.getBuiltinModule('node:http');
+
+export const { createServer, STATUS_CODES } = http;

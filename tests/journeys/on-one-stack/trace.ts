@@ -7,7 +7,7 @@ import type { Shared } from './shared.ts';
 /** No faster than a merchant may ask: 120 reads a minute. */
 const patience = { timeoutMs: 60_000, intervalMs: 600 };
 
-/** A payment's way, each step caused by the one before. Between them are those of got, the outbox and the broker. */
+/** A payment's way, each step caused by the one before. Between them are those of calls, the outbox and the broker. */
 const way = [
   ['api-gateway', 'POST /api/v1/payments'],
   ['api-gateway', 'POST payments'],

@@ -38,7 +38,7 @@ export function startCall(service: string, method: string, url: URL): CallSpan |
 
 /** One of few words: the system's code, or the error's class. */
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'error';
+  if (!Error.isError(error)) return 'error';
   const code = (error as { code?: unknown }).code;
   return typeof code === 'string' ? code : error.name;
 }

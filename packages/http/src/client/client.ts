@@ -1,28 +1,30 @@
-import { Agent as HttpAgent } from 'node:http';
-import { Agent as HttpsAgent } from 'node:https';
-import got, { type Got } from 'got';
+import { setTimeout as pause } from 'node:timers/promises';
 import CircuitBreaker from 'opossum';
 
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import { CallerGone } from '@quittance/runtime/concurrency/caller.ts';
-import { currentRequestId } from '@quittance/runtime/logger.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 
 import { startCall } from './call-span.ts';
-import { readAnswer, requestOf, type Given, type ServiceRequest, type ServiceResponse } from './request.ts';
+import {
+  callHeaders,
+  readAnswer,
+  requestOf,
+  type Given,
+  type ServiceRequest,
+  type ServiceResponse,
+} from './request.ts';
 import { openStream, type StreamResponse } from './stream.ts';
+import { createTransport, readAll, type Transport } from './transport.ts';
 import { startWaiting } from './waiting.ts';
 import { causesOf, HttpError } from '../errors.ts';
-import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
-import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** Below the two seconds within which a caller must have an answer, whatever is broken. */
 const DEFAULT_TIMEOUT_MS = 1_500;
 const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
-const MAX_CONNECTIONS = 128;
-/** An idle connection is given up before a server that stops would close it, so that no request meets a closing end. */
-const IDLE_TIMEOUT_MS = 5_000;
+/** Calls that one broken server failed do not come back all at once. */
+const MAX_RETRY_PAUSE_MS = 50;
 
 /** The connection was refused or found no server: the request was never sent, so sending it again is always safe. */
 const unsentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
@@ -78,6 +80,15 @@ class ErrorAnswer extends Error {
   }
 }
 
+type ClientParts = {
+  name: string;
+  baseUrl: string;
+  internalToken: string | null;
+  timeoutMs?: number;
+  logger: Logger;
+  metrics: Metrics;
+};
+
 /**
  * Calls one other service. Each request has one deadline over everything: waiting for a connection, one retry where that is safe,
  * and reading the answer. It is never later than that of the request it is made for, ends when that one's caller hangs up, and is sent
@@ -94,15 +105,8 @@ export function createServiceClient({
   timeoutMs = DEFAULT_TIMEOUT_MS,
   logger,
   metrics,
-}: {
-  name: string;
-  baseUrl: string;
-  internalToken: string | null;
-  timeoutMs?: number;
-  logger: Logger;
-  metrics: Metrics;
-}): ServiceClient {
-  const { http, closeConnections } = createHttp(internalToken, timeoutMs);
+}: ClientParts): ServiceClient {
+  const transport = createTransport(baseUrl, { internalToken, timeoutMs });
   const durations = metrics.histogram('http_client_request_duration_seconds', 'Duration of calls to other services', [
     'client',
     'method',
@@ -113,7 +117,7 @@ export function createServiceClient({
     const end = durations.startTimer({ client: name, method: request.method });
     const span = startCall(name, request.method, url);
     try {
-      const response = await transmit(http, request, url, { timeoutMs, traceparent: span?.traceparent });
+      const response = await transmit(transport, request, url, { timeoutMs, traceparent: span?.traceparent });
       end({ status: String(response.status) });
       span?.answered(response.status);
       if (response.status < 500) return response;
@@ -138,9 +142,10 @@ export function createServiceClient({
     }
   }
 
+  const open = (asked: ServiceRequest) => openStream(transport, asked, toUrl(baseUrl, asked), timeoutMs);
   const calls = (operator: Pick<ServiceRequest, 'operatorToken'>): ServiceCalls => ({
     ...callsOf(name, (asked) => request({ ...asked, ...operator })),
-    stream: streamOf(name, (asked) => openStream(http, { ...asked, ...operator }, toUrl(baseUrl, asked), timeoutMs)),
+    stream: streamOf(name, (asked) => open({ ...asked, ...operator })),
   });
 
   return {
@@ -148,7 +153,7 @@ export function createServiceClient({
     as: (operatorToken) => calls({ operatorToken }),
     close() {
       breaker.shutdown();
-      closeConnections();
+      transport.close();
     },
   };
 }
@@ -187,69 +192,36 @@ function streamOf(name: string, open: (asked: ServiceRequest) => Promise<StreamR
   };
 }
 
-/** Connections are kept and shared; the answer comes as it is, whatever its status. */
-function createHttp(internalToken: string | null, timeoutMs: number): { http: Got; closeConnections: () => void } {
-  const options = { keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: 32, timeout: IDLE_TIMEOUT_MS };
-  const agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
-  const http = got.extend({
-    agent,
-    headers: { ...(internalToken !== null && { 'x-internal-token': internalToken }), 'user-agent': undefined },
-    // Leaves time for a second connection within the deadline.
-    timeout: { connect: Math.ceil(timeoutMs / 2) },
-    followRedirect: false,
-    throwHttpErrors: false,
-    decompress: false,
-    responseType: 'buffer',
-  });
-  return {
-    http,
-    closeConnections: () => {
-      agent.http.destroy();
-      agent.https.destroy();
-    },
-  };
-}
-
 async function transmit(
-  http: Got,
+  transport: Transport,
   request: ServiceRequest,
   url: URL,
   { timeoutMs, traceparent }: { timeoutMs: number; traceparent: string | undefined },
 ): Promise<ServiceResponse> {
-  const { method, json, idempotent, operatorToken } = request;
-  const requestId = currentRequestId();
   const wait = startWaiting(timeoutMs);
+  const { signal } = wait;
+  async function attempt(): Promise<ServiceResponse> {
+    const headers = callHeaders(request, wait.remainingMs(), traceparent);
+    const answer = await transport.open(request, url, { headers, signal });
+    const body = await readAll(answer, MAX_RESPONSE_BYTES);
+    return { status: answer.statusCode ?? 0, headers: answer.headers, body };
+  }
   try {
-    const pending = http(url, {
-      method,
-      ...(json === undefined ? {} : { json }),
-      headers: {
-        ...(requestId === undefined ? {} : { 'x-request-id': requestId }),
-        ...(traceparent === undefined ? {} : { traceparent }),
-        ...(operatorToken === undefined ? {} : { [OPERATOR_TOKEN_HEADER]: operatorToken }),
-      },
-      signal: wait.signal,
-      // Before each attempt: what is left then.
-      hooks: { beforeRequest: [({ headers }) => void (headers[TIMEOUT_HEADER] = String(wait.remainingMs()))] },
-      retry: {
-        limit: 1,
-        methods: [method],
-        statusCodes: [],
-        errorCodes: idempotent ? [...unsentCodes, ...brokenCodes] : unsentCodes,
-        backoffLimit: 0,
-        noise: 50,
-      },
+    return await attempt().catch(async (error: unknown) => {
+      if (signal.aborted || !mayRepeat(request, error)) throw error;
+      await pause(Math.random() * MAX_RETRY_PAUSE_MS, undefined, { signal });
+      return attempt();
     });
-    void pending.on('downloadProgress', ({ transferred }) => {
-      if (transferred > MAX_RESPONSE_BYTES) wait.abort(new Error(`its answer exceeds ${MAX_RESPONSE_BYTES} bytes`));
-    });
-    const { statusCode, headers, rawBody } = await pending;
-    return { status: statusCode, headers, body: Buffer.from(rawBody.buffer, rawBody.byteOffset, rawBody.byteLength) };
   } catch (error) {
-    throw wait.signal.aborted ? wait.signal.reason : error;
+    throw signal.aborted ? signal.reason : error;
   } finally {
     wait.end();
   }
+}
+
+function mayRepeat({ idempotent }: ServiceRequest, error: unknown): boolean {
+  const code = String((error as { code?: unknown }).code);
+  return unsentCodes.includes(code) || (idempotent && brokenCodes.includes(code));
 }
 
 /** Refuses a path that would name something else once it is part of a URL, such as one with an unencoded `..` or `?` in it. */

@@ -2,6 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
 import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
+import { currentRequestId } from '@quittance/runtime/logger.ts';
+
+import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
+import { TIMEOUT_HEADER } from '../timeout-header.ts';
 
 /** A call with its parameters filled in. */
 export type ServiceRequest = Pick<Call, 'method' | 'path' | 'idempotent'> & {
@@ -34,6 +38,21 @@ type Parts = {
   body?: object;
   author?: object;
 };
+
+/** On whose behalf a call is made. @param remainingMs for how long its answer is waited for. */
+export function callHeaders(
+  { operatorToken }: ServiceRequest,
+  remainingMs: number,
+  traceparent?: string,
+): Record<string, string> {
+  const requestId = currentRequestId();
+  return {
+    [TIMEOUT_HEADER]: String(remainingMs),
+    ...(requestId !== undefined && { 'x-request-id': requestId }),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(operatorToken !== undefined && { [OPERATOR_TOKEN_HEADER]: operatorToken }),
+  };
+}
 
 /** @throws Error for any other status than success, for a body that is no JSON and for one that does not fit the call. */
 export function readAnswer<C extends Call>(call: C, { status, body }: ServiceResponse): ResponseOf<C> {
