@@ -6,7 +6,16 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { Ajv } from 'ajv';
 import { parseEnv } from 'node:util';
-import { base, composeText, external, readCompose, tls, type Compose, type ComposeService } from './support/compose.ts';
+import {
+  alerts,
+  base,
+  composeText,
+  external,
+  readCompose,
+  tls,
+  type Compose,
+  type ComposeService,
+} from './support/compose.ts';
 import { exampleText, makeEnvironment } from './support/environment-file.ts';
 import { variablesIn } from './support/interpolation.ts';
 
@@ -16,7 +25,7 @@ const whole = readCompose([base], environment);
 const variants: [string, Compose][] = [
   ['docker-compose.yml', whole],
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
-  ['the same with docker-compose.tls.yml', readCompose([base, external, tls], environment)],
+  ['the same with TLS and alerts', readCompose([base, external, tls, alerts], environment)],
 ];
 
 const schema = JSON.parse(

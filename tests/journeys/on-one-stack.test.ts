@@ -3,6 +3,7 @@ import { wantsTron } from '@quittance/local-stack/stack/tron.ts';
 import { startCollector } from '@quittance/testkit/collector.ts';
 import { journeyStack } from '../support/journey-stack.ts';
 import { acceptedTransfer } from './on-one-stack/accepted-transfer.ts';
+import { goLive } from './on-one-stack/go-live.ts';
 import { quickStart } from './on-one-stack/quick-start.ts';
 import { sdk } from './on-one-stack/sdk.ts';
 import { chainCommands } from './on-one-stack/chain-commands.ts';
@@ -42,6 +43,7 @@ describe('on one stack', () => {
   clients(shared);
   chainCommands(shared);
   tronPayment(shared);
+  goLive(shared);
   // It has the webhooks of all go to its own endpoint.
   quickStart(shared);
 });

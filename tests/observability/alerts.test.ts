@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
+import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { readAlertRules } from '@quittance/testkit/alert-rules.ts';
 import { promtool } from '@quittance/testkit/promtool.ts';
 import { parse } from 'yaml';
@@ -74,4 +75,20 @@ describe.each(ruleFiles())('%s', (file) => {
 test('there is no page without rules', () => {
   const pages = readdirSync(runbooks).filter((name) => name !== 'README.md');
   expect(pages.sort()).toEqual(ruleFiles().map(pageOf).sort());
+});
+
+describe('prometheus.yml of docker-compose.alerts.yml', () => {
+  const file = fileURLToPath(new URL('prometheus.yml', observability));
+
+  test('Prometheus takes it', async () => {
+    await promtool(['check', 'config', '--syntax-only', file]);
+  }, 60_000);
+
+  test('asks every service, and keeps its labels', () => {
+    type Job = { job_name: string; honor_labels?: boolean; static_configs: { targets: string[] }[] };
+    const { scrape_configs: jobs } = parse(readFileSync(file, 'utf8')) as { scrape_configs: Job[] };
+    const ours = jobs.find(({ job_name: name }) => name === 'quittance');
+    expect(ours?.honor_labels).toBe(true);
+    expect(ours?.static_configs[0]?.targets.toSorted()).toEqual(serviceNames.map((name) => `${name}:8080`).toSorted());
+  });
 });

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { blocksIn, type CodeBlock } from './markdown-blocks.ts';
 
 export const guideFolder = join(repositoryRoot, 'docs', 'guide');
 
@@ -11,18 +12,11 @@ export const guidePages: ReadonlyMap<string, string> = new Map(
     .map((name) => [name, readFileSync(join(guideFolder, name), 'utf8')]),
 );
 
-/** A block of code: "```js shop.mjs" begins one in `js`, titled "shop.mjs". */
-export type CodeBlock = { language: string; title: string; code: string };
-
 /** @throws Error where there is no such page. */
 export function codeBlocks(page: string): CodeBlock[] {
   const text = guidePages.get(page);
   if (text === undefined) throw new Error(`docs/guide has no ${page}`);
-  return [...text.matchAll(/^```(\w*) ?(.*)\n([\s\S]*?)^```$/gm)].map(([, language = '', title = '', code = '']) => ({
-    language,
-    title,
-    code,
-  }));
+  return blocksIn(text);
 }
 
 /** Every command of the quick start, in its order. */

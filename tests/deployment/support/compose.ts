@@ -44,6 +44,7 @@ export type Compose = {
 export const base = 'docker-compose.yml';
 export const external = 'docker-compose.external.yml';
 export const tls = 'docker-compose.tls.yml';
+export const alerts = 'docker-compose.alerts.yml';
 
 /**
  * The files as Compose reads them together, with variables replaced.

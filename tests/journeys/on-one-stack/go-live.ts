@@ -1,0 +1,136 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { Wallet } from 'ethers';
+import { addressFromHex } from '@quittance/contracts/address.ts';
+import { freePort } from '@quittance/local-backends/ports.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { isPortTaken } from '../../../infra/docker/setup/init/checks.ts';
+import { goLiveBlocks, verdictOf } from '../../support/go-live.ts';
+import { ownEnvironment } from '../../support/journey-stack.ts';
+import type { Shared } from './shared.ts';
+
+/**
+ * Stands for the engine: what the page has an image run is run by this Node, `init` in the folder and `ops` against the stack. It knows
+ * no other command, so a block that needs an engine cannot pass by it.
+ */
+const docker = `#!/bin/sh
+case "$1 $2" in
+  'image inspect') exit 0 ;;
+  'compose run') ;;
+  'run --rm')
+    while [ "$1" != /app/main.ts ]; do shift; done
+    shift
+    exec node "$CHECKOUT/infra/docker/setup/main.ts" "$@" ;;
+  *) echo "no engine here for: docker $*" >&2; exit 125 ;;
+esac
+shift 2
+while [ "$1" != ops ]; do shift; done
+shift
+exec node "$CHECKOUT/packages/ops/src/main.ts" "$@"
+`;
+
+const parts = [
+  '.env.example',
+  'infra/docker/init.sh',
+  'infra/networks.json',
+  'infra/observability/alertmanager.example.yml',
+];
+
+export const goLive = (shared: Shared): void =>
+  describe('docs/go-live.md', () => {
+    test('leads from nothing to a paid payment, block by block', async () => {
+      // Which its init would find taken, rightly.
+      const busy = await Promise.all([80, 443].map(isPortTaken));
+      if (busy.includes(true)) {
+        console.warn('SKIPPED: something listens on port 80 or 443 of this machine, where the page wants its proxy.');
+        return;
+      }
+      const began = performance.now();
+      const home = await mkdtemp(join(tmpdir(), 'quittance-go-live-'));
+      try {
+        await prepare(home);
+        const tron = addressFromHex('tron', Wallet.createRandom().address);
+        const known: Record<string, string> = {
+          '<your Tron wallet>': tron,
+          '<your Ethereum wallet>': Wallet.createRandom().address,
+          '<name>': 'some-name',
+          '<key>': '0123456789abcdef',
+          '/etc/quittance/networks.json': join(shared.directory.root, 'networks.json'),
+          'https://pay.example.com/': `${shared.stack.file.edge_url}/`,
+        };
+        const typed = (text: string): string =>
+          Object.entries(known).reduce((filled, [mark, value]) => filled.replaceAll(mark, value), text);
+
+        for (const block of goLiveBlocks) {
+          if (block.language === 'text') await writeFile(join(home, block.title), typed(block.code));
+          if (block.language !== 'sh' || verdictOf(block) !== 'run') continue;
+          const output = await run(typed(block.code), home, shared.directory.root);
+          const [, key] = /(qk_[\w-]{43})/.exec(output) ?? [];
+          if (key !== undefined) known['<the API key>'] = key;
+          if (output.includes('"signing_key"')) expect(output).toContain('"delivered":true');
+          const [, payment] = /"payment_id":"(pay_\w+)"/.exec(output) ?? [];
+          if (payment === undefined || known['<payment_id>'] !== undefined) continue;
+          known['<payment_id>'] = payment;
+          await payOnChain(shared.stack.file.chain, tron, '1');
+          await eventually(async () => expect(await show(payment, home, shared)).toMatch(/PAID[^]*delivered/), {
+            timeoutMs: 180_000,
+            intervalMs: 2_000,
+          });
+        }
+        expect(known['<payment_id>']).toBeDefined();
+        const environment = parseEnv(await readFile(join(home, '.env'), 'utf8'));
+        expect(environment['COMPOSE_FILE']).toMatch(/:docker-compose\.tls\.yml:docker-compose\.alerts\.yml$/);
+        const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+        process.stdout.write(
+          `docs/go-live.md took ${minutes} minutes of commands, without an engine's and the internet's.\n`,
+        );
+      } finally {
+        await rm(home, { recursive: true, force: true });
+      }
+    }, 480_000);
+  });
+
+/** What of the checkout its commands read, so that they write elsewhere. */
+async function prepare(home: string): Promise<void> {
+  for (const part of parts) {
+    await mkdir(dirname(join(home, part)), { recursive: true });
+    await cp(join(repositoryRoot, part), join(home, part));
+  }
+  const example = await readFile(join(home, '.env.example'), 'utf8');
+  const published = `EDGE_PUBLISH=127.0.0.1:${String(await freePort())}`;
+  await writeFile(join(home, '.env.example'), example.replace(/^EDGE_PUBLISH=.*$/m, published));
+  await mkdir(join(home, 'bin'));
+  await writeFile(join(home, 'bin', 'docker'), docker);
+  await chmod(join(home, 'bin', 'docker'), 0o755);
+}
+
+const show = (payment: string, home: string, { directory }: Shared): Promise<string> =>
+  run(
+    `docker compose run ops payment show ${payment} && docker compose run ops webhook show ${payment}`,
+    home,
+    directory.root,
+  );
+
+/** @throws Error with all that was printed, when a command of the block fails. */
+async function run(block: string, cwd: string, stackDirectory: string): Promise<string> {
+  const env = {
+    ...ownEnvironment(),
+    PATH: `${join(cwd, 'bin')}:${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
+    CHECKOUT: repositoryRoot,
+    LOCAL_DIRECTORY: stackDirectory,
+    USER: 'olga',
+  };
+  const child = spawn('sh', ['-e', '-c', block], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += String(chunk)));
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`ended with ${String(code)}:\n${block}\n${output}`);
+  return output;
+}
