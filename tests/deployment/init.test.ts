@@ -195,6 +195,19 @@ describe('an .env that is there', () => {
     expect([await content('.env'), await written()]).toEqual([before, ['.env']]);
   });
 
+  test('is not the only one: a networks file or keys by hand are not touched either', async () => {
+    await writeFile(join(directory, 'networks.json'), '[');
+    expect(await init(live, [tron])).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('there is networks.json'),
+    });
+    expect(await init([...live, '--update'], [tron])).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('the networks file is wrong already'),
+    });
+    expect([await content('networks.json'), await written()]).toEqual(['[', ['networks.json']]);
+  });
+
   test('keeps its secrets and all that is not named, and gets the settings that it lacks', async () => {
     await init(live, [tron, ethereum]);
     const before = await environment();

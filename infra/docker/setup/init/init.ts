@@ -20,10 +20,13 @@ export async function init(_: NodeJS.ProcessEnv, words: readonly string[]): Prom
     throw new Error(`${directory} is no checkout of Quittance: it has no .env.example`);
   });
   const before = await readFiles(directory);
-  if (before.environment !== null && !options.update)
+  const there = (options.trial ? (['environment'] as const) : kinds).filter((kind) => before[kind] !== null);
+  if (there.length > 0 && !options.update) {
+    const found = there.map((kind) => names[kind]).join(' and ');
     throw new Error(
-      '.env is there already. --update changes what you name and keeps the rest, its secrets first of all',
+      `there is ${found} already. --update changes what you name and keeps the rest, secrets first of all`,
     );
+  }
   const answers: Answers = options.trial ? { endpointLines: [], wallets: [] } : await readAnswers(options);
   const problems: string[] = [];
   const chains = await keepProblem(problems, () => chainFiles(directory, before, answers));

@@ -11,7 +11,7 @@ export type NetworksFiles = { networks: string; keys: string; enabled: Network[]
  * @throws Error that lists everything that is wrong.
  */
 export function networksFiles(file: string, keys: string, given: readonly GivenEndpoint[]): NetworksFiles {
-  const all = JSON.parse(file) as Network[];
+  const all = parsed(file);
   const ids = [...new Set(given.map(({ network }) => network))];
   const problems: string[] = [];
   const warnings: string[] = [];
@@ -35,6 +35,17 @@ export function networksFiles(file: string, keys: string, given: readonly GivenE
   chooseDefault(all, ids);
   if (problems.length > 0) throw new Error(problems.join('\n'));
   return { networks: `${JSON.stringify(all, null, 2)}\n`, keys: newKeys, enabled: parseNetworks(all), warnings };
+}
+
+/** Before anything is changed in it, so that a fault is the file's own. */
+function parsed(file: string): Network[] {
+  try {
+    const all = JSON.parse(file) as Network[];
+    parseNetworks(all);
+    return all;
+  } catch (error) {
+    throw new Error(`the networks file is wrong already: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** A URL is replaced as a whole, because any part of it may be the key. */
