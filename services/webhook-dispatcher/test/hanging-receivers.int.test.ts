@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { systemClock } from '@quittance/runtime/time.ts';
@@ -21,13 +22,14 @@ const answered: AttemptResult = {
     httpStatus: 200,
     retryAfterSeconds: null,
     durationMs: 1,
+    isComplete: true,
     remoteAddress: null,
     errorCode: null,
   },
 };
 
-/** A dispatcher whose receivers under `hanging.io` answer only when they are let go. */
-function startDispatcher() {
+/** A dispatcher whose receivers under `hanging.io` answer only when they are let go, and to whose under `silent.io` no connection comes about. */
+function startDispatcher({ slowAttemptMs = 50, slowLaneMs = 100 } = {}) {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
   const common = { logger: testLogger, metrics };
   const pressure = createBackPressure({ ...common, clock: systemClock });
@@ -36,6 +38,11 @@ function startDispatcher() {
   let hanging = 0;
   const startedAt = performance.now();
   const starts: number[] = [];
+  async function unanswered(): Promise<AttemptResult> {
+    const beganMs = pressure.runMs();
+    while (pressure.runMs() - beganMs <= slowAttemptMs) await delay(5);
+    return { ...answered, errorCategory: 'connect_timeout', httpStatus: null, isComplete: false };
+  }
   const loop = startDeliverLoop({
     ...common,
     ...{
@@ -46,9 +53,10 @@ function startDispatcher() {
       stopping: new AbortController().signal,
     },
     // Few places, and attempts that count as slow soon: nothing here waits for real seconds.
-    limits: { ...limits, process: 64, slow: 16, unproven: 32, slowAttemptMs: 50, slowLaneMs: 100 },
+    limits: { ...limits, process: 64, slow: 16, unproven: 32, slowAttemptMs, slowLaneMs },
     sender: {
       async send({ url }) {
+        if (url.includes('silent')) return unanswered();
         if (!url.includes('hanging')) return answered;
         hanging += 1;
         starts.push(performance.now() - startedAt);
@@ -158,3 +166,18 @@ test.each([
   },
   60_000,
 );
+
+test('a receiver to which no connection comes about is slow, although that takes less than what makes others slow', async () => {
+  await world.empty();
+  const merchantId = await world.addMerchant('one.silent.io', 'quick');
+  await world.addEvent(merchantId);
+  const dispatcher = startDispatcher({ slowLaneMs: 3_600_000 });
+  try {
+    await eventually(async () => {
+      const { rows } = await world.pool.query('select pace from lane where merchant_id = $1', [merchantId]);
+      expect(rows).toEqual([{ pace: 'slow' }]);
+    });
+  } finally {
+    await dispatcher.close();
+  }
+}, 60_000);

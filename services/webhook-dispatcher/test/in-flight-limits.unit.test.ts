@@ -136,6 +136,15 @@ describe('lanes whose receivers hang', () => {
     expect(inFlight.claimBounds(['new', 'slow']).inFlight).toEqual({ a: 1 });
   });
 
+  test('are slow after a second in which they did not answer to the end, whatever time limit ended that', () => {
+    const { inFlight, pass } = limitsOf({});
+    const [unanswered, answered] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
+    pass(1_000);
+    expect(inFlight.acquire(target('refused', 'new'))?.ended(false)).toBe('quick');
+    pass(1);
+    expect([unanswered?.ended(false), answered?.ended(true)]).toEqual(['slow', 'quick']);
+  });
+
   test('do not have claims of quick lanes woken by the places that they free', () => {
     const { inFlight, startEach } = limitsOf({ slow: 2 });
     const [first] = startEach(2, 'slow');
@@ -149,9 +158,9 @@ describe('lanes whose receivers hang', () => {
     const { inFlight, pass } = limitsOf({});
     const hanging = inFlight.acquire(target('a'));
     pass(5_001);
-    expect(inFlight.acquire(target('a'))?.ended()).toBe('slow');
-    expect(hanging?.ended()).toBe('slow');
-    expect(inFlight.acquire(target('a', 'slow'))?.ended()).toBe('quick');
+    expect(inFlight.acquire(target('a'))?.ended(true)).toBe('slow');
+    expect(hanging?.ended(true)).toBe('slow');
+    expect(inFlight.acquire(target('a', 'slow'))?.ended(true)).toBe('quick');
   });
 
   test('take the places of slow ones with an attempt that takes a second, and are slow only if it takes five', () => {
@@ -159,7 +168,7 @@ describe('lanes whose receivers hang', () => {
     const attempt = inFlight.acquire(target('a'));
     pass(1_001);
     expect(boundOf('slow')).toMatchObject({ room: 49 });
-    expect([inFlight.turnedSlow(), attempt?.ended()]).toEqual([[], 'quick']);
+    expect([inFlight.turnedSlow(), attempt?.ended(true)]).toEqual([[], 'quick']);
     expect(boundOf('slow')).toMatchObject({ room: 50 });
   });
 
@@ -174,7 +183,7 @@ describe('lanes whose receivers hang', () => {
   test('a quick answer of a new lane is a reason to look for what waited for it', () => {
     const { inFlight } = limitsOf({ unproven: 2 });
     const [first] = [inFlight.acquire(target('a', 'new')), inFlight.acquire(target('b', 'new'))];
-    expect([first?.ended(), first?.release()]).toEqual(['quick', new Set(['new', 'slow', 'quick'])]);
+    expect([first?.ended(true), first?.release()]).toEqual(['quick', new Set(['new', 'slow', 'quick'])]);
   });
 
   test('2,000 new ones leave the quick lanes what the others may not have', () => {

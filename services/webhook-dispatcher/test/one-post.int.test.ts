@@ -154,7 +154,7 @@ describe('the status line of an answer decides', () => {
     expect(result.httpStatus === 200 || result.httpStatus === 204).toBe(true);
     // The next request gets an answer of its own, on a connection on which nothing is left over.
     receiver.behave(say('HTTP/1.1 201 Created', 'content-length: 0', '', ''));
-    expect(await send({ by: hasty })).toMatchObject({ httpStatus: 201, posts: 1 });
+    expect(await send({ by: hasty })).toMatchObject({ httpStatus: 201, posts: 1, isComplete: true });
   });
 
   test('even when it comes before the request was read', async () => {
@@ -171,7 +171,7 @@ describe('the status line of an answer decides', () => {
     const patient = senderTo({ timeoutMs: 3_600_000, bodyTimeoutMs: 300 });
     const result = await send({ by: patient });
     await patient.close();
-    expect(result).toMatchObject({ errorCategory: null, httpStatus: 200, posts: 1 });
+    expect(result).toMatchObject({ errorCategory: null, httpStatus: 200, posts: 1, isComplete: false });
   });
 
   test('and a failure whose body trickles keeps its category and Retry-After', async () => {
@@ -341,7 +341,7 @@ describe('an attempt makes one POST', () => {
     });
     const slow = createSender({ connector, clock: () => new Date(), connectionsPerHost: 8, timeoutMs: 200 });
     const { eventId, ...sent } = await send({ by: slow });
-    expect(sent).toMatchObject({ errorCategory: 'connect_timeout', remoteAddress: null });
+    expect(sent).toMatchObject({ errorCategory: 'connect_timeout', remoteAddress: null, isComplete: false });
     expect(closed).toBe(false);
     connect();
     await eventually(() => expect(closed).toBe(true));

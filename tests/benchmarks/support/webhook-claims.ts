@@ -62,7 +62,7 @@ async function claimAndSettle(pool: Pool, room: number, times: number): Promise<
         ),
       );
       for (const { place } of batch) {
-        place?.ended();
+        place?.ended(true);
         place?.release();
       }
     }
@@ -99,7 +99,7 @@ function outcome(delivery: Claimed, position: number): Outcome {
   const result = {
     errorCategory: delivered ? null : ('http_5xx' as const),
     httpStatus: delivered ? 200 : 503,
-    ...{ retryAfterSeconds: null, durationMs: 12, remoteAddress: '8.8.8.8', errorCode: null },
+    ...{ retryAfterSeconds: null, durationMs: 12, isComplete: true, remoteAddress: '8.8.8.8', errorCode: null },
   };
   return outcomeOf(delivery, result, { startedAt: new Date(), retryDelaysSeconds, random: 0.5, pace: 'quick' });
 }

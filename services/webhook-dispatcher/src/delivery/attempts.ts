@@ -102,7 +102,7 @@ function createDeliver(options: AttemptOptions): (delivery: Claimed, secret: str
     const ended = report.started(delivery);
     const merchantId = merchantOf(delivery.merchant_id);
     const result = await sender.send({ eventId, merchantId, url, keyId, secret, body });
-    const pace = place.ended();
+    const pace = place.ended(result.isComplete);
     faultPoint('webhook-answered');
     ended(result);
     hostCircuits.record(delivery.host, result.errorCategory);

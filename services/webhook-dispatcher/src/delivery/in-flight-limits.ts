@@ -22,8 +22,13 @@ type Running = { startedMs: number; countsAs: Pace };
 
 /** The place of one attempt. */
 export type Place = {
-  /** Called when the attempt has ended; the place stays taken until its outcome is stored. @returns its lane's pace by now. */
-  ended(): Pace;
+  /**
+   * Called when the attempt has ended; the place stays taken until its outcome is stored.
+   * @param isComplete whether an answer came to its end. Without one a second makes its lane slow, because the time limits for names,
+   * connections and bodies are shorter than what makes others slow.
+   * @returns its lane's pace by now.
+   */
+  ended(isComplete: boolean): Pace;
   /** @returns the paces of which something may be waiting for this place, because one of its limits was reached. */
   release(): ReadonlySet<Pace>;
 };
@@ -54,9 +59,10 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
     }
   }
 
-  function ended(lane: Lane, attempt: Running): Pace {
+  function ended(lane: Lane, attempt: Running, isComplete: boolean): Pace {
     lane.running.splice(lane.running.indexOf(attempt), 1);
-    lane.pace = [attempt, lane.running[0]].some((one) => isOlder(one, most.slowLaneMs)) ? 'slow' : 'quick';
+    const isSlow = isOlder(attempt, isComplete ? most.slowLaneMs : most.slowAttemptMs);
+    lane.pace = isSlow || isOlder(lane.running[0], most.slowLaneMs) ? 'slow' : 'quick';
     for (const opened of count(places, attempt, lane.pace)) lane.waiting.add(opened);
     // What waited in this lane has its pace of now.
     if (lane.waiting.size > 0) lane.waiting.add(lane.pace);
@@ -64,13 +70,12 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
   }
 
   function release(lane: Lane, attempt: Running, { merchant_id: merchantId, host }: AttemptTarget): ReadonlySet<Pace> {
-    const freed = new Set([...lane.waiting, ...(hosts.room(host) <= 0 ? paces : [])]);
+    const freed = [...lane.waiting, ...(hosts.room(host) <= 0 ? paces : [])];
     lane.waiting.clear();
     lane.places -= 1;
     if (lane.places === 0) lanes.delete(merchantId);
     hosts.remove(host);
-    for (const opened of places.move(attempt.countsAs, null)) freed.add(opened);
-    return freed;
+    return new Set([...freed, ...places.move(attempt.countsAs, null)]);
   }
 
   return {
@@ -100,7 +105,7 @@ export function createInFlightLimits(most: Limits, hostCircuits: HostCircuits, n
       places.move(null, attempt.countsAs);
       hosts.add(host);
       if (lane.places >= places.laneLimit(lane.pace)) lane.waiting.add(lane.pace);
-      return { ended: () => ended(lane, attempt), release: () => release(lane, attempt, target) };
+      return { ended: (isComplete) => ended(lane, attempt, isComplete), release: () => release(lane, attempt, target) };
     },
     /** Attempts in flight, by the pace that they count as. */
     counts: (): Readonly<Record<Pace, number>> => places.taken,

@@ -13,13 +13,16 @@ export type Limits = {
   /** Of slow and new lanes together. */
   unproven: number;
   /**
-   * From one attempt of theirs to the next. Nearly each needs a TLS handshake, and hundreds of those in a second, here and at receivers
-   * that share a machine, would make the quick lanes wait.
+   * From one attempt of theirs to the next, where nothing is busy. Nearly each needs a TLS handshake, and hundreds of those in a second,
+   * here and at receivers that share a machine, would make the quick lanes wait.
    */
   unprovenEveryMs: number;
   /** An attempt that takes longer counts as a slow one, so that new receivers that hang make room for the next. */
   slowAttemptMs: number;
-  /** One that takes longer makes its lane slow. A machine that is busy for a moment must not do that to everybody. */
+  /**
+   * One that takes longer makes its lane slow. A machine that is busy for a moment must not do that to everybody. Without a whole answer
+   * `slowAttemptMs` is enough.
+   */
   slowLaneMs: number;
 };
 

@@ -10,6 +10,7 @@ import type { BackPressure } from '../delivery/back-pressure.ts';
 import { createHostCircuits, type HostCircuits } from '../delivery/host-circuits.ts';
 import { createInFlightLimits, type InFlightLimits } from '../delivery/in-flight-limits.ts';
 import type { Limits } from '../delivery/places.ts';
+import { unprovenRestMs } from '../delivery/unproven-rest.ts';
 import type { KeyVault } from '../endpoints/key-vault.ts';
 import { ATTEMPT_TIMEOUT_MS, type Sender } from '../sending/sender.ts';
 import { claimDeliveries, readDatabaseTime, releaseDeliveries } from '../store/claim.ts';
@@ -64,11 +65,12 @@ export function startDeliverLoop(options: DeliverOptions): Loop {
     return claim(quick, signal);
   }
 
-  /** Attempts of these lanes begin one after the other, and as long as none of them has anything to send they are looked at as often. */
   async function runUnproven(signal: AbortSignal): Promise<{ more: boolean; restMs: number }> {
     await markSlow(pool, inFlight);
+    const startedMs = performance.now();
     const { claimed, more } = await claim(unproven, signal);
-    return { more, restMs: claimed === 0 && more ? PACE_MS : Math.max(1, claimed) * limits.unprovenEveryMs };
+    const tookMs = performance.now() - startedMs;
+    return { more, restMs: unprovenRestMs(limits.unprovenEveryMs, { claimed, more, tookMs }) };
   }
 
   const common = { intervalMs: POLL_MS, logger, metrics };

@@ -11,6 +11,8 @@ export type Exchanged = {
   error: unknown;
   /** The address that got the request, once one did. */
   remoteAddress: string | null;
+  /** Whether an answer came to its end. */
+  isComplete: boolean;
 };
 
 export type ExchangeLimits = {
@@ -52,6 +54,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private interimAnswers = 0;
   private answer: Exchanged['answer'] = null;
   private bodyBytes = 0;
+  private isComplete = false;
 
   constructor(connections: Connections, limits: ExchangeLimits, resolve: (exchanged: Exchanged) => void) {
     this.connections = connections;
@@ -99,6 +102,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     if (this.ended) return;
+    this.isComplete = true;
     this.end(null);
     if (this.socket !== null) this.connections.markIdle(this.socket);
     // undici frees the connection in a setImmediate that it calls after this handler and before the microtask. Resolving later than that
@@ -133,8 +137,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   settle(): void {
-    const { answer, error, remoteAddress } = this;
-    this.resolve({ answer, error: answer === null ? error : null, remoteAddress });
+    const { answer, error, remoteAddress, isComplete } = this;
+    this.resolve({ answer, error: answer === null ? error : null, remoteAddress, isComplete });
   }
 }
 

@@ -27,6 +27,8 @@ export type AttemptResult = {
   httpStatus: number | null;
   retryAfterSeconds: number | null;
   durationMs: number;
+  /** Whether an answer came to its end; a result may be known before. */
+  isComplete: boolean;
   /** The address that got the request, once one did. */
   remoteAddress: string | null;
   /** Node's or the HTTP client's word for what failed, for the log; the merchant reads the category. */
@@ -71,7 +73,7 @@ export function createSender(options: {
     const check = parseEndpointUrl(attempt.url, (host) => targetAt(host) !== undefined);
     if (!check.ok) {
       const error = new DialError('blocked_address', `the endpoint's URL is not allowed any more: ${check.reason}`);
-      return { answer: null, error, remoteAddress: null };
+      return { answer: null, error, remoteAddress: null, isComplete: false };
     }
     const { origin, path, host } = check.endpoint;
     const headers = { ...commonHeaders, ...deliveryHeaders({ ...attempt, now: clock() }) };
@@ -83,11 +85,12 @@ export function createSender(options: {
     /** Makes exactly one POST. Never throws; takes 15 s at most, body included. */
     async send(attempt: Attempt): Promise<AttemptResult> {
       const startedMs = performance.now();
-      const { answer, error, remoteAddress } = await post(attempt);
+      const { answer, error, remoteAddress, isComplete } = await post(attempt);
       const durationMs = Math.round(performance.now() - startedMs);
       if (answer === null) {
         const [errorCategory, errorCode] = [categoryOfSendError(error), codeOfSendError(error)];
-        return { errorCategory, httpStatus: null, retryAfterSeconds: null, durationMs, remoteAddress, errorCode };
+        const none = { httpStatus: null, retryAfterSeconds: null };
+        return { errorCategory, ...none, durationMs, isComplete, remoteAddress, errorCode };
       }
       const { status: httpStatus, headers } = answer;
       const retryAfterSeconds = parseRetryAfter(headers['retry-after'], clock());
@@ -96,6 +99,7 @@ export function createSender(options: {
         httpStatus,
         retryAfterSeconds,
         durationMs,
+        isComplete,
         remoteAddress,
         errorCode: null,
       };
