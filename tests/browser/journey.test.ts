@@ -26,7 +26,7 @@ describe('a customer with a browser', () => {
 
   beforeAll(async () => {
     const prepare = async (directory: StackDirectory) => void (opened.directory = directory);
-    [stack, browser] = await Promise.all([journeyStack({ prepare }), openBrowser()]);
+    [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true, prepare }), openBrowser()]);
     Object.assign(opened, { stack, browser });
     chain = new LocalChain(stack.file.chain.rpc_url);
     shop = await Shop.open(stack);

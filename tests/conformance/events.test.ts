@@ -29,7 +29,10 @@ describe('an event that cannot be delivered', () => {
   const records = {} as Record<keyof typeof cases, DeliveryRecord>;
 
   beforeAll(async () => {
-    stack = await journeyStack({ settings: { WEBHOOK_RETRY_DELAYS_SECONDS: DELAYS_SECONDS.join(',') } });
+    stack = await journeyStack({
+      sharesBroker: true,
+      settings: { WEBHOOK_RETRY_DELAYS_SECONDS: DELAYS_SECONDS.join(',') },
+    });
     const behaviours = {
       http_5xx: { status: 503 },
       http_4xx: { status: 410 },

@@ -18,7 +18,7 @@ describe('two replicas of every service', () => {
   let stack: JourneyStack;
 
   beforeAll(async () => {
-    stack = await journeyStack({ replicas: 2 });
+    stack = await journeyStack({ replicas: 2, sharesBroker: true });
   }, 240_000);
 
   afterAll(() => stack.close(), 180_000);

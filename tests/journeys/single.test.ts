@@ -17,6 +17,7 @@ describe('all services in one process', () => {
   beforeAll(async () => {
     stack = await journeyStack({
       single: true,
+      sharesBroker: true,
       prepare: (directory) => {
         log = () => readLog(join(stackDirectory(directory.root).logs, 'single-1.log'));
         return Promise.resolve();

@@ -5,6 +5,7 @@ import { requireFreePort } from '@quittance/local-backends/ports.ts';
 import { stackDirectory, type StackDirectory } from '@quittance/local-stack/stack/directory.ts';
 import { portPlan, type Ports } from '@quittance/local-stack/stack/ports.ts';
 import { startStack, type Stack } from '@quittance/local-stack/stack/stack.ts';
+import { testBroker } from '@quittance/testkit/broker.ts';
 
 export type JourneyStack = Stack & { close(): Promise<void> };
 
@@ -13,12 +14,15 @@ export type JourneyStack = Stack & { close(): Promise<void> };
  * @param options.single as in startStack().
  * @param options.withTron as in startStack().
  * @param options.checkout as in startStack().
+ * @param options.sharesBroker whether a virtual host of the run's RabbitMQ will do, where the run has one: a RabbitMQ of its own takes
+ * four seconds of processor time.
  * @param options.prepare what is done to its directory before anything starts there.
  */
 export async function journeyStack({
   replicas = 1,
   single = false,
   withTron = false,
+  sharesBroker = false,
   settings,
   checkout,
   prepare,
@@ -26,6 +30,7 @@ export async function journeyStack({
   replicas?: number;
   single?: boolean;
   withTron?: boolean;
+  sharesBroker?: boolean;
   settings?: Record<string, string>;
   checkout?: string;
   prepare?: (directory: StackDirectory, ports: Ports) => Promise<void>;
@@ -33,6 +38,7 @@ export async function journeyStack({
   const directory = stackDirectory(await mkdtemp(join(tmpdir(), 'quittance-journey-')));
   const lines: string[] = [];
   const remove = () => rm(directory.root, { recursive: true, force: true });
+  const broker = sharesBroker ? await runsBroker() : null;
   try {
     const portBase = await freePortBase(replicas);
     await prepare?.(directory, portPlan(portBase, replicas));
@@ -43,18 +49,28 @@ export async function journeyStack({
       single,
       withTron,
       ...(checkout !== undefined && { checkout }),
-      environment: { ...ownEnvironment(), ...settings },
+      environment: { ...ownEnvironment(), ...broker?.settings, ...settings },
       say: (line) => lines.push(line),
     });
     const close = async (): Promise<void> => {
       await stack.stop();
+      await broker?.close();
       await remove();
     };
     return { ...stack, close };
   } catch (error) {
+    await broker?.close();
     // The directory stays, because its logs say why.
     throw new Error(`the stack in ${directory.root} did not start after:\n${lines.join('\n')}`, { cause: error });
   }
+}
+
+/** @returns null where no backends were started for the run: nothing but whole stacks is tested then. */
+async function runsBroker(): Promise<{ settings: Record<string, string>; close(): Promise<void> } | null> {
+  const { TEST_AMQP_URL: amqpUrl, TEST_AMQP_MANAGEMENT_URL: managementUrl } = process.env;
+  if (!amqpUrl || !managementUrl) return null;
+  const { url, close } = await testBroker();
+  return { settings: { AMQP_URL: url, AMQP_MANAGEMENT_URL: managementUrl }, close };
 }
 
 /** Ours without what jest adds, and without backends that a developer may have named for `npm start`: a journey has its own. */
