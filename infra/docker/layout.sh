@@ -38,9 +38,10 @@ else
 fi
 
 # Exactly the versions of the lockfile. Of what a service needs, nothing has a script of its own to be run; the Node that the
-# checkout installs for itself has one, and would be downloaded for nothing.
+# checkout installs for itself has one, and would be downloaded for nothing. Whether the
+# lockfile names what may be trusted was checked where it was made: asking the registry of its thousand packages took minutes an image.
 install() {
-  CI=true pnpm install --frozen-lockfile --ignore-scripts "$@"
+  CI=true pnpm install --frozen-lockfile --trust-lockfile --ignore-scripts "$@"
 }
 
 # Prisma's generator is needed now and never again. It needs no engine; naming this Node keeps it from downloading one.
@@ -85,6 +86,7 @@ case $service in
   setup)
     cp -R -p infra/docker/setup/*.ts infra/docker/setup/init "$target/infra/docker/setup/"
     cp -R -p infra/nginx "$target/infra/"
+    cp -R -p infra/local/commands infra/local/receiver infra/local/stack "$target/infra/local/"
     mkdir "$target/volume"
     ;;
 esac

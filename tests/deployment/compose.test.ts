@@ -13,6 +13,7 @@ import {
   external,
   readCompose,
   tls,
+  trial,
   type Compose,
   type ComposeService,
 } from './support/compose.ts';
@@ -26,6 +27,7 @@ const variants: [string, Compose][] = [
   ['docker-compose.yml', whole],
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
   ['the same with TLS and alerts', readCompose([base, external, tls, alerts], environment)],
+  ['docker-compose.yml with docker-compose.trial.yml', readCompose([base, trial], environment)],
 ];
 
 const schema = JSON.parse(
@@ -55,6 +57,23 @@ describe.each(variants)('%s', (_, compose) => {
     }
   });
 
+  test('builds each image once: every other service that runs from it takes what is there', () => {
+    const ours = selected(isOurs).map(([, service]) => service);
+    const built = ours.filter(({ build }) => build !== undefined).map(({ image }) => image);
+    expect(built.toSorted()).toEqual([...new Set(ours.map(({ image }) => image))].toSorted());
+    expect(ours.filter((service) => service.build === undefined && service.pull_policy !== 'never')).toEqual([]);
+    expect(ours.filter((service) => service.build !== undefined && service.pull_policy === 'never')).toEqual([]);
+  });
+
+  // `up --wait` is told that it failed by any other service that ends, however well.
+  test('has somebody wait for each job that is not asked for by name', () => {
+    const awaited = services.flatMap(([, { depends_on: waits = {} }]) => Object.keys(waits));
+    const unawaited = selected((service) => isJob(service) && service.profiles === undefined)
+      .map(([name]) => name)
+      .filter((name) => !awaited.includes(name));
+    expect(unawaited).toEqual([]);
+  });
+
   test.each(services)('%s runs by a pinned version, and an image that is not ours by its digest', (_, service) => {
     const [, digest] = /^[a-z0-9./-]+:v?\d+\.\d+(?:\.\d+)?(?:-[a-z0-9.-]+)?(@sha256:[0-9a-f]{64})?$/.exec(
       service.image!,
@@ -81,7 +100,10 @@ describe.each(variants)('%s', (_, compose) => {
   test.each(selected(isOurs))('%s runs as user 10001 and writes to /tmp alone', (name, service) => {
     expect(service.user).toBe('10001:10001');
     expect(service.tmpfs?.map((line) => line.split(':')[0])).toEqual(['/tmp']);
-    expect(service.volumes ?? []).toEqual(name === 'edge-configuration' ? ['edge-configuration:/app/volume'] : []);
+    const ofTrial = 'receiver' in compose.services ? { 'webhook-dispatcher': ['trial:/trial:ro'] } : {};
+    const volumes: Record<string, string[]> = { 'edge-configuration': ['edge-configuration:/app/volume'], ...ofTrial };
+    const isTrial = name === 'receiver' || name.startsWith('trial');
+    expect(service.volumes ?? []).toEqual(isTrial ? ['trial:/app/volume'] : (volumes[name] ?? []));
   });
 
   test.each(selected((service) => !isJob(service)))(
@@ -119,7 +141,8 @@ describe.each(variants)('%s', (_, compose) => {
       selected(({ ports }) => ports !== undefined).map(([name, { ports }]) => [name, ports]),
     );
     const forAll = 'tls' in compose.services && { tls: ['0.0.0.0:80:8080', '0.0.0.0:443:8443'] };
-    expect(open).toEqual({ edge: ['127.0.0.1:8080:8080'], ...forAll });
+    const forTrial = 'receiver' in compose.services && { receiver: ['127.0.0.1:8081:8080'] };
+    expect(open).toEqual({ edge: ['127.0.0.1:8080:8080'], ...forAll, ...forTrial });
   });
 
   test('calls others by names that are theirs, on a network that both are on', () => {
@@ -178,6 +201,19 @@ describe('docker-compose.external.yml', () => {
   });
 });
 
+describe('docker-compose.trial.yml', () => {
+  const { services, networks } = readCompose([base, trial], environment);
+
+  test('lets webhooks go to its receiver, and what is tried reach nothing outside', () => {
+    expect(networks['trial']).toMatchObject({ internal: true });
+    expect(services['receiver']!.networks).toMatchObject({ trial: { ipv4_address: '172.31.252.10' } });
+    expect(services['trial-merchant']!.environment!['RECEIVER_ADDRESS']).toBe('172.31.252.10:8443');
+    expect(services['webhook-dispatcher']!.networks).toHaveProperty('trial');
+    expect(services['webhook-dispatcher']!.command!.at(-1)).toMatch(/ exec node main\.ts$/);
+    expect(Object.keys(services['trial']!.networks!)).not.toContain('egress');
+  });
+});
+
 describe('docker-compose.tls.yml', () => {
   const { services, configs } = readCompose([base, external, tls], environment);
 
@@ -221,7 +257,7 @@ describe('.env', () => {
   test('has every variable that the compose files ask for, and only such ones', () => {
     const example = parseEnv(exampleText);
     // Compose itself reads the first ones; USER is whoever types the command.
-    const known = ['COMPOSE_PROFILES', ...variablesIn(composeText(base) + composeText(external) + composeText(tls))];
+    const known = ['COMPOSE_PROFILES', ...variablesIn([base, external, tls, trial].map(composeText).join(''))];
     expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });
 

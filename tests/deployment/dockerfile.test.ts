@@ -105,7 +105,7 @@ describe('the Dockerfile', () => {
       ?.map((line) => line.trim());
     expect(commands).toEqual([
       'LAYOUT_HAS_PNPM=yes exec npx --yes --package "$pnpm" -- sh infra/docker/layout.sh "$@"',
-      'CI=true pnpm install --frozen-lockfile --ignore-scripts "$@"',
+      'CI=true pnpm install --frozen-lockfile --trust-lockfile --ignore-scripts "$@"',
     ]);
     expect(layout).toContain(`pnpm=$(node -p 'require("./package.json").packageManager')`);
     expect(of('RUN').filter(({ text }) => /\b(apt-get|apk|curl|wget|npm install)\b/.test(text))).toEqual([]);

@@ -3,16 +3,20 @@ import { prepareDatabase } from './database.ts';
 import { writeEdgeConfiguration } from './edge.ts';
 import { init } from './init/init.ts';
 import { deployTestToken } from './test-token.ts';
+import { demonstrate, prepareTrial, receive } from './trial.ts';
 
 /**
- * What docker-compose.yml has done once before the services start; doing any of it again changes nothing. And `init`, by which a person
- * makes the files that it reads.
+ * What docker-compose.yml has done once before the services start; doing any of it again changes nothing. `init`, by which a person
+ * makes the files that it reads. And what docker-compose.trial.yml adds: its merchant, `receiver` and `demo`.
  */
 const jobs: Record<string, (env: NodeJS.ProcessEnv, words: string[]) => Promise<string>> = {
   init,
   database: prepareDatabase,
   edge: writeEdgeConfiguration,
   'test-token': deployTestToken,
+  'trial-merchant': prepareTrial,
+  receiver: receive,
+  demo: demonstrate,
 };
 
 const name = process.argv[2] ?? '';

@@ -1,7 +1,13 @@
-export type ReceiverConfig = { tlsPort: number; controlPort: number; certificateFile: string; keyFile: string };
+export type ReceiverConfig = {
+  host: string;
+  tlsPort: number;
+  controlPort: number;
+  certificateFile: string;
+  keyFile: string;
+};
 
 /**
- * RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any), RECEIVER_CA_CERT and RECEIVER_CA_KEY (PEM files).
+ * RECEIVER_HOST (where it listens), RECEIVER_TLS_PORT and RECEIVER_CONTROL_PORT (0 for any), RECEIVER_CA_CERT and RECEIVER_CA_KEY (PEM files).
  * @throws Error naming every setting that is missing or wrong.
  */
 export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {
@@ -13,6 +19,7 @@ export function readConfig(env: NodeJS.ProcessEnv): ReceiverConfig {
     return number;
   };
   const config = {
+    host: text('RECEIVER_HOST'),
     tlsPort: port('RECEIVER_TLS_PORT'),
     controlPort: port('RECEIVER_CONTROL_PORT'),
     certificateFile: text('RECEIVER_CA_CERT'),

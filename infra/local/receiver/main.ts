@@ -14,17 +14,17 @@ async function main(): Promise<void> {
   const authority = await openCertificateAuthority(config);
   const webhooks = await createWebhookServer({ authority, mailbox, behaviours });
   const control = createControlServer({ mailbox, behaviours });
-  const tlsPort = await listen(webhooks, config.tlsPort);
+  const tlsPort = await listen(webhooks, config.host, config.tlsPort);
   // Last, so that whoever is answered by the control port can rely on the other.
-  const controlPort = await listen(control, config.controlPort);
+  const controlPort = await listen(control, config.host, config.controlPort);
   console.log(JSON.stringify({ msg: 'listening', tls_port: tlsPort, control_port: controlPort }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => process.exit(0));
 }
 
-function listen(server: Server, port: number): Promise<number> {
+function listen(server: Server, host: string, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port));
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port));
   });
 }
 

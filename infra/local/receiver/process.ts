@@ -46,6 +46,7 @@ export async function startReceiver({ directory, logFile, ports, authority }: Re
     env: {
       ...process.env,
       NODE_OPTIONS: '',
+      RECEIVER_HOST: '127.0.0.1',
       RECEIVER_TLS_PORT: String(ports.tls),
       RECEIVER_CONTROL_PORT: String(ports.control),
       RECEIVER_CA_CERT: authority.certificateFile,

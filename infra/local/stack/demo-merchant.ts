@@ -19,32 +19,45 @@ export async function demoMerchant(options: Options): Promise<DemoMerchant> {
   return merchant;
 }
 
+/** What a merchant is before it has a webhook. */
+export type RegisteredMerchant = Pick<DemoMerchant, 'merchant_id' | 'api_key' | 'rotation_secret' | 'wallet'>;
+
 /** Registers a merchant by the operator's API; its webhook is configured as a merchant would, through the public one. */
 export async function registerLocalMerchant(
-  { gatewayUrl, internalToken }: Pick<Options, 'gatewayUrl' | 'internalToken'>,
+  options: Pick<Options, 'gatewayUrl' | 'internalToken'>,
   name: string,
   webhookUrl: string,
 ): Promise<DemoMerchant> {
-  const created = await callJson<Pick<DemoMerchant, 'merchant_id' | 'api_key' | 'rotation_secret'>>(
+  return setWebhook(options.gatewayUrl, await registerMerchant(options, name), webhookUrl);
+}
+
+/** Active at once, and without limits, so that trying things out never exhausts it. */
+export async function registerMerchant(
+  { gatewayUrl, internalToken }: Pick<Options, 'gatewayUrl' | 'internalToken'>,
+  name: string,
+): Promise<RegisteredMerchant> {
+  const created = await callJson<Omit<RegisteredMerchant, 'wallet'>>(
     `${gatewayUrl}/internal/v1/merchants`,
     'POST',
     { 'X-Internal-Token': internalToken },
-    // Trying things out never exhausts it.
     { name, ...unlimited, actor: 'local-stack', reason: 'to try things out' },
   );
-  const webhook = await callJson<Pick<DemoMerchant, 'signing_key' | 'key_id'>>(
+  return { ...created, wallet: Wallet.createRandom().address };
+}
+
+/** Through the public API, as the merchant itself does it. */
+export async function setWebhook(
+  gatewayUrl: string,
+  merchant: RegisteredMerchant,
+  webhookUrl: string,
+): Promise<DemoMerchant> {
+  const { signing_key, key_id } = await callJson<Pick<DemoMerchant, 'signing_key' | 'key_id'>>(
     `${gatewayUrl}/api/v1/merchant/webhook`,
     'PUT',
-    { 'X-API-Key': created.api_key },
+    { 'X-API-Key': merchant.api_key },
     { url: webhookUrl },
   );
-  return {
-    ...created,
-    webhook_url: webhookUrl,
-    signing_key: webhook.signing_key,
-    key_id: webhook.key_id,
-    wallet: Wallet.createRandom().address,
-  };
+  return { ...merchant, webhook_url: webhookUrl, signing_key, key_id };
 }
 
 /** Creates a payment as the merchant's backend would. Repeats itself while the service says 503, with the same idempotency key. */

@@ -6,6 +6,7 @@ import { interpolate } from './interpolation.ts';
 
 export type ComposeService = {
   image?: string;
+  pull_policy?: string;
   build?: { context: string; dockerfile: string; args: Record<string, string> };
   command?: string[];
   entrypoint?: string[];
@@ -45,6 +46,7 @@ export const base = 'docker-compose.yml';
 export const external = 'docker-compose.external.yml';
 export const tls = 'docker-compose.tls.yml';
 export const alerts = 'docker-compose.alerts.yml';
+export const trial = 'docker-compose.trial.yml';
 
 /**
  * The files as Compose reads them together, with variables replaced.

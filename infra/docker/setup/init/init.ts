@@ -62,18 +62,21 @@ async function chainFiles(
   return networksFiles(file, before.keys ?? '', endpointLines.map(parseEndpointLine));
 }
 
+const trialFiles = 'docker-compose.yml:docker-compose.trial.yml';
+
 /** What changes in .env. The files and profiles of an earlier one that is no trial any more stay as its owner has them. */
 function valuesOf(options: Options, earlier: string, { host, endpointLines }: Answers): Record<string, string> {
   const { COMPOSE_FILE: files = '', PUBLIC_SUBNET: subnet } = parseEnv(earlier);
   const isNamed = host !== undefined;
   const hasChains = endpointLines.length > 0;
-  const goesLive = files === '' && (isNamed || hasChains);
+  const goesLive = (files === '' || files === trialFiles) && (isNamed || hasChains);
   if (goesLive && !(isNamed && hasChains))
     throw new Error('--host and --endpoints belong together in what was a trial');
   const withTls = goesLive && !options.ownProxy;
   const live = ['docker-compose.yml', 'docker-compose.external.yml', ...(withTls ? ['docker-compose.tls.yml'] : [])];
   return {
     ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
+    ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
     ...(goesLive && { COMPOSE_FILE: live.join(':'), COMPOSE_PROFILES: 'postgres,rabbitmq' }),
     ...(!goesLive && options.ownProxy && { COMPOSE_FILE: files.replace(':docker-compose.tls.yml', '') }),
