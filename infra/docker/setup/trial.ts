@@ -38,7 +38,8 @@ export async function prepareTrial(env: NodeJS.ProcessEnv): Promise<string> {
 export async function receive(env: NodeJS.ProcessEnv): Promise<string> {
   const directory = stackDirectory(required(env, 'LOCAL_DIRECTORY'));
   const gatewayUrl = required(env, 'API_GATEWAY_URL');
-  const registered = (await readJson<DemoMerchant | RegisteredMerchant>(directory.merchantFile))!;
+  const registered = await readJson<DemoMerchant | RegisteredMerchant>(directory.merchantFile);
+  if (registered === null) throw new Error('there is no merchant: trial-merchant comes first');
   const url = `https://${receiverHost}/webhooks/quittance`;
   const merchant = 'signing_key' in registered ? registered : await setWebhook(gatewayUrl, registered, url);
   await writePrivateJson(directory.merchantFile, merchant);
