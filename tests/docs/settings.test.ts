@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
 import { readSettings, samples, settingsOf } from '../support/service-settings.ts';
 
 type Row = { name: string; defaultText: string; required: boolean };
@@ -30,6 +31,13 @@ describe('docs/settings.md', () => {
         expect(read({ ...samples, [name]: defaultText })).toEqual(read(samples));
       }
     });
+  });
+
+  test('has every setting of the console', () => {
+    const asked = new Set<string>();
+    const env = { ...samples, API_GATEWAY_URL: 'http://gateway' };
+    readConsoleConfig(new Proxy(env, { get: (all, name: string) => (asked.add(name), all[name as never]) }));
+    expect(['HOST', 'PORT', ...namesOf(table('console'))].sort()).toEqual([...asked].sort());
   });
 
   test("has every setting of the operator's command line", () => {

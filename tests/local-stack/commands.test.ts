@@ -97,6 +97,7 @@ describe('the commands of the local stack', () => {
     expect(Object.keys(stack)).toEqual([
       'edge_url',
       'gateway_url',
+      'console_url',
       'services',
       'internal_token',
       'postgres_url',
@@ -108,6 +109,7 @@ describe('the commands of the local stack', () => {
       'ca',
       'logs',
     ]);
+    expect((await fetch(`${stack.console_url}/sign-in`)).status).toBe(200);
     const { payment_url, payment_id } = await create(stack, '12.34');
     const paid = await npm(['pay', '--', payment_url, '--wait'], env);
     expect(paid).toMatchObject({ code: 0, output: expect.stringContaining('PAID') });

@@ -16,6 +16,7 @@ export type Ports = {
   tron: number;
   receiver: number;
   receiverControl: number;
+  console: number;
   /** The example shop's, which runs only when it is asked for. */
   shop: number;
   /** Where the replicas of a service listen. */
@@ -49,6 +50,7 @@ export function portPlan(base: number, replicas: number): Ports {
     tron: base + 1,
     receiver: base + 8,
     receiverControl: base + 9,
+    console: base + 18,
     shop: base + 19,
     replicas: perService((position) => {
       return Array.from({ length: replicas }, (_, replica) => base + 20 + position * maxReplicas + replica);

@@ -66,11 +66,7 @@ export function serviceEnvironment(
     INTERNAL_TOKEN: secrets.internal_token,
     NETWORKS_FILE: options.networksFile,
     PUBLIC_BASE_URL: options.edgeUrl,
-    API_GATEWAY_URL: serviceUrls['api-gateway'],
-    PAYMENTS_URL: serviceUrls.payments,
-    CHAIN_WATCHER_URL: serviceUrls['chain-watcher'],
-    WEBHOOK_DISPATCHER_URL: serviceUrls['webhook-dispatcher'],
-    QUOTA_URL: serviceUrls.quota,
+    ...urlSettings(serviceUrls),
     ...(name === 'webhook-dispatcher' && {
       WEBHOOK_ENCRYPTION_KEY: secrets.webhook_encryption_key,
       WEBHOOK_LOCAL_RECEIVER: options.receiverAddress,
@@ -78,6 +74,27 @@ export function serviceEnvironment(
     }),
   };
 }
+
+/** The console is told where the services are, and no secret. */
+export const consoleEnvironment = (
+  { serviceUrls, inherited }: ServiceEnvironmentOptions,
+  port: number,
+): NodeJS.ProcessEnv => ({
+  NODE_ENV: 'development',
+  ...leanProcess,
+  ...inherited,
+  PORT: String(port),
+  HOST: '127.0.0.1',
+  ...urlSettings(serviceUrls),
+});
+
+const urlSettings = (urls: Record<ServiceName, string>) => ({
+  API_GATEWAY_URL: urls['api-gateway'],
+  PAYMENTS_URL: urls.payments,
+  CHAIN_WATCHER_URL: urls['chain-watcher'],
+  WEBHOOK_DISPATCHER_URL: urls['webhook-dispatcher'],
+  QUOTA_URL: urls.quota,
+});
 
 /** For all services in one process: what only one of them is told, or each its own, has its name in front. */
 export function singleEnvironment(

@@ -13,12 +13,12 @@ const graceMs = 30_000;
 const restartDelayMs = 200;
 
 export type ServiceProcessOptions = {
-  /** `single` runs all services. */
-  name: ServiceName | 'single';
+  /** `single` runs all services but the console. */
+  name: ServiceName | 'console' | 'single';
   /** From 1. */
   replica: number;
   /** Ports of the services that it runs. */
-  ports: Partial<Record<ServiceName, number>>;
+  ports: Partial<Record<ServiceName | 'console', number>>;
   env: NodeJS.ProcessEnv;
   /** The checkout whose code it runs. */
   checkout: string;
@@ -35,7 +35,7 @@ export type Restart = { settings?: NodeJS.ProcessEnv; checkout?: string };
 export class ServiceProcess {
   readonly name: ServiceProcessOptions['name'];
   /** Where each of its services is reached. */
-  readonly urls: Partial<Record<ServiceName, string>>;
+  readonly urls: Partial<Record<ServiceName | 'console', string>>;
   readonly #options: ServiceProcessOptions;
   readonly #title: string;
   readonly #logFile: string;

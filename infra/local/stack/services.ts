@@ -1,7 +1,12 @@
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import type { StackDirectory } from './directory.ts';
 import type { Ports } from './ports.ts';
-import { serviceEnvironment, singleEnvironment, type ServiceEnvironmentOptions } from './service-environment.ts';
+import {
+  consoleEnvironment,
+  serviceEnvironment,
+  singleEnvironment,
+  type ServiceEnvironmentOptions,
+} from './service-environment.ts';
 import { ServiceProcess } from './service-process.ts';
 import type { StackFile } from './stack-file.ts';
 
@@ -14,16 +19,26 @@ export function urlsOfServices(ports: Ports, replicas: number): Record<ServiceNa
   return Object.fromEntries(urls) as Record<ServiceName, string>;
 }
 
-/** Every replica of every service, or all in one process, not yet started. */
-export function serviceProcesses(options: {
+type ProcessOptions = {
   directory: StackDirectory;
   ports: Ports;
   settings: ServiceEnvironmentOptions;
   checkout: string;
-  single: boolean;
   /** Told whenever a process is another one than before. */
   onChange: (what: string) => void;
-}): ServiceProcess[] {
+};
+
+/** Not yet started. It is no replica of anything: a fault in it touches no payment. */
+export function consoleProcess({ directory, ports, settings, checkout, onChange }: ProcessOptions): ServiceProcess {
+  return new ServiceProcess({
+    ...{ name: 'console', replica: 1, ports: { console: ports.console }, checkout, onChange },
+    ...{ logDirectory: directory.logs, pidDirectory: directory.pids },
+    env: consoleEnvironment(settings, ports.console),
+  });
+}
+
+/** Every replica of every service, or all in one process, not yet started. */
+export function serviceProcesses(options: ProcessOptions & { single: boolean }): ServiceProcess[] {
   const { directory, ports, settings, checkout, single, onChange } = options;
   const place = { checkout, logDirectory: directory.logs, pidDirectory: directory.pids };
   if (single) {

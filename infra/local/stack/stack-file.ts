@@ -6,6 +6,8 @@ export type StackFile = {
   /** The public door, through nginx. */
   edge_url: string;
   gateway_url: string;
+  /** Where operators sign in. */
+  console_url: string;
   services: Record<ServiceName, { url: string; replicas: { url: string; pid: number }[] }>;
   internal_token: string;
   /** Superuser, database `quittance`. */

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import { startBackends, type Backends } from './backends.ts';
@@ -12,7 +13,7 @@ import { localNetwork, tronNetwork } from './network.ts';
 import { portPlan, type Ports } from './ports.ts';
 import { refuseDecidedSettings, type ServiceEnvironmentOptions } from './service-environment.ts';
 import type { ServiceProcess } from './service-process.ts';
-import { describeServices, serviceProcesses, urlsOfServices } from './services.ts';
+import { consoleProcess, describeServices, serviceProcesses, urlsOfServices } from './services.ts';
 import { StackFileWriter, type StackFile } from './stack-file.ts';
 import { Steps } from './steps.ts';
 import { startTron, wantsTron } from './tron.ts';
@@ -79,12 +80,10 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
 
   const urls = { edge: `http://127.0.0.1:${ports.edge}`, services: urlsOfServices(ports, replicas) };
   const file = new StackFileWriter(directory.stackFile, options.say);
+  const processOptions = { directory, ports, checkout, settings: settingsOf(options, backends, secrets, urls) };
   const services = serviceProcesses({
+    ...processOptions,
     single: options.single === true,
-    directory,
-    ports,
-    checkout,
-    settings: settingsOf(options, backends, secrets, urls),
     onChange: (what) => {
       options.say(what);
       file.update({ services: describeServices(services, urls.services) });
@@ -92,6 +91,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   });
   steps.undoLater(() => stopAll(services));
   await steps.take(`${services.length} service processes`, () => startAll(services));
+  await startConsole(processOptions, steps, options.say);
   const edgeOptions = { directory, ports, replicas, trustedProxies };
   const edge = await steps.take(`nginx on ${ports.edge}`, () => startEdge(edgeOptions));
   steps.undoLater(() => edge.stop());
@@ -103,6 +103,7 @@ async function bringUp(options: StackOptions, steps: Steps, ports: Ports): Promi
   const contents: StackFile = {
     edge_url: urls.edge,
     gateway_url: gatewayUrl,
+    console_url: `http://127.0.0.1:${ports.console}`,
     services: describeServices(services, urls.services),
     internal_token: internalToken,
     postgres_url: backends.postgresUrl,
@@ -137,6 +138,18 @@ function settingsOf(
     caCertificateFile: backends.ca.cert,
     inherited: environment,
   };
+}
+
+/** Another version's checkout may have none. */
+async function startConsole(
+  options: Omit<Parameters<typeof consoleProcess>[0], 'onChange'>,
+  steps: Steps,
+  say: (line: string) => void,
+): Promise<void> {
+  if (!existsSync(join(options.checkout, 'services', 'console'))) return;
+  const console = consoleProcess({ ...options, onChange: say });
+  steps.undoLater(() => console.stop());
+  await steps.take(`the operators' console on ${options.ports.console}`, () => console.start());
 }
 
 /** A failure is told once every other start has come to its end: what is still starting could not be stopped. */

@@ -44,7 +44,12 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
       .filter(({ call }) => call.access === access)
       .map(({ call }) => `${call.method} ${call.path.slice('/internal/v1'.length)}`);
   expect(declared.filter(({ call }) => call.access === 'viewer' && call.method !== 'GET')).toEqual([]);
-  expect(callsFor('anyone')).toEqual(['POST /operator-tokens']);
+  expect(callsFor('anyone').sort()).toEqual([
+    'POST /operator-sessions',
+    'POST /operator-sessions/close',
+    'POST /operator-sessions/resume',
+    'POST /operator-tokens',
+  ]);
   expect(callsFor('support').sort()).toEqual([
     'POST /events/:event_id/recover',
     'POST /incidents/:incident_id/resolve',

@@ -70,3 +70,15 @@ export class RequestAborted extends Error {
     this.name = 'RequestAborted';
   }
 }
+
+/** The `detail` of an error for a person: it is a sentence, a code with its message, or a list of fields with reasons. */
+export function detailText(detail: unknown): string {
+  if (typeof detail === 'string') return detail;
+  if (Array.isArray(detail)) {
+    return (detail as { field?: unknown; reason?: unknown }[])
+      .map((item) => `${String(item.field)} ${String(item.reason)}`)
+      .join('; ');
+  }
+  const message = (detail as { message?: unknown } | null | undefined)?.message;
+  return typeof message === 'string' ? message : 'no reason given';
+}

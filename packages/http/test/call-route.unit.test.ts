@@ -42,6 +42,7 @@ const requestWith = ({ body, search = '' }: { body?: object; search?: string }):
     headers: { 'content-type': 'application/json' },
     rawHeaders: [],
     requestId: 'test',
+    remoteAddress: '127.0.0.1',
     operator: null,
     readBody: async (maxBytes) => ({ bytes, tooLarge: bytes.length > maxBytes }),
   };

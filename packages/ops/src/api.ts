@@ -9,7 +9,7 @@ import {
   type ServiceCalls,
   type ServiceClient,
 } from '@quittance/http/client/client.ts';
-import { causesOf } from '@quittance/http/errors.ts';
+import { causesOf, detailText } from '@quittance/http/errors.ts';
 import { createLogger } from '@quittance/runtime/logger.ts';
 import { createMetrics } from '@quittance/runtime/metrics.ts';
 import { serviceSettings, type Config } from './config.ts';
@@ -156,18 +156,6 @@ function refusal(service: ServiceName, secret: string, status: number, body: unk
   if (status === 401) return new Failure('refused', `${service} does not accept this ${secret}.`);
   const detail = (body as { detail?: unknown } | null)?.detail;
   return new Failure('refused', `${service} refused (${status}): ${detailText(detail)}`);
-}
-
-/** `detail` is a sentence, a code with its message, or a list of fields with reasons. */
-function detailText(detail: unknown): string {
-  if (typeof detail === 'string') return detail;
-  if (Array.isArray(detail)) {
-    return (detail as { field?: unknown; reason?: unknown }[])
-      .map((item) => `${String(item.field)} ${String(item.reason)}`)
-      .join('; ');
-  }
-  const message = (detail as { message?: unknown } | null | undefined)?.message;
-  return typeof message === 'string' ? message : 'no reason given';
 }
 
 function parse(bytes: Buffer, answerer: string): unknown {

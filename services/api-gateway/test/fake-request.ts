@@ -20,6 +20,7 @@ export function fakeRequest({
     headers,
     rawHeaders: Object.entries(headers).flat(),
     requestId: 'test',
+    remoteAddress: '127.0.0.1',
     operator: null,
     readBody: (maxBytes) =>
       Promise.resolve(

@@ -161,6 +161,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     headers: request.headers,
     rawHeaders: request.rawHeaders,
     requestId: response.locals.requestId as string,
+    remoteAddress: request.socket.remoteAddress ?? 'unknown',
     operator: operatorOf(response),
     readBody: async (maxBytes) => {
       const body = await readBody(request, maxBytes);

@@ -15,6 +15,8 @@ export type RouteRequest = {
   /** Name, value, name, value, … as received: shows a header that was sent twice. */
   rawHeaders: string[];
   requestId: string;
+  /** Of the connection's other end, which may be a proxy. */
+  remoteAddress: string;
   /** Who asks, under /internal/; null for a service and for everyone outside. */
   operator: Operator | null;
   /**

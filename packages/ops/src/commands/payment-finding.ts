@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseAddress } from '@quittance/contracts/address.ts';
-import { ExportPayments, FindPayments, type FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
+import {
+  ExportPayments,
+  FindPayments,
+  paymentQueryOf,
+  type FoundPayment,
+} from '@quittance/contracts/http/payments/finding.ts';
 import { ListPayments } from '@quittance/contracts/http/payments/payments.ts';
-import { isId, parseTransactionId, sha256 } from '@quittance/contracts/ids.ts';
-import { parseReference } from '@quittance/contracts/payment-reference.ts';
 import { paymentStatuses, type Payment, type PaymentStatus } from '@quittance/contracts/payment.ts';
-import { query } from '@quittance/contracts/query.ts';
 import type { Api } from '../api.ts';
 import { idArgument, reads, type JsonOption, type Ops } from '../command.ts';
 import { Failure } from '../failure.ts';
@@ -62,19 +63,9 @@ const list =
     if (page.next_cursor !== null) note(`There are more: add --cursor ${page.next_cursor}, or --csv for all`, options);
   };
 
-/** What a text may name: an order id may look like anything. */
-function soughtOf(text: string): Record<string, string> {
-  const token = /^(?:.*\/pay\/)?([\w-]{43})(?:[?#].*)?$/.exec(text)?.[1];
-  const ways = {
-    payment_id: isId('pay', text) ? text : null,
-    token_sha256: token === undefined ? null : sha256(token).toString('hex'),
-    transaction_id: parseTransactionId(text),
-    merchant_wallet: parseAddress(text)?.address ?? null,
-    reference: parseReference(text) && text,
-    order_id: query.orderId.parse(text),
-  };
-  const known = Object.entries(ways).flatMap(([way, value]) => (value === null ? [] : [[way, value] as const]));
-  if (known.length > 0) return Object.fromEntries(known);
+function soughtOf(text: string) {
+  const sought = paymentQueryOf(text);
+  if (sought !== null) return sought;
   throw new InvalidArgumentError(
     'expected a payment id, a checkout link, an order id, a reference, a transaction id or a wallet.',
   );

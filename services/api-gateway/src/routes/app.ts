@@ -20,6 +20,7 @@ import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
 import { operatorApiKeyRoutes } from './operator-api-keys.ts';
+import { operatorSessionRoutes } from './operator-sessions.ts';
 import { operatorAccountRoutes } from './operators.ts';
 import { operatorRoutes } from './operator.ts';
 import { findingRoutes } from './finding.ts';
@@ -81,6 +82,7 @@ export function createGatewayApp(parts: GatewayParts) {
       ...operatorRoutes(parts),
       ...operatorApiKeyRoutes(parts),
       ...operatorAccountRoutes(parts),
+      ...operatorSessionRoutes(parts),
       ...checkoutRoutes({ ...parts, views, shopNameOf, help }),
       ...assetRoutes(),
       ...docsRoutes(),

@@ -34,10 +34,11 @@ export async function listOperators(db: Queryable, limit: number): Promise<Opera
   return rows;
 }
 
-/** @returns null when no working operator has the name. */
+/** Ends the operator's sessions too. @returns null when no working operator has the name. */
 export async function disableOperator(tx: Queryable, name: string): Promise<OperatorRow | null> {
   const { rows } = await tx.query<OperatorRow>(
-    `update operator set disabled_at = clock_timestamp() where name = $1 and disabled_at is null returning ${columns}`,
+    `with signed_out as (delete from operator_session where operator = $1)
+     update operator set disabled_at = clock_timestamp() where name = $1 and disabled_at is null returning ${columns}`,
     [name],
   );
   return rows[0] ?? null;

@@ -149,6 +149,7 @@ async function serve(route: Route, params: Record<string, string>, body?: object
     headers: { 'content-type': 'application/json' },
     rawHeaders: [],
     requestId: newMessageId(),
+    remoteAddress: '127.0.0.1',
     operator: null,
     readBody: () => Promise.resolve({ bytes, tooLarge: false }),
   };

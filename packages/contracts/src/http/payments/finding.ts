@@ -1,4 +1,7 @@
+import { parseAddress } from '../../address.ts';
 import { defineCall, json } from '../../call.ts';
+import { isId, parseTransactionId, sha256 } from '../../ids.ts';
+import { parseReference } from '../../payment-reference.ts';
 import type { Payment } from '../../payment.ts';
 import { query } from '../../query.ts';
 import { listFilters } from './list-filters.ts';
@@ -36,3 +39,18 @@ export const FindPayments = defineCall('payments', 'GET /payments', json<{ payme
     ...{ order_id, reference, transaction_id, merchant_wallet },
   },
 });
+
+/** What a text may name, as FindPayments is asked: an order id may look like anything. @returns null for what can name nothing. */
+export function paymentQueryOf(text: string): Record<string, string> | null {
+  const publicToken = /^(?:.*\/pay\/)?([\w-]{43})(?:[?#].*)?$/.exec(text)?.[1];
+  const ways = {
+    payment_id: isId('pay', text) ? text : null,
+    token_sha256: publicToken === undefined ? null : sha256(publicToken).toString('hex'),
+    transaction_id: parseTransactionId(text),
+    merchant_wallet: parseAddress(text)?.address ?? null,
+    reference: parseReference(text) && text,
+    order_id: query.orderId.parse(text),
+  };
+  const known = Object.entries(ways).flatMap(([way, value]) => (value === null ? [] : [[way, value] as const]));
+  return known.length === 0 ? null : Object.fromEntries(known);
+}

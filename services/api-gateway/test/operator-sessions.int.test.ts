@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { endWindows, internal, testGateway, type TestGateway } from './gateway.ts';
+
+let gateway: TestGateway;
+let credential: string;
+const call = (path: string, body: object, headers: Record<string, string> = {}) =>
+  gateway.call('POST', `/internal/v1${path}`, { headers, body });
+const note = { actor: 'root', reason: 'joined us' };
+const addOlga = async () => {
+  const added = await call('/operators', { ...note, name: 'olga', role: 'support' }, internal);
+  return String(added.json()['credential']);
+};
+const disableOlga = () => call('/operators/olga/disable', note, internal);
+
+beforeAll(async () => {
+  gateway = await testGateway();
+  credential = await addOlga();
+});
+afterAll(() => gateway.close());
+beforeEach(() => endWindows(gateway.pool, 'operator_sign_in'));
+
+const signIn = (given = credential, client = '192.0.2.1') => call('/operator-sessions', { credential: given, client });
+const sessionOf = async () => String((await signIn()).json()['session']);
+const resume = async (session: string) => (await call('/operator-sessions/resume', { session })).status;
+
+describe('a session', () => {
+  test('lets its operator act without the credential, at any replica, until it is signed out of', async () => {
+    const session = await sessionOf();
+    const other = await gateway.replica();
+    const resumed = await other.call('POST', '/internal/v1/operator-sessions/resume', { body: { session } });
+    expect([resumed.status, resumed.json()]).toMatchObject([200, { name: 'olga', role: 'support', expires_in: 300 }]);
+    const headers = { 'x-operator-token': String(resumed.json()['token']) };
+    expect((await gateway.call('GET', '/internal/v1/merchants', { headers })).status).toBe(200);
+    expect((await call('/operator-sessions/close', { session, everywhere: false })).json()).toEqual({ closed: 1 });
+    expect(await resume(session)).toBe(401);
+  });
+
+  test('is one of several, and signing out everywhere ends them all', async () => {
+    const sessions = [await sessionOf(), await sessionOf()];
+    expect((await call('/operator-sessions/close', { session: sessions[0], everywhere: true })).json()).toEqual({
+      closed: 2,
+    });
+    expect(await Promise.all(sessions.map(resume))).toEqual([401, 401]);
+  });
+
+  test.each([
+    ['30 minutes after it was last used', "last_seen_at = last_seen_at - interval '30 minutes'"],
+    ['12 hours after it began, however much it is used', "ends_at = ends_at - interval '12 hours'"],
+  ])('is over %s', async (_when, change) => {
+    const session = await sessionOf();
+    expect(await resume(session)).toBe(200);
+    await gateway.pool.query(`update operator_session set ${change}`);
+    expect(await resume(session)).toBe(401);
+  });
+
+  test('ends with its account, also when the account comes back', async () => {
+    const session = await sessionOf();
+    await disableOlga();
+    expect(await resume(session)).toBe(401);
+    credential = await addOlga();
+    expect(await resume(session)).toBe(401);
+    expect((await signIn()).status).toBe(201);
+  });
+
+  test('is kept as a hash, and its secret is in no log', async () => {
+    const session = await sessionOf();
+    await resume(session);
+    const { rows } = await gateway.pool.query<{ text: string }>('select s::text as text from operator_session s');
+    expect(rows.map(({ text }) => text).join()).not.toContain(session);
+    expect(gateway.logs()).not.toContain(session);
+  });
+
+  test.each(['', 'qs_', `qs_${'a'.repeat(43)}`])('%p is none', async (session) => {
+    expect([401, 422]).toContain(await resume(session));
+  });
+});
+
+describe('signing in', () => {
+  test('is 429 after ten attempts in a minute from one address, right or wrong, and from no other', async () => {
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await signIn('qo_wrong')).status).toBe(401);
+    const refused = await signIn();
+    expect([refused.status, Number(refused.headers['retry-after']) > 0]).toEqual([429, true]);
+    expect((await signIn(credential, '192.0.2.2')).status).toBe(201);
+  });
+});

@@ -1,0 +1,86 @@
+import { loadAsset } from '@quittance/checkout-page/asset.ts';
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import type { Operator } from '@quittance/contracts/operator.ts';
+
+/** The console's one file, read once at start. */
+export const stylesheet = loadAsset(new URL('../assets/console.css', import.meta.url));
+
+/** Who looks at a page, and what that person's forms carry. */
+export type Viewer = Operator & { formToken: string };
+
+const sections = [
+  ['/', 'Overview'],
+  ['/payments', 'Payments'],
+  ['/merchants', 'Merchants'],
+  ['/webhooks', 'Webhooks'],
+  ['/networks', 'Networks'],
+] as const;
+
+/** The frame of every page. @param viewer null before anybody has signed in. */
+export function page(title: string, viewer: Viewer | null, content: Html): string {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex, nofollow" />
+        <meta name="color-scheme" content="light dark" />
+        <title>${title} · Quittance</title>
+        <link rel="stylesheet" href="/assets/${stylesheet.name}" />
+      </head>
+      <body>
+        ${viewer === null ? [] : header(viewer, title)}
+        <main>
+          <h1>${title}</h1>
+          ${content}
+        </main>
+      </body>
+    </html> `.html;
+}
+
+function header(viewer: Viewer, title: string): Html {
+  const links = sections.map(([path, name]) => {
+    const current = name === title ? html` aria-current="page"` : [];
+    return html`<li><a href="${path}" ${current}>${name}</a></li>`;
+  });
+  return html`<header>
+    <nav aria-label="Console">
+      <ul>
+        ${links}
+      </ul>
+    </nav>
+    <div class="viewer">
+      <span>@${viewer.name}, ${viewer.role}</span>
+      ${form('/sign-out', viewer, html`<button>Sign out</button>`)}
+      ${form('/sign-out?everywhere=yes', viewer, html`<button>Sign out everywhere</button>`)}
+    </div>
+  </header>`;
+}
+
+/** A form that changes something. */
+export const form = (action: string, { formToken }: Viewer, content: Html): Html =>
+  html`<form method="post" action="${action}">
+    <input type="hidden" name="form_token" value="${formToken}" />${content}
+  </form>`;
+
+export const signInPage = (problem: string | null): string =>
+  page(
+    'Sign in',
+    null,
+    html`${problem === null ? [] : html`<p class="problem" role="alert">${problem}</p>`}
+      <form method="post" action="/sign-in" class="sign-in">
+        <label for="credential">Your credential, from <code>ops operator add</code></label>
+        <input
+          id="credential"
+          name="credential"
+          type="password"
+          autocomplete="current-password"
+          required
+          maxlength="255"
+        />
+        <button>Sign in</button>
+      </form>`,
+  );
+
+export const problemPage = (title: string, viewer: Viewer | null, problem: string): string =>
+  page(title, viewer, html`<p class="problem" role="alert">${problem}</p>`);

@@ -1,0 +1,69 @@
+import { html, type Html } from '@quittance/checkout-page/html.ts';
+import type { Part } from '../upstream/services.ts';
+
+export type Cell = string | number | null | Html;
+
+/** A table under a heading. An empty one says so. */
+export function table<Row>(title: string, rows: readonly Row[], columns: Record<string, (row: Row) => Cell>): Html {
+  const id = title.toLowerCase().replaceAll(/[^a-z]+/g, '-');
+  const names = Object.keys(columns);
+  const body = rows.map(
+    (row) =>
+      html`<tr>
+        ${Object.values(columns).map((column) => html`<td>${cell(column(row))}</td>`)}
+      </tr>`,
+  );
+  const content =
+    rows.length === 0
+      ? html`<p class="none">None.</p>`
+      : // Scrolled by keyboard too, where it is wider than the screen.
+        html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">
+          <table>
+            <thead>
+              <tr>
+                ${names.map((name) => html`<th scope="col">${name}</th>`)}
+              </tr>
+            </thead>
+            <tbody>
+              ${body}
+            </tbody>
+          </table>
+        </div>`;
+  return html`<section>
+    <h2 id="${id}">${title}</h2>
+    ${content}
+  </section>`;
+}
+
+/** Names and what they stand for. */
+export const facts = (fields: Record<string, Cell>): Html =>
+  html`<dl>
+    ${Object.entries(fields).map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${cell(value)}</dd>
+        </div>`,
+    )}
+  </dl>`;
+
+function cell(value: Cell): Html {
+  if (value === null) return html`<span class="none">–</span>`;
+  return typeof value === 'object' ? value : html`${String(value)}`;
+}
+
+/** `2026-01-31T12:00:00.000Z` as `2026-01-31 12:00:00`, which the heading of the column or the field calls UTC. */
+export const time = (text: string | null): Cell =>
+  text === null ? null : html`<time datetime="${text}">${text.slice(0, 10)} ${text.slice(11, 19)}Z</time>`;
+
+/** A link within the console. @param path of pieces that are ours; whatever else is in it must be encoded. */
+export const link = (path: string, text: string): Html => html`<a href="${path}">${text}</a>`;
+
+export const paymentLink = (id: string | null): Cell => (id === null ? null : link(`/payments/${id}`, id));
+export const merchantLink = (id: string): Html => link(`/merchants/${id}`, id);
+
+export const badge = (text: string): Html => html`<span class="badge" data-is="${text}">${text}</span>`;
+
+/** What one service has to say, or that it did not answer. */
+export const show = <T>(part: Part<T>, view: (value: T) => Html): Html =>
+  'silent' in part ? html`<p class="problem" role="alert">${part.silent}: this part is missing.</p>` : view(part.value);

@@ -1,0 +1,50 @@
+import { CACHE_IMMUTABLE } from '@quittance/checkout-page/asset.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { createApp } from '@quittance/http/server/app.ts';
+import { pathParameter, type Route } from '@quittance/http/server/route.ts';
+import type { Metrics } from '@quittance/runtime/metrics.ts';
+import { stylesheet } from '../pages/frame.ts';
+import { merchantRoutes } from './merchants.ts';
+import { networkRoutes } from './networks.ts';
+import { overviewRoutes } from './overview.ts';
+import type { Context } from './page-route.ts';
+import { paymentRoutes } from './payments.ts';
+import { signInRoutes } from './sign-in.ts';
+import { webhookRoutes } from './webhooks.ts';
+
+/** Longer than the services take for what they read from a chain. */
+const TIMEOUT_MS = 12_000;
+
+/** All routes of the console. It has no internal ones, and is ready as soon as it listens: each page says which service is silent. */
+export const createConsoleApp = (context: Context & { metrics: Metrics }) =>
+  createApp({
+    name: 'console',
+    logger: context.logger,
+    metrics: context.metrics,
+    publicTimeoutMs: TIMEOUT_MS,
+    ready: () => Promise.resolve(),
+    routes: consoleRoutes(context),
+  });
+
+export const consoleRoutes = (context: Context): Route[] => [
+  ...signInRoutes(context),
+  ...overviewRoutes(context),
+  ...paymentRoutes(context),
+  ...merchantRoutes(context),
+  ...webhookRoutes(context),
+  ...networkRoutes(context),
+  assetRoute,
+];
+
+/** One of another release, which a replica of this one is asked for during an update, is this one's. */
+const assetRoute: Route = {
+  method: 'GET',
+  path: '/assets/:name',
+  handle: ({ params }) => {
+    const name = pathParameter(params, 'name');
+    if (!/^console\.[0-9a-f]{16}\.css$/.test(name)) throw new HttpError(404, 'Not found');
+    const cache = name === stylesheet.name ? CACHE_IMMUTABLE : 'no-store';
+    const headers = { 'content-type': stylesheet.contentType, 'cache-control': cache };
+    return { status: 200, body: stylesheet.bytes, headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+  },
+};

@@ -1,0 +1,47 @@
+import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
+import type { ServiceName } from '@quittance/contracts/service-name.ts';
+import type { ServiceCalls, ServiceClient } from '@quittance/http/client/client.ts';
+import { readAnswer, type Given } from '@quittance/http/client/request.ts';
+import { detailText, HttpError } from '@quittance/http/errors.ts';
+
+/** The internal APIs, as one operator or, before anybody has signed in, as nobody. */
+export type Services = {
+  /** @throws HttpError with the status and the sentence of a service that refuses, 503 where one gives no answer. */
+  call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
+};
+
+export type Clients = Record<ServiceName, ServiceClient>;
+
+export const asNobody = (clients: Clients): Services => servicesOf((owner) => clients[owner]);
+
+/** Each service decides by the operator's token what may be done; the console could not do more if it wanted to. */
+export const asOperator = (clients: Clients, token: string): Services =>
+  servicesOf((owner) => clients[owner].as(token));
+
+const servicesOf = (callsOf: (owner: ServiceName) => ServiceCalls): Services => ({
+  async call(call, ...given) {
+    const answer = await callsOf(call.owner).send(call, ...given);
+    if (answer.status === call.status) return readAnswer(call, answer);
+    const retryAfter = answer.headers['retry-after'];
+    throw new HttpError(
+      answer.status,
+      detailOf(answer.body),
+      retryAfter === undefined ? {} : { 'retry-after': retryAfter },
+    );
+  },
+});
+
+const detailOf = (body: Buffer): string =>
+  detailText((JSON.parse(body.toString('utf8')) as { detail?: unknown }).detail);
+
+/** What a page shows of one service, or that it did not answer: the rest of the page is there all the same. */
+export type Part<T> = { value: T } | { silent: string };
+
+export async function partOf<T>(asked: Promise<T>): Promise<Part<T>> {
+  try {
+    return { value: await asked };
+  } catch (error) {
+    if (error instanceof HttpError && error.status >= 500) return { silent: error.message };
+    throw error;
+  }
+}
