@@ -138,7 +138,9 @@ describe.each(variants)('%s', (_, compose) => {
 
   test('opens the port of the edge to the machine, those of TLS to all, and no other one', () => {
     const open = Object.fromEntries(
-      selected(({ ports }) => ports !== undefined).map(([name, { ports }]) => [name, ports]),
+      selected(({ ports, profiles }) => ports !== undefined && !profiles?.includes('console')).map(
+        ([name, { ports }]) => [name, ports],
+      ),
     );
     const forAll = 'tls' in compose.services && { tls: ['0.0.0.0:80:8080', '0.0.0.0:443:8443'] };
     const forTrial = 'receiver' in compose.services && { receiver: ['127.0.0.1:8081:8080'] };
@@ -169,10 +171,12 @@ test('by itself, only who calls receivers or nodes gets out, and only the edge s
       .map(([name]) => name);
   expect(on('egress')).toEqual(['chain-watcher', 'webhook-dispatcher']);
   expect(on('public')).toEqual(['edge']);
+  expect(on('console')).toEqual(['console']);
+  expect(whole.services['console']!.ports).toEqual(['127.0.0.1:8090:8080']);
   expect(on('edge')).toEqual(['edge', 'api-gateway']);
   expect(on('chain')).toEqual(['chain-watcher', 'test-token', 'anvil']);
   const open = Object.entries(whole.networks).filter(([, network]) => network?.internal !== true);
-  expect(open.map(([name]) => name)).toEqual(['public', 'egress']);
+  expect(open.map(([name]) => name)).toEqual(['public', 'console', 'egress']);
 });
 
 describe('docker-compose.external.yml', () => {
@@ -180,7 +184,7 @@ describe('docker-compose.external.yml', () => {
   const bundled = Object.keys(compose.services).filter((name) => compose.services[name]!.profiles?.[0] !== undefined);
 
   test('starts no PostgreSQL, RabbitMQ or chain unless a profile asks for it, and waits for none', () => {
-    expect(bundled.sort()).toEqual(['anvil', 'ops', 'postgres', 'rabbitmq', 'test-token']);
+    expect(bundled.sort()).toEqual(['anvil', 'console', 'ops', 'postgres', 'rabbitmq', 'test-token']);
     for (const { profiles, depends_on: waits = {} } of Object.values(compose.services)) {
       const needed = Object.keys(waits).filter((name) => waits[name]!.required !== false && bundled.includes(name));
       // What has the same profile starts together with it.

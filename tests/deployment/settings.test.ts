@@ -3,6 +3,7 @@ import { describe, expect, test } from '@jest/globals';
 import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { readFrameConfig, readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
 import { readSettings, settingsOf } from '../support/service-settings.ts';
 import { base, external, readCompose, type Compose } from './support/compose.ts';
 import { imageEnvironment } from './support/dockerfile.ts';
@@ -41,6 +42,12 @@ describe('docker-compose.yml', () => {
       env['NETWORKS_FILE'] = join(repositoryRoot, compose.configs['networks']!.file);
     expect(() => readSettings(service, env)).not.toThrow();
     expect(env['NODE_ENV']).toBe('production');
+  });
+
+  test('gives the console values with which it starts, and no secret', () => {
+    const env = environmentOf(compose, 'console');
+    expect(() => readConsoleConfig(env)).not.toThrow();
+    expect(Object.keys(env).filter((name) => /TOKEN|KEY|PASSWORD|DATABASE|AMQP/.test(name))).toEqual([]);
   });
 
   test.each(serviceNames)('tells the migrations of %s only what they read', (service) => {

@@ -1,5 +1,5 @@
 import { ReadMerchantAudit } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import type { AuditEntry as ServiceEntry } from '@quittance/contracts/http/audit.ts';
+import { changedFields, type AuditEntry as ServiceEntry } from '@quittance/contracts/http/audit.ts';
 import { ReadPaymentsAudit } from '@quittance/contracts/http/payments/audit.ts';
 import { ReadPolicyAudit } from '@quittance/contracts/http/quota/history.ts';
 import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
@@ -69,15 +69,6 @@ export function mergePages(lists: readonly AuditEntry[][]): { entries: AuditEntr
     .filter(({ at }) => at > cut)
     .sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0));
   return { entries, next_before: cut === '' ? null : (entries.at(-1)?.at ?? cut) };
-}
-
-/** The fields that differ, one line each. What identifies the merchant or counts versions is no change. */
-export function changedFields({ before, after }: AuditEntry): { field: string; from: unknown; to: unknown }[] {
-  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  return names
-    .filter((name) => !['merchant_id', 'policy_version', 'status_version'].includes(name))
-    .map((field) => ({ field, from: before?.[field] ?? null, to: after?.[field] ?? null }))
-    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
 }
 
 /** One line for each field that changed; who, when and why stand on the first line of an entry. */

@@ -23,3 +23,15 @@ export const auditCall = <Response>(owner: ServiceName, response: Json<Response>
     access: 'viewer',
     query: { before: query.timestamp },
   });
+
+/** The fields that differ, one line each. What identifies the merchant or counts versions is no change. */
+export function changedFields({
+  before,
+  after,
+}: Pick<AuditEntry, 'before' | 'after'>): { field: string; from: unknown; to: unknown }[] {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  return names
+    .filter((name) => !['merchant_id', 'policy_version', 'status_version'].includes(name))
+    .map((field) => ({ field, from: before?.[field] ?? null, to: after?.[field] ?? null }))
+    .filter(({ from, to }) => JSON.stringify(from) !== JSON.stringify(to));
+}

@@ -1,7 +1,7 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { ApiKey } from '@quittance/contracts/http/api-gateway/api-keys.ts';
 import { BlockMerchant, type Merchant } from '@quittance/contracts/http/api-gateway/merchants.ts';
-import type { AuditEntry } from '@quittance/contracts/http/audit.ts';
+import { changedFields, type AuditEntry } from '@quittance/contracts/http/audit.ts';
 import type { OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
@@ -82,7 +82,13 @@ export const changesTable = (title: string, entries: readonly AuditEntry[]): Htm
     When: ({ at }) => time(at),
     Who: ({ actor }) => actor,
     What: ({ action }) => action.replaceAll(/[_-]/g, ' '),
-    Before: ({ before }) => (before === null ? null : JSON.stringify(before)),
-    After: ({ after }) => (after === null ? null : JSON.stringify(after)),
+    Changed: (entry) => changedFields(entry).map(changeText).join('; '),
     Why: ({ reason }) => reason,
   });
+
+/** `creation paused: false → true`; of a first entry, what it began with. */
+const changeText = ({ field, from, to }: ReturnType<typeof changedFields>[number]): string =>
+  `${field.replaceAll('_', ' ')}: ${from === null ? '' : `${valueText(from)} → `}${valueText(to)}`;
+
+const valueText = (value: unknown): string =>
+  value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);

@@ -32,7 +32,7 @@ import { partOf } from '../upstream/services.ts';
 import { actionRoute, pageRoute, type Context, type Visit } from './page-route.ts';
 
 /** What can be done to a merchant here, by the last segment of its address. */
-export const merchantActions = {
+const merchantActions = {
   activate: { call: ActivateBeta, label: 'Start the beta', question: 'Start the beta now?' },
   pause: { call: PauseCreation, label: 'Pause', question: 'Stop new payments? Everything else goes on.' },
   resume: { call: ResumeCreation, label: 'Resume', question: 'Allow new payments again?' },
