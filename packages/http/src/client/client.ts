@@ -142,7 +142,7 @@ export function createServiceClient({
     }
   }
 
-  const open = (asked: ServiceRequest) => openStream(transport, asked, toUrl(baseUrl, asked), timeoutMs);
+  const open = (asked: ServiceRequest) => openStream(asked, toUrl(baseUrl, asked), { internalToken, timeoutMs });
   const calls = (operator: Pick<ServiceRequest, 'operatorToken'>): ServiceCalls => ({
     ...callsOf(name, (asked) => request({ ...asked, ...operator })),
     stream: streamOf(name, (asked) => open({ ...asked, ...operator })),
