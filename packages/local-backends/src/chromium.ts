@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
+import { placesOnPath } from './on-path.ts';
 
 export type Chromium = {
   program: string;
@@ -40,9 +41,7 @@ export async function findChromium({ toolsDirectory, forReading = false }: Chrom
 }
 
 function installedProgram(): string | undefined {
-  const places = (process.env['PATH'] ?? '').split(delimiter).filter(Boolean);
-  const programs = names.flatMap((name) => places.map((place) => join(place, name)));
-  return [...programs, ...macPrograms].find((file) => existsSync(file));
+  return [...placesOnPath(...names), ...macPrograms].find((file) => existsSync(file));
 }
 
 /** 100 MB from Debian, of which only the program and what it reads at its start are used; seconds, once a checkout. */
