@@ -11,7 +11,7 @@ import { dated, newestDated, notesOf } from '../../infra/release/notes.ts';
 import { currentVersion, isLater, versionedFiles } from '../../infra/release/places.ts';
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
-const imageNames = ['setup', ...serviceNames];
+const imageNames = ['setup', ...serviceNames, 'console'];
 
 describe('the version', () => {
   test.each(versionedFiles())('of $path is that of package.json', ({ versions }) => {

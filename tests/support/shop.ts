@@ -89,6 +89,14 @@ export class Shop {
     return this.call('POST', '/payments', body, { 'Idempotency-Key': idempotencyKey });
   }
 
+  /** As create(), repeated with its key while it is 503. @throws for any other answer than 201. */
+  async createOrThrow(amount: string): Promise<Payment> {
+    const idempotencyKey = randomUUID();
+    const { status, text, body } = await insist(() => this.create(amount, idempotencyKey));
+    if (status !== 201) throw new Error(`the creation of ${amount} answered ${status} ${text}`);
+    return body;
+  }
+
   /** As create(), with optional fields, and a wallet of its own where the merchant has several. */
   order(body: { amount: string } & Record<string, unknown>): Promise<Answer<Payment>> {
     const defaults = { merchant_wallet: this.wallet, description: 'One cup of coffee' };

@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { insist } from '@quittance/testkit/insist.ts';
 import { latenciesOf } from '../../benchmarks/support/latencies.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
@@ -112,7 +111,7 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
 
 /** @returns milliseconds from the transfer's block to PAID. */
 async function payHonestly(db: pg.Client, shop: Shop, amount: string): Promise<number> {
-  const { body: payment } = await insist(() => shop.create(amount));
+  const payment = await shop.createOrThrow(amount);
   await shop.pay(amount);
   // Not by the API, whose limit for reads is soon used up.
   const isPaid = async () => {

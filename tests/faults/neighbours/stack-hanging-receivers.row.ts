@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { insist } from '@quittance/testkit/insist.ts';
 import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.ts';
 import { answerWith } from '../../conformance/support/receiver.ts';
 import { withDatabase } from '../../support/database.ts';
@@ -31,8 +30,7 @@ export const row: Row = {
     const unpaid = await fewAtATime(
       noisy.flatMap((shop) =>
         Array.from({ length: EVENTS_EACH }, (_, n) => async () => {
-          const answer = await insist(() => shop.create(`${n + 1}`));
-          if (answer.status !== 201) throw new Error(`a creation answered ${answer.status} ${answer.text}`);
+          await shop.createOrThrow(`${n + 1}`);
           return { to: shop.wallet, amount: `${n + 1}` };
         }),
       ),
@@ -72,7 +70,7 @@ async function deliver(stack: JourneyStack, shop: Shop, from: number): Promise<L
   const latencies: number[] = [];
   for (let n = 1; n <= HEALTHY_EVENTS; n += 1) {
     const amount = `${from + n}`;
-    const { body: payment } = await insist(() => shop.create(amount));
+    const payment = await shop.createOrThrow(amount);
     await shop.pay(amount);
     const arrived = await eventually(
       async () => {
