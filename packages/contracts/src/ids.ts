@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 export type IdPrefix = 'pay' | 'mer' | 'evt' | 'whk';
-export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qs' | 'whsec';
+export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qs' | 'ql' | 'whsec';
 
 /**
  * A new public id: the prefix, an underscore and 32 lowercase hex characters.

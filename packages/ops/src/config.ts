@@ -32,6 +32,8 @@ export type Config = {
   /** Of the operator as whom everything is done; it goes before the internal token. */
   operatorCredential: string;
   amqpUrl: string;
+  /** Where browsers reach the console. */
+  consoleUrl: string;
   /** Who the audit names when `--actor` does not. */
   user: string;
   /** Where networks are looked up that are named by their id. */
@@ -49,6 +51,7 @@ export function readConfig(env: NodeJS.ProcessEnv, file: string = stackFileOf(en
         urls: Object.fromEntries(services.map(([service, name]) => [service, url(name)])) as Config['urls'],
         operatorCredential: read.optionalText('OPERATOR_CREDENTIAL') ?? '',
         internalToken: read.optionalText('INTERNAL_TOKEN') ?? '',
+        consoleUrl: url('CONSOLE_URL'),
         amqpUrl: read.url('AMQP_URL', { protocols: ['amqp:', 'amqps:'], default: '' }),
         user: read.optionalText('USER') ?? systemUser(),
         networksFile: read.optionalText('NETWORKS_FILE') ?? shippedNetworksFile,
@@ -67,6 +70,7 @@ function readStack(file: string): Record<string, string | undefined> {
   try {
     const stack = JSON.parse(readFileSync(file, 'utf8')) as {
       gateway_url?: string;
+      console_url?: string;
       services?: Record<string, { url?: string } | undefined>;
       internal_token?: string;
       amqp_url?: string;
@@ -75,6 +79,7 @@ function readStack(file: string): Record<string, string | undefined> {
     return {
       ...(Object.fromEntries(urls) as Record<string, string | undefined>),
       API_GATEWAY_URL: stack.gateway_url,
+      CONSOLE_URL: stack.console_url,
       INTERNAL_TOKEN: stack.internal_token,
       AMQP_URL: stack.amqp_url,
     };

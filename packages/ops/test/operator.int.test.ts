@@ -49,6 +49,22 @@ describe('with a credential in place of the internal token', () => {
     expect(await as(viewer, ['operator', 'list'])).toMatchObject({ code: 1, stderr: expect.stringMatching(/admin/) });
   });
 
+  test('a link is made by an admin, as an address where one is known, and sessions are ended', async () => {
+    await credentialOf('lena', 'viewer');
+    const made = await services.ops(['operator', 'link', 'lena']);
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^address +\/sign-in\/link\/ql_[\w-]{43}$/m) });
+    const { INTERNAL_TOKEN: _, ...env } = services.env;
+    const admin = { ...env, OPERATOR_CREDENTIAL: await credentialOf('rita', 'admin') };
+    const { stdout } = await runOps(['operator', 'link', 'lena'], { ...admin, CONSOLE_URL: 'https://desk.example/' });
+    expect(stdout).toMatch(/^address +https:\/\/desk\.example\/sign-in\/link\/ql_/m);
+    const support = await credentialOf('sara', 'support');
+    expect(await as(support, ['operator', 'link', 'rita'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/role admin/),
+    });
+    expect((await services.ops(['operator', 'sign-out', 'lena'])).stdout).toBe('0 sessions ended.\n');
+  });
+
   test('nothing works once the operator is disabled', async () => {
     const credential = await credentialOf('ada', 'admin');
     expect((await as(credential, ['operator', 'list'])).stdout).toMatch(/ada +admin/);

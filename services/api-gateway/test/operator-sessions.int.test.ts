@@ -83,3 +83,66 @@ describe('signing in', () => {
     expect((await signIn(credential, '192.0.2.2')).status).toBe(201);
   });
 });
+
+describe('a link', () => {
+  const linkOf = async (name = 'olga') => {
+    const made = await call(`/operators/${name}/sign-in-link`, note, internal);
+    return { status: made.status, link: String(made.json()['link']) };
+  };
+  const use = (link: string) => call('/operator-sessions/by-link', { link, client: '192.0.2.9' });
+
+  test('signs its operator in once, and whoever has it later is told so', async () => {
+    const { status, link } = await linkOf();
+    expect([status, link]).toEqual([201, expect.stringMatching(/^ql_[\w-]{43}$/)]);
+    const used = await use(link);
+    expect([used.status, used.json()]).toMatchObject([201, { name: 'olga', role: 'support' }]);
+    expect(await resume(String(used.json()['session']))).toBe(200);
+    expect((await use(link)).status).toBe(401);
+  });
+
+  test('used by two at the same moment signs one of them in', async () => {
+    const { link } = await linkOf();
+    const statuses = (await Promise.all([use(link), use(link), use(link)])).map(({ status }) => status);
+    expect(statuses.sort()).toEqual([201, 401, 401]);
+  });
+
+  test('is over after half an hour, when its operator is signed out, and when the account is disabled', async () => {
+    const [late, signedOut, disabled] = [await linkOf(), await linkOf(), await linkOf()];
+    await gateway.pool.query(
+      `update sign_in_link set ends_at = ends_at - interval '30 minutes' where link_hash = sha256($1::text::bytea)`,
+      [late.link],
+    );
+    expect((await use(late.link)).status).toBe(401);
+    const session = await sessionOf();
+    expect((await call('/operators/olga/sign-out', note, internal)).json()).toMatchObject({
+      closed: expect.any(Number),
+    });
+    expect([(await use(signedOut.link)).status, await resume(session)]).toEqual([401, 401]);
+    await disableOlga();
+    credential = await addOlga();
+    expect((await use(disabled.link)).status).toBe(401);
+  });
+
+  test('is audited when it is made and when it is used, and kept as a hash that no log has', async () => {
+    const { link } = await linkOf();
+    await use(link);
+    const { entries } = (await gateway.call('GET', '/internal/v1/operators/audit', { headers: internal })).json() as {
+      entries: object[];
+    };
+    expect(entries.slice(0, 2)).toMatchObject([
+      { operator: 'olga', action: 'use_sign_in_link', actor: '@olga', reason: 'from 192.0.2.9' },
+      { operator: 'olga', action: 'make_sign_in_link', actor: 'root', reason: 'joined us' },
+    ]);
+    await linkOf();
+    const { rows } = await gateway.pool.query<{ text: string }>('select l::text as text from sign_in_link l');
+    expect(rows.length).toBeGreaterThan(0);
+    expect(rows.map(({ text }) => text).join()).not.toContain(link);
+    expect(gateway.logs()).not.toContain(link);
+  });
+
+  test('is made for working operators alone, and counts as an attempt to sign in', async () => {
+    expect((await linkOf('nobody')).status).toBe(404);
+    for (let attempt = 0; attempt < 10; attempt += 1) expect((await use('ql_wrong')).status).toBe(401);
+    expect((await use((await linkOf()).link)).status).toBe(429);
+  });
+});

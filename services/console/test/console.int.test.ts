@@ -30,7 +30,7 @@ afterAll(() => world.close());
 
 /** Every page and form, with ids of things that are there. */
 const routes = consoleRoutes({ clients: {} as Clients, logger: testLogger }).filter(
-  ({ path }) => path !== '/sign-in' && !path.startsWith('/assets'),
+  ({ path }) => !path.startsWith('/sign-in') && !path.startsWith('/assets'),
 );
 const pathOf = (path: string): string =>
   path
@@ -75,6 +75,36 @@ describe('who has not signed in', () => {
       const forged = await world.signIn(credential, headers);
       expect([forged.status, forged.headers.get('set-cookie')]).toEqual([403, null]);
     }
+  });
+});
+
+describe('a link from `ops operator link`', () => {
+  test('signs in by its button, and not by being looked at', async () => {
+    await world.credentialOf('lena', 'viewer');
+    const { services, ask } = world;
+    const path = `/operators/lena/sign-in-link`;
+    const { link } = (await services.internal<{ link: string }>('api-gateway', 'POST', path, {})).body;
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const seen = await ask(method, `/sign-in/link/${link}`, {});
+      expect([seen.status, seen.headers.get('set-cookie'), seen.headers.get('cache-control')]).toEqual([
+        ...[200, null, 'no-store'],
+      ]);
+    }
+    const forged = await ask('POST', '/sign-in/link', { origin: 'https://evil.example' }, { link });
+    expect([forged.status, forged.headers.get('set-cookie')]).toEqual([403, null]);
+    const signedIn = await ask('POST', '/sign-in/link', {}, { link });
+    expect([signedIn.status, signedIn.headers.get('location')]).toEqual([303, '/']);
+    const cookie = (signedIn.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+    expect((await ask('GET', '/', { cookie })).text).toContain('@lena, viewer');
+    const again = await ask('POST', '/sign-in/link', {}, { link });
+    expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null]);
+    expect(again.text).toContain('This link has been used or is over');
+  });
+
+  test('shows nothing of what stands in it as markup', async () => {
+    const { text } = await world.ask('GET', `/sign-in/link/${encodeURIComponent(HOSTILE)}`, {});
+    expect(text).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(text).not.toContain('<script>');
   });
 });
 

@@ -5,6 +5,8 @@ import {
   ListOperators,
   ReadOperatorAudit,
 } from '@quittance/contracts/http/api-gateway/operators.ts';
+import { SignOutOperator } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { LinkOperator } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
 import { OPERATOR_NAME, operatorRoles, type OperatorRole } from '@quittance/contracts/operator.ts';
 import {
   asks,
@@ -18,13 +20,22 @@ import {
 } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { noteOlder, printResult } from '../output.ts';
-import { newOperatorView, operatorAuditView, operatorsView, operatorView } from '../views/operator.ts';
+import { signInAddress } from '../sign-in-address.ts';
+import {
+  newOperatorView,
+  operatorAuditView,
+  operatorLinkView,
+  operatorsView,
+  operatorView,
+} from '../views/operator.ts';
 
 /** The people who run the system. */
 export function operatorCommands(program: Command, ops: Ops): void {
   const operator = program.command('operator').description('the people who run the system, and what each may do');
   add(operator, ops);
   list(operator, ops);
+  link(operator, ops);
+  signOut(operator, ops);
   disable(operator, ops);
   audit(operator, ops);
 }
@@ -52,6 +63,27 @@ function list(operator: Command, { api }: Ops): void {
   reads(operator.command('list'))
     .description('who they are, with roles; those who were disabled last')
     .action(async (options: JsonOption) => printResult(await api.call(ListOperators), options, operatorsView));
+}
+
+function link(operator: Command, { api, config }: Ops): void {
+  changes(operator.command('link'))
+    .description('an address that signs somebody in to the console once, within half an hour; shown this once')
+    .argument('<name>', 'as operator list shows it', nameArgument)
+    .action(async (name: string, options: ChangeOptions) => {
+      const made = await api.call(LinkOperator, { params: { name }, author: authorOf(options, config) });
+      const { link: _secret, ...shown } = made;
+      printResult({ ...shown, address: signInAddress(config, made) }, options, operatorLinkView);
+    });
+}
+
+function signOut(operator: Command, { api, config }: Ops): void {
+  changes(operator.command('sign-out'))
+    .description('ends every session at the console, and takes unused links back; the credential still works')
+    .argument('<name>', 'as operator list shows it', nameArgument)
+    .action(async (name: string, options: ChangeOptions) => {
+      const ended = await api.call(SignOutOperator, { params: { name }, author: authorOf(options, config) });
+      printResult(ended, options, ({ closed }) => `${closed} sessions ended.`);
+    });
 }
 
 function disable(operator: Command, { api, config }: Ops): void {

@@ -1,7 +1,11 @@
 import type { NewOperator, OperatorAccount, OperatorChange } from '@quittance/contracts/http/api-gateway/operators.ts';
+import type { Operator } from '@quittance/contracts/operator.ts';
 import { record, table } from '../text.ts';
 
 export const newOperatorView = ({ name, role, credential }: NewOperator): string => record({ name, role, credential });
+
+export const operatorLinkView = (link: Operator & { address: string; ends_at: string }): string =>
+  record({ name: link.name, role: link.role, address: link.address, 'works until': link.ends_at });
 
 export const operatorView = (operator: OperatorAccount): string =>
   record({

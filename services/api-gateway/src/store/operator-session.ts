@@ -35,3 +35,14 @@ export async function deleteSessions(db: Queryable, sessionHash: Buffer, everywh
   );
   return rowCount ?? 0;
 }
+
+/** Takes the operator's links back as well. @returns how many sessions ended, and null when no operator has the name. */
+export async function signOutOperator(tx: Queryable, name: string): Promise<number | null> {
+  const { rows } = await tx.query<{ closed: number }>(
+    `with unlinked as (delete from sign_in_link where operator = $1),
+     closed as (delete from operator_session where operator = $1 returning 1)
+     select (select count(*) from closed)::integer as closed from operator where name = $1`,
+    [name],
+  );
+  return rows[0]?.closed ?? null;
+}

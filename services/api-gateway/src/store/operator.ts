@@ -34,10 +34,11 @@ export async function listOperators(db: Queryable, limit: number): Promise<Opera
   return rows;
 }
 
-/** Ends the operator's sessions too. @returns null when no working operator has the name. */
+/** Ends the operator's sessions and links too. @returns null when no working operator has the name. */
 export async function disableOperator(tx: Queryable, name: string): Promise<OperatorRow | null> {
   const { rows } = await tx.query<OperatorRow>(
-    `with signed_out as (delete from operator_session where operator = $1)
+    `with signed_out as (delete from operator_session where operator = $1),
+     unlinked as (delete from sign_in_link where operator = $1)
      update operator set disabled_at = clock_timestamp() where name = $1 and disabled_at is null returning ${columns}`,
     [name],
   );
@@ -57,7 +58,13 @@ export async function useCredential(db: Queryable, credentialHash: Buffer): Prom
 /** Call it in the transaction of the change. */
 export async function insertOperatorAudit(
   tx: Queryable,
-  entry: { operator: string; action: 'add' | 'disable'; author: Author; before: object | null; after: object },
+  entry: {
+    operator: string;
+    action: 'add' | 'disable' | 'make_sign_in_link' | 'use_sign_in_link' | 'sign_out';
+    author: Author;
+    before: object | null;
+    after: object | null;
+  },
 ): Promise<void> {
   await tx.query(
     `insert into operator_audit (operator, action, actor, reason, before, after) values ($1, $2, $3, $4, $5, $6)`,

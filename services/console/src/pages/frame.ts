@@ -82,5 +82,17 @@ export const signInPage = (problem: string | null): string =>
       </form>`,
   );
 
+/** Only its button signs in. */
+export const linkPage = (link: string): string =>
+  page(
+    'Sign in',
+    null,
+    html`<p>This link signs you in once. Whoever else has it can use it before you do.</p>
+      <form method="post" action="/sign-in/link" class="sign-in">
+        <input type="hidden" name="link" value="${link}" />
+        <button>Sign in</button>
+      </form>`,
+  );
+
 export const problemPage = (title: string, viewer: Viewer | null, problem: string): string =>
   page(title, viewer, html`<p class="problem" role="alert">${problem}</p>`);

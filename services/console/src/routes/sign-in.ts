@@ -1,7 +1,8 @@
 import { CloseOperatorSession, OpenOperatorSession } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
+import { OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
 import { HttpError } from '@quittance/http/errors.ts';
-import type { Route } from '@quittance/http/server/route.ts';
-import { signInPage } from '../pages/frame.ts';
+import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
+import { linkPage, signInPage } from '../pages/frame.ts';
 import { noSessionCookie, sessionCookie } from '../session/cookie.ts';
 import { readForm } from '../session/form.ts';
 import { asNobody } from '../upstream/services.ts';
@@ -10,23 +11,20 @@ import { actionRoute, goTo, htmlReply, problemReply, type Context } from './page
 /** Every sign-in gets a session of its own, so that one which somebody else prepared is worth nothing. */
 export const signInRoutes = (context: Context): Route[] => [
   { method: 'GET', path: '/sign-in', handle: () => htmlReply(200, signInPage(null)) },
+  signingIn(context, '/sign-in', async (request, form) => {
+    const credential = secretOf(form.get('credential'));
+    return asNobody(context.clients).call(OpenOperatorSession, { body: { credential, client: request.remoteAddress } });
+  }),
+  // Looking at it uses nothing up: programs that scan mails follow links.
   {
-    method: 'POST',
-    path: '/sign-in',
-    handle: async (request) => {
-      try {
-        const form = await readForm(request);
-        const credential = (form.get('credential') ?? '').trim();
-        const body = { credential: credential.slice(0, 255) || '-', client: request.remoteAddress };
-        const { session } = await asNobody(context.clients).call(OpenOperatorSession, { body });
-        return goTo('/', { 'set-cookie': sessionCookie(session) });
-      } catch (error) {
-        if (error instanceof HttpError && (error.status === 401 || error.status === 429))
-          return htmlReply(error.status, signInPage(error.message), error.headers);
-        return problemReply(error, null, context.logger);
-      }
-    },
+    method: 'GET',
+    path: '/sign-in/link/:link',
+    handle: ({ params }) => htmlReply(200, linkPage(pathParameter(params, 'link'))),
   },
+  signingIn(context, '/sign-in/link', async (request, form) => {
+    const link = secretOf(form.get('link'));
+    return asNobody(context.clients).call(OpenSessionByLink, { body: { link, client: request.remoteAddress } });
+  }),
   actionRoute(context, '/sign-out', async ({ services, session, request }) => {
     await services.call(CloseOperatorSession, {
       body: { session, everywhere: request.query.get('everywhere') === 'yes' },
@@ -34,3 +32,25 @@ export const signInRoutes = (context: Context): Route[] => [
     return goTo('/sign-in', { 'set-cookie': noSessionCookie });
   }),
 ];
+
+/** Every one opens a session of its own. What is wrong is said on the page for signing in. */
+function signingIn(
+  context: Context,
+  path: string,
+  open: (request: RouteRequest, form: URLSearchParams) => Promise<{ session: string }>,
+): Route {
+  const handle = async (request: RouteRequest) => {
+    try {
+      const { session } = await open(request, await readForm(request));
+      return goTo('/', { 'set-cookie': sessionCookie(session) });
+    } catch (error) {
+      if (error instanceof HttpError && (error.status === 401 || error.status === 429))
+        return htmlReply(error.status, signInPage(error.message), error.headers);
+      return problemReply(error, null, context.logger);
+    }
+  };
+  return { method: 'POST', path, handle };
+}
+
+/** As long as a secret may be; one that is not there is wrong like any other. */
+const secretOf = (text: string | null): string => (text ?? '').trim().slice(0, 255) || '-';

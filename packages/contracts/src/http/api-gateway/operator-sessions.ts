@@ -6,20 +6,21 @@ import type { OperatorToken } from './operators.ts';
 export const SESSION_IDLE_SECONDS = 30 * 60;
 export const SESSION_SECONDS = 12 * 60 * 60;
 
-const secret = { type: 'string', minLength: 1, maxLength: 255 };
+export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as const;
+/** The address of whoever tries to sign in: attempts are counted for each, right or wrong. */
+export const signInClient = { type: 'string', minLength: 1, maxLength: 100 } as const;
 
 /** The only time the session's secret is seen; it goes into a cookie. */
 export type OpenedSession = Operator & { session: string };
 
 /**
- * Signs an operator in. `client` is the address of whoever tries; attempts are counted for each, right or wrong. 401 unless a working
- * operator has the credential, 429 with Retry-After after too many attempts.
+ * Signs an operator in. 401 unless a working operator has the credential, 429 with Retry-After after too many attempts.
  */
 export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-sessions', json<OpenedSession>(), {
   access: 'anyone',
   body: object<{ credential: string; client: string }>({
-    credential: secret,
-    client: { type: 'string', minLength: 1, maxLength: 100 },
+    credential: secretSchema,
+    client: signInClient,
   }),
   status: 201,
 });
@@ -31,7 +32,7 @@ export const ResumeOperatorSession = defineCall(
   json<OperatorToken>(),
   {
     access: 'anyone',
-    body: object<{ session: string }>({ session: secret }),
+    body: object<{ session: string }>({ session: secretSchema }),
     idempotent: true,
   },
 );
@@ -43,7 +44,13 @@ export const CloseOperatorSession = defineCall(
   json<{ closed: number }>(),
   {
     access: 'anyone',
-    body: object<{ session: string; everywhere: boolean }>({ session: secret, everywhere: { type: 'boolean' } }),
+    body: object<{ session: string; everywhere: boolean }>({ session: secretSchema, everywhere: { type: 'boolean' } }),
     idempotent: true,
   },
 );
+
+/** Ends every session of an operator, and the links not yet used; the account stays. 404 when no operator has the name. */
+export const SignOutOperator = defineCall('api-gateway', 'POST /operators/:name/sign-out', json<{ closed: number }>(), {
+  authored: true,
+  access: 'admin',
+});

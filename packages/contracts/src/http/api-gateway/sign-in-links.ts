@@ -1,0 +1,31 @@
+import { defineCall, json, object } from '../../call.ts';
+import type { Operator } from '../../operator.ts';
+import { secretSchema, signInClient, type OpenedSession } from './operator-sessions.ts';
+
+/** A link works for so long, and once. */
+export const SIGN_IN_LINK_SECONDS = 30 * 60;
+
+/** The only time the link's secret is seen. */
+export type SignInLink = { link: string; ends_at: string };
+
+/** Where a link leads, below the console's address. */
+export const signInLinkPath = (link: string): string => `/sign-in/link/${link}`;
+
+/** For an operator who has no credential at hand. 404 when no working operator has the name. */
+export const LinkOperator = defineCall(
+  'api-gateway',
+  'POST /operators/:name/sign-in-link',
+  json<Operator & SignInLink>(),
+  {
+    authored: true,
+    access: 'admin',
+    status: 201,
+  },
+);
+
+/** Signs in whoever the link is for, and uses it up. 401 for one that is over, 429 as with a credential. */
+export const OpenSessionByLink = defineCall('api-gateway', 'POST /operator-sessions/by-link', json<OpenedSession>(), {
+  access: 'anyone',
+  body: object<{ link: string; client: string }>({ link: secretSchema, client: signInClient }),
+  status: 201,
+});
