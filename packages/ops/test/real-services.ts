@@ -82,6 +82,7 @@ export async function startRealServices() {
   const gatewayProcess = await startServiceProcess(mainOf('api-gateway'), gatewaySettings);
   const neighbours = await startNeighbours({ amqpUrl: broker.url, consumes: {} });
   const pools = {
+    gateway: testPool({ url: gateway!.url, schema: gatewayDatabase.schema, max: 1 }),
     payments: testPool({ url: payments!.url, schema: 'payments', max: 2 }),
     quota: testPool({ url: quota!.url, schema: 'quota', max: 2 }),
   };
@@ -191,7 +192,7 @@ export async function startRealServices() {
       held.gateway.restore();
       await Promise.all([gatewayProcess, quotaProcess, webhooksProcess, ...replicas].map((process) => process.stop()));
       await neighbours.stop();
-      await Promise.all([pools.payments.end(), pools.quota.end(), held.quota.close(), held.gateway.close()]);
+      await Promise.all([...Object.values(pools).map((pool) => pool.end()), held.quota.close(), held.gateway.close()]);
       await Promise.all([gateway, quota, payments, webhooks].map((database) => database!.drop()));
       await Promise.all([broker.close(), rm(directory, { recursive: true })]);
     },

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
+import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { startWorld, type World } from './world.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
@@ -27,6 +28,8 @@ beforeAll(async () => {
     browsers[role] = await world.browserOf(await world.credentialOf(`${role}-olga`, role));
 });
 afterAll(() => world.close());
+// All of them sign in from one address, which may try ten times a minute.
+beforeEach(() => endWindows(world.services.pools.gateway, 'operator_sign_in'));
 
 /** Every page and form, with ids of things that are there. */
 const routes = consoleRoutes({ clients: {} as Clients, logger: testLogger }).filter(
