@@ -5,6 +5,7 @@ import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
+import { insertUnmatched, pastUnmatched } from '../../payments/test/unmatched-fixtures.ts';
 import { startWorld, type World } from './world.ts';
 
 const HOSTILE = '"><script>alert(1)</script>';
@@ -133,6 +134,28 @@ describe('pages', () => {
       expect([headers.get('x-frame-options'), headers.get('cache-control')]).toEqual(['DENY', 'no-store']);
       expect(headers.get('x-content-type-options')).toBe('nosniff');
     }
+  });
+
+  test('show the transfers that pay nothing beside what each was probably meant for, and the way to accept it', async () => {
+    const block_timestamp = new Date();
+    const late = pastUnmatched({
+      ...{ merchant_id: merchant, block_timestamp, related_payment_id: payment },
+      ...{ amount_units: '900000', reason: 'underpaid' },
+    });
+    const others = pastUnmatched({ merchant_id: newId('mer'), block_timestamp });
+    await insertUnmatched(world.services.pools.payments, [late, others]);
+    const accept = `/payments/${payment}/accept?transaction_id=${late.transaction_id}&amp;index=0`;
+    const all = await browsers.support.get('/transfers');
+    expect(all.status).toBe(200);
+    for (const text of ['0.9 USDT', '1 USDT', 'underpaid', 'order 7', accept, others.transaction_id])
+      expect(all.text).toContain(text);
+    expect((await browsers.viewer.get('/transfers')).text).not.toContain(accept);
+    expect((await browsers.support.get(`/payments?q=0x${late.transaction_id}`)).text).toContain(accept);
+    const own = await browsers.support.get(`/merchants/${merchant}/transfers`);
+    expect([own.status, own.text.includes(late.transaction_id)]).toEqual([200, true]);
+    expect(own.text).not.toContain(others.transaction_id);
+    expect((await browsers.support.get(accept.replace('&amp;', '&'))).text).toContain('0.9 USDT');
+    expect((await browsers.support.get('/transfers?cursor=forged')).status).toBe(422);
   });
 
   test('say which service does not answer, and show the rest', async () => {

@@ -11,6 +11,7 @@ export type Viewer = Operator & { formToken: string };
 const sections = [
   ['/', 'Overview'],
   ['/payments', 'Payments'],
+  ['/transfers', 'Transfers'],
   ['/merchants', 'Merchants'],
   ['/webhooks', 'Webhooks'],
   ['/networks', 'Networks'],

@@ -34,6 +34,7 @@ export function merchantsTable(merchants: readonly Merchant[], name: string): Ht
 export const merchantFacts = (merchant: Merchant, viewer: Viewer): Html =>
   html`${facts({
     Merchant: merchant.merchant_id,
+    'Pays nothing': link(`/merchants/${merchant.merchant_id}/transfers`, 'Transfers that pay nothing'),
     'Customers see': merchant.display_name,
     Account: badge(merchant.status),
     Registered: time(merchant.created_at),

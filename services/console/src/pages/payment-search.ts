@@ -1,7 +1,10 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
+import { AcceptTransfer } from '@quittance/contracts/http/payments/acceptance.ts';
 import type { FoundPayment } from '@quittance/contracts/http/payments/finding.ts';
 import type { LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { badge, merchantLink, paymentLink, table, time } from './parts.ts';
+import { mayCall } from '@quittance/contracts/operator.ts';
+import type { Viewer } from './frame.ts';
+import { badge, link, merchantLink, paymentLink, table, time } from './parts.ts';
 
 export const searchForm = (text: string): Html =>
   html`<form method="get" action="/payments" role="search">
@@ -23,7 +26,7 @@ export const foundTable = (payments: readonly FoundPayment[]): Html =>
   });
 
 /** The sentence first: it says what became of the money. */
-export const locatedTable = ({ explanation, transfers }: LocatedTransfers): Html =>
+export const locatedTable = ({ explanation, transfers, transaction_id: id }: LocatedTransfers, viewer: Viewer): Html =>
   html`<p>${explanation}</p>
     ${table('Transfers of this transaction', transfers, {
       Amount: ({ amount }) => `${amount} USDT`,
@@ -34,4 +37,10 @@ export const locatedTable = ({ explanation, transfers }: LocatedTransfers): Html
       State: ({ state }) => badge(state),
       Payment: ({ payment_id: id }) => paymentLink(id),
       'Pays nothing': ({ reason }) => reason?.replaceAll('_', ' ') ?? null,
+      ...(mayCall(viewer, AcceptTransfer.access) && {
+        Do: ({ payment_id, reason, transaction_event_index: index }: LocatedTransfers['transfers'][number]) =>
+          payment_id === null || reason === null || reason === 'duplicate'
+            ? null
+            : link(`/payments/${payment_id}/accept?transaction_id=${id}&index=${index}`, 'Accept'),
+      }),
     })}`;

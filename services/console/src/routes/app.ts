@@ -10,6 +10,7 @@ import { overviewRoutes } from './overview.ts';
 import type { Context } from './page-route.ts';
 import { paymentRoutes } from './payments.ts';
 import { signInRoutes } from './sign-in.ts';
+import { transferRoutes } from './transfers.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Longer than the services take for what they read from a chain. */
@@ -30,6 +31,7 @@ export const consoleRoutes = (context: Context): Route[] => [
   ...signInRoutes(context),
   ...overviewRoutes(context),
   ...paymentRoutes(context),
+  ...transferRoutes(context),
   ...merchantRoutes(context),
   ...webhookRoutes(context),
   ...networkRoutes(context),

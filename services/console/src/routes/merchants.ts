@@ -100,7 +100,7 @@ async function showMerchant({ request, services, viewer }: Visit) {
 }
 
 /** @throws HttpError 404. */
-function merchantIdIn({ params }: Visit['request']): string {
+export function merchantIdIn({ params }: Visit['request']): string {
   const id = pathParameter(params, 'merchant_id');
   if (!isId('mer', id)) throw new HttpError(404, 'Merchant not found');
   return id;

@@ -8,6 +8,7 @@ import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { confirmation, REASON_MAX } from '../pages/confirmation.ts';
+import type { Viewer } from '../pages/frame.ts';
 import { show } from '../pages/parts.ts';
 import { acceptQuestion, paymentPage, storyTable } from '../pages/payment.ts';
 import { foundTable, locatedTable, searchForm } from '../pages/payment-search.ts';
@@ -19,9 +20,12 @@ import { actionRoute, pageRoute, type Context, type Visit } from './page-route.t
 const EVENTS_SHOWN = 5;
 
 export const paymentRoutes = (context: Context): Route[] => [
-  pageRoute(context, '/payments', async ({ request, services }) => {
+  pageRoute(context, '/payments', async ({ request, services, viewer }) => {
     const text = (request.query.get('q') ?? '').trim();
-    return { title: 'Payments', content: html`${searchForm(text)} ${text === '' ? [] : await found(services, text)}` };
+    return {
+      title: 'Payments',
+      content: html`${searchForm(text)} ${text === '' ? [] : await found(services, viewer, text)}`,
+    };
   }),
   pageRoute(context, '/payments/:payment_id', async ({ request, services, viewer }) => {
     const id = paymentIdIn(request);
@@ -55,7 +59,7 @@ export const paymentRoutes = (context: Context): Route[] => [
 ];
 
 /** By whatever names it; of a transaction also where its money is. */
-async function found(services: Services, text: string) {
+async function found(services: Services, viewer: Viewer, text: string) {
   const query = paymentQueryOf(text);
   if (query === null)
     return html`<p class="problem" role="alert">Nothing that a payment is found by looks like this.</p>`;
@@ -66,7 +70,8 @@ async function found(services: Services, text: string) {
       ? null
       : partOf(services.call(LocateTransfers, { params: { transaction_id: transactionId } })),
   ]);
-  return html`${foundTable(payments.payments)} ${located === null ? [] : show(located, locatedTable)}`;
+  return html`${foundTable(payments.payments)}
+  ${located === null ? [] : show(located, (known) => locatedTable(known, viewer))}`;
 }
 
 async function eventsOf(services: Services, merchantId: string, paymentId: string) {

@@ -7,6 +7,7 @@ import { exportPaymentsRoute } from './export-payments.ts';
 import { findPaymentsRoute } from './find-payments.ts';
 import { listPaymentsRoute } from './list-payments.ts';
 import { reportRoute } from './report.ts';
+import { unmatchedRoutes } from './unmatched.ts';
 
 type Dependencies = {
   db: Queryable;
@@ -25,5 +26,6 @@ export function findingRoutes({ db, operators, networks, publicBaseUrl, progress
     exportPaymentsRoute({ ...listing, logger }),
     reportRoute(db),
     findPaymentsRoute({ ...listing, db: operators }),
+    ...unmatchedRoutes(operators),
   ];
 }

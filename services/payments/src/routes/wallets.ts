@@ -1,19 +1,13 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
-import { formatUnits } from '@quittance/contracts/amount.ts';
-import {
-  ChallengeWallet,
-  ProveWallet,
-  ReadWallet,
-  ReleaseWallet,
-  type UnmatchedOnWallet,
-} from '@quittance/contracts/http/payments/wallets.ts';
+import { ChallengeWallet, ProveWallet, ReadWallet, ReleaseWallet } from '@quittance/contracts/http/payments/wallets.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
-import { findUnmatchedOnWallet, type UnmatchedOnWalletRow } from '../queries/payment-views.ts';
+import { findUnmatchedOnWallet } from '../queries/payment-views.ts';
 import { readWallet, releaseWallet } from '../store/wallet.ts';
 import { findProofs } from '../store/wallet-proof.ts';
+import { toUnmatched } from '../views/unmatched.ts';
 import { challengeWallet, proveWallet, type ProvingContext } from '../wallets/prove-wallet.ts';
 
 /** A wallet's owner, for the operator, its proof and its release. */
@@ -50,12 +44,6 @@ export const walletRoutes = (context: ProvingContext): Route[] => [
     return withTextTimes(await proveWallet(context, claim, { signature, author }));
   }),
 ];
-
-const toUnmatched = ({ amount_units, decimals, reason, ...row }: UnmatchedOnWalletRow): UnmatchedOnWallet => ({
-  ...withTextTimes(row),
-  amount: formatUnits(BigInt(amount_units), decimals),
-  reason: reason ?? (row.related_payment_id === null ? 'no_payment' : 'unconfirmed'),
-});
 
 /** @throws HttpError 422 for a text that is no address. */
 function canonical(address: string): string {

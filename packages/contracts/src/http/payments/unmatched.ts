@@ -1,0 +1,59 @@
+import { defineCall, json } from '../../call.ts';
+import type { Payment } from '../../payment.ts';
+import { EVENT_INDEX_MAX } from '../chain-watcher/transfers.ts';
+import type { UnmatchedOnWallet } from './wallets.ts';
+
+/** A transfer that pays nothing, with the wallet it went to and what the payment asks for that it was probably meant for. */
+export type UnmatchedListed = UnmatchedOnWallet & {
+  merchant_wallet: string;
+  related_payment: Pick<Payment, 'payment_id' | 'status' | 'amount' | 'order_id'> | null;
+};
+
+/** A place in the list: by block time, newest first. No two transfers share one. */
+export type UnmatchedPlace = {
+  blockTimestamp: Date;
+  transactionId: string;
+  index: number;
+  network: string;
+};
+
+/** Opaque: only what this function wrote is read back. */
+export const writePlace = ({ blockTimestamp, transactionId, index, network }: UnmatchedPlace): string =>
+  Buffer.from(`${blockTimestamp.getTime()}.${transactionId}.${index}.${network}`).toString('base64url');
+
+/** @returns null for a text that writePlace() did not write. */
+export function readPlace(text: string): UnmatchedPlace | null {
+  const written = Buffer.from(text, 'base64url').toString('utf8');
+  const [, time, transactionId, index, network] =
+    /^(\d{1,15})\.([0-9a-f]{64})\.(\d{1,10})\.([\w-]{1,64})$/.exec(written) ?? [];
+  if (time === undefined || transactionId === undefined || index === undefined || network === undefined) return null;
+  const place = { blockTimestamp: new Date(Number(time)), transactionId, index: Number(index), network };
+  const exists = !Number.isNaN(place.blockTimestamp.getTime()) && place.index <= EVENT_INDEX_MAX;
+  return exists && writePlace(place) === text ? place : null;
+}
+
+/**
+ * `next_cursor` is null at the end. A merchant's page may have few transfers or none and still have a next one: each looks through so many
+ * of all merchants' and no further, and `looked_through` is how far it got.
+ */
+export type UnmatchedPage = {
+  transfers: UnmatchedListed[];
+  next_cursor: string | null;
+  looked_through: string | null;
+};
+
+const more = {
+  access: 'viewer',
+  query: { cursor: { parse: readPlace, reason: 'must be a next_cursor of an earlier page' } },
+} as const;
+
+/** Transfers that pay nothing, fifty at a time, newest first: to wallets of whichever merchants. */
+export const ListUnmatched = defineCall('payments', 'GET /unmatched-transfers', json<UnmatchedPage>(), more);
+
+/** The same of one merchant: meant for a payment of its, or for none and to a wallet that is its. */
+export const ListUnmatchedOfMerchant = defineCall(
+  'payments',
+  'GET /merchants/:merchant_id/unmatched-transfers',
+  json<UnmatchedPage>(),
+  more,
+);

@@ -1,0 +1,35 @@
+import {
+  ListUnmatched,
+  ListUnmatchedOfMerchant,
+  writePlace,
+  type UnmatchedPage,
+  type UnmatchedPlace,
+} from '@quittance/contracts/http/payments/unmatched.ts';
+import { callRoute } from '@quittance/http/server/call-route.ts';
+import type { Route } from '@quittance/http/server/route.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
+import { rfc3339 } from '@quittance/runtime/time.ts';
+import { listUnmatched, type UnmatchedRow } from '../queries/unmatched.ts';
+import { toUnmatched } from '../views/unmatched.ts';
+
+/** Money that pays nothing and waits for a person. */
+export function unmatchedRoutes(db: Queryable): Route[] {
+  const page = async (merchantId: string | null, cursor: UnmatchedPlace | null): Promise<UnmatchedPage> => {
+    const { rows, next } = await listUnmatched(db, merchantId, cursor);
+    return {
+      transfers: rows.map(toListed),
+      next_cursor: next && writePlace(next),
+      looked_through: next && rfc3339(next.blockTimestamp),
+    };
+  };
+  return [
+    callRoute(ListUnmatched, ({ query }) => page(null, query.cursor)),
+    callRoute(ListUnmatchedOfMerchant, ({ params, query }) => page(params.merchant_id, query.cursor)),
+  ];
+}
+
+const toListed = ({ recipient, related_payment, ...row }: UnmatchedRow) => ({
+  ...toUnmatched(row),
+  merchant_wallet: recipient,
+  related_payment,
+});
