@@ -7,6 +7,7 @@ import { goLive } from './on-one-stack/go-live.ts';
 import { quickStart } from './on-one-stack/quick-start.ts';
 import { sdk } from './on-one-stack/sdk.ts';
 import { chainCommands } from './on-one-stack/chain-commands.ts';
+import { check } from './on-one-stack/check.ts';
 import { clients } from './on-one-stack/clients.ts';
 import type { Shared } from './on-one-stack/shared.ts';
 import { trace } from './on-one-stack/trace.ts';
@@ -46,4 +47,5 @@ describe('on one stack', () => {
   goLive(shared);
   // It has the webhooks of all go to its own endpoint.
   quickStart(shared);
+  check(shared);
 });

@@ -15,6 +15,10 @@ export function newId(prefix: IdPrefix, now: Date = new Date()): string {
   return `${prefix}_${bytes.toString('hex')}`;
 }
 
+/** What sorts before every id that is made from this time on, by the clock of the process that makes it. */
+export const earliestId = (prefix: IdPrefix, time: Date): string =>
+  `${prefix}_${time.getTime().toString(16).padStart(12, '0')}`;
+
 /** Whether the text has the form of such an id. It says nothing about whether the thing exists. */
 export function isId(prefix: IdPrefix, text: string): boolean {
   return text.length === prefix.length + 33 && text.startsWith(`${prefix}_`) && /^[0-9a-f]{32}$/.test(text.slice(-32));

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { createApi } from './api.ts';
 import { archiveCommand } from './commands/archive.ts';
 import { chainCommands } from './commands/chain.ts';
+import { checkCommand } from './commands/check.ts';
 import { deadLetterCommands } from './commands/dead-letter.ts';
 import { incidentCommands } from './commands/incident.ts';
 import { merchantCommands } from './commands/merchant.ts';
@@ -64,6 +65,7 @@ function createProgram(ops: Ops): Command {
   deadLetterCommands(program, ops);
   chainCommands(program, ops);
   networkCommands(program, ops);
+  checkCommand(program, ops);
   archiveCommand(program, ops);
   operatorCommands(program, ops);
   return program;

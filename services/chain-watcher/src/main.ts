@@ -14,6 +14,7 @@ import { createLookUps } from './look-up/look-ups.ts';
 import { createChainMetrics } from './metrics.ts';
 import { schema } from './migrations.ts';
 import { chainsRoute } from './routes/chains.ts';
+import { checkRoutes } from './routes/check.ts';
 import { networkIncidentRoutes } from './routes/incidents.ts';
 import { jumpRoutes } from './routes/jumps.ts';
 import { lookUpTransactionRoute } from './routes/look-up-transaction.ts';
@@ -83,6 +84,7 @@ await startService({
         lookUpTransactionRoute({ pool, lookUps, limitPerHour: config.lookUpsPerHour, metrics }),
         chainsRoute({ pool: operators, networks: watched, clockDifferenceMs }),
         ...networkIncidentRoutes(operators),
+        ...checkRoutes(operators),
         ...jumpRoutes({ pool: operators, networks }),
         ...rescanRoutes({ pool: operators, networks }),
         ...resumeRoutes({ pool: operators, networks }),

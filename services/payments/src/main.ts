@@ -25,6 +25,7 @@ import { acceptTransferRoute } from './routes/accept-transfer.ts';
 import { archiveRoutes } from './routes/archive.ts';
 import { auditRoute } from './routes/audit.ts';
 import { cancelPaymentRoute } from './routes/cancel-payment.ts';
+import { checkRoutes } from './routes/check.ts';
 import { creationRoutes } from './routes/creations.ts';
 import { paymentIncidentRoutes } from './routes/incidents.ts';
 import { findingRoutes } from './routes/finding.ts';
@@ -74,7 +75,6 @@ await startService({
     }
 
     const rules = { ttlSeconds, walletBinding, publicBaseUrl };
-    const queries = createQueries({ pool, schema });
     const progress = {
       readTips: createChainTips({ reader: tipReader, logger }),
       policy: createConfirmationPolicy(networks),
@@ -99,7 +99,7 @@ await startService({
       ...limitsRoutes({ db: pool, refresh }),
       ...operatorRoutes({
         acceptance: { ...operating, verifier: verifiers.operators, ...telling },
-        queries,
+        queries: createQueries({ pool, schema }),
         ...shown,
       }),
       ...lookUpRoutes({
@@ -110,6 +110,7 @@ await startService({
       ...walletRoutes({ ...operating, messages, publicBaseUrl, networks: networks.map(({ id }) => id) }),
       auditRoute(operators),
       ...archiveRoutes(operating),
+      ...checkRoutes(operators),
     ];
     // The broker is not part of readiness: without it payments are still created and read, and the outbox keeps the messages.
     await serve({ name, config, logger, metrics, lifecycle, routes, ready, isUnavailable });

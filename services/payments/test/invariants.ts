@@ -1,4 +1,6 @@
+import { findBroken } from '@quittance/postgres/broken-rules.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
+import { counterRules, paymentRules } from '../src/queries/check.ts';
 
 /** A message that left this service. */
 type SentMessage = { message_id: string; name: string; body: string };
@@ -25,11 +27,8 @@ export type Observations = {
  * @returns a line for each violation; none when all is well.
  */
 export async function findViolations(db: Queryable, witness: Observations = {}): Promise<string[]> {
-  const found: string[] = [];
-  for (const [name, text] of Object.entries(rules)) {
-    const { rows } = await db.query<{ what: string }>(text, [witness.merchants ?? null]);
-    found.push(...rows.map(({ what }) => `${name}: ${what}`));
-  }
+  const broken = await findBroken(db, rules, [witness.merchants ?? null]);
+  const found = broken.map(({ rule, what }) => `${rule}: ${what}`);
   if (witness.limitsStood === true) found.push(...(await findAboveLimit(db, witness)));
   found.push(
     ...(await findLost(db, witness)),
@@ -43,38 +42,12 @@ const inScope = (alias: string): string => `($1::text[] is null or ${alias}.merc
 
 /** Each selects what is wrong as text. */
 const rules: Record<string, string> = {
-  'I1 a payment is paid by one transfer': `
-    select format('%s is paid by %s transfers', payment_id, count(*)) as what
-      from transfer t where payment_id is not null and ${inScope('t')} group by payment_id having count(*) > 1`,
-  'I1 status and transfer agree': `
-    select format('%s is %s with %s', p.payment_id, p.status, coalesce(t.phase || ' transfer', 'no transfer')) as what
-      from payment p left join transfer t on t.payment_id = p.payment_id
-     where ${inScope('p')} and case p.status when 'PAID' then t.payment_id is null
-                                             when 'CHECKING' then t.phase is distinct from 'seen' and t.phase is distinct from 'confirmed'
-                                             else t.payment_id is not null end`,
+  ...paymentRules(inScope),
+  ...counterRules(inScope),
   'I1 a transfer pays a payment that is here, or was long ago': `
     select format('%s pays %s, which is not there', transaction_id, payment_id) as what
       from transfer t where ${inScope('t')} and observed_at > now() - interval '90 days'
        and payment_id is not null and not exists (select from payment p where p.payment_id = t.payment_id)`,
-  'I2 a slot has one unfinished payment': `
-    select format('%s %s %s has %s', network, recipient, amount_units, string_agg(payment_id, ', ')) as what
-      from payment p where status in ('PENDING', 'CHECKING') and ${inScope('p')}
-     group by network, recipient, amount_units having count(*) > 1`,
-  'I3 counters are the payments, counted': `
-    select format('%s: %s ever and %s on %s, counted %s and %s', g.merchant_id, g.used_lifetime, g.used_today, g.used_day,
-                  p.ever, p.that_day) as what
-      from gate g
-      cross join lateral (
-        select coalesce(sum(created), 0) as ever, max(day) as newest, coalesce(sum(created) filter (where day = g.used_day), 0) as that_day
-          from (select (created_at at time zone 'UTC')::date as day, count(*) as created
-                  from payment where merchant_id = g.merchant_id group by 1
-                union all
-                select day, created from archived_day where merchant_id = g.merchant_id and created > 0) days) p
-     where ${inScope('g')}
-       and (g.used_lifetime <> p.ever or g.used_today <> p.that_day or g.used_day is distinct from p.newest)`,
-  'I3 nobody creates uncounted': `
-    select format('%s of %s, which has no gate', payment_id, merchant_id) as what
-      from payment p where ${inScope('p')} and not exists (select from gate where merchant_id = p.merchant_id)`,
   'I4 a saved reply is its payment': `
     select format('%s %s: %s', r.merchant_id, r.idempotency_key, convert_from(r.body, 'UTF8')) as what
       from idempotent_reply r

@@ -11,6 +11,7 @@ import { merchantStatusChanged } from './handlers/merchant-status-changed.ts';
 import { paymentCreated } from './handlers/payment-created.ts';
 import { schema } from './migrations.ts';
 import { createQueries } from './queries.ts';
+import { checkRoute } from './routes/check.ts';
 import { operatorRoutes } from './routes/operator.ts';
 import { policyRoutes } from './routes/policy.ts';
 
@@ -30,6 +31,7 @@ await startService({
     const queries = createQueries(pool, schema);
     const routes = [
       ...policyRoutes(queries),
+      checkRoute(queries),
       ...operatorRoutes((change) => transaction(operators, (tx) => changePolicy(tx, outbox, change))),
     ];
     // The broker is no part of readiness: without it policies are still read and changed, and the outbox keeps the messages.

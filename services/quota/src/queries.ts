@@ -1,4 +1,6 @@
 import type { AccessPolicy } from '@quittance/contracts/access.ts';
+import type { Violation } from '@quittance/contracts/http/check.ts';
+import type { CreatedPayments } from '@quittance/contracts/http/payments/check.ts';
 import type { PolicyChange, UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import type { AccountStatus } from '@quittance/contracts/http/quota/policy.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
@@ -40,6 +42,19 @@ export function createQueries(pool: Pool, schema: string) {
         ...newest('day'),
       });
       return rows.map((row) => ({ day: row.day.toISOString().slice(0, 10), payments_created: row.payments_created }));
+    },
+    /** The merchants whose history has another number of payments, from before a UTC midnight, than payments says. */
+    async otherUsage(merchants: readonly CreatedPayments[], until: Date): Promise<Violation[]> {
+      const { rows } = await pool.query<{ what: string }>(
+        `select format('%s created %s until %s, of which the history has %s', merchant_id, created, $3::timestamptz, counted) as what
+           from unnest($1::text[], $2::bigint[]) as said (merchant_id, created)
+          cross join lateral (
+            select coalesce(sum(payments_created), 0) as counted from usage_day
+             where usage_day.merchant_id = said.merchant_id and day < ($3::timestamptz at time zone 'UTC')::date) history
+          where counted <> created`,
+        [merchants.map(({ merchant_id: id }) => id), merchants.map(({ created }) => created), until],
+      );
+      return rows.map(({ what }) => ({ rule: 'the history of usage has every payment once', what }));
     },
     /** The newest account status received, and a policy version that includes it. Null before the first. */
     async accountStatus(merchantId: string): Promise<AccountStatus | null> {

@@ -22,6 +22,7 @@ import { createQueries } from './queries.ts';
 import { refuseOwnServers } from './sending/own-servers.ts';
 import { addressOf, findPrivateTarget } from './sending/private-targets.ts';
 import { waysOut } from './sending/ways-out.ts';
+import { checkRoute } from './routes/check.ts';
 import { endpointRoutes } from './routes/endpoint.ts';
 import { eventRoutes } from './routes/events.ts';
 import { operatorRoutes } from './routes/operator.ts';
@@ -82,6 +83,7 @@ await startService({
       routes: [
         ...endpointRoutes({ pool, outbox, vault, resolve, privateTargets, sendTest }),
         ...eventRoutes({ pool, queries, privateTargetOf, wake }),
+        checkRoute(operators),
         ...operatorRoutes({ pool: operators, queries, privateTargetOf }),
       ],
       // The broker is no part of readiness: without it everything here still works, only no new events come in.

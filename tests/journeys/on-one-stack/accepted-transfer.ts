@@ -1,10 +1,7 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { ownEnvironment } from '../../support/journey-stack.ts';
 import { Shop } from '../../support/shop.ts';
+import { runOps } from './run-ops.ts';
 import type { Shared } from './shared.ts';
 
 /** No faster than a merchant may ask: 120 reads a minute. */
@@ -12,17 +9,7 @@ const patience = { timeoutMs: 100_000, intervalMs: 600 };
 
 export const acceptedTransfer = (shared: Shared): void =>
   describe('accepting a transfer', () => {
-    /** Runs an operator's command against this stack, which it finds by its file. @returns exit code and what was printed. */
-    async function ops(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-      const main = fileURLToPath(new URL('../../../packages/ops/src/main.ts', import.meta.url));
-      const env = { ...ownEnvironment(), LOCAL_DIRECTORY: shared.directory.root };
-      try {
-        return { code: 0, ...(await promisify(execFile)(process.execPath, [main, ...words], { env })) };
-      } catch (error) {
-        const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
-        return { code, stdout, stderr };
-      }
-    }
+    const ops = (...words: string[]) => runOps(shared, ...words);
 
     test('an underpaid payment that an operator accepts is PAID, and the merchant gets one webhook with the original amount', async () => {
       const shop = await Shop.open(shared.stack);

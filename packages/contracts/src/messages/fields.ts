@@ -8,6 +8,8 @@ export const fields = {
   network: { type: 'string', pattern: '^[a-z][a-z0-9-]{0,31}$' },
   address: { type: 'string', minLength: 34, maxLength: 42 },
   amount: { type: 'string', pattern: AMOUNT_PATTERN },
+  /** Base units of the token, decimal integer text. */
+  tokenUnits: { type: 'string', pattern: '^[1-9][0-9]{0,77}$' },
   /** 64 lowercase hex characters, no 0x. */
   transactionId: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   /** Position of the event in the receipt's full log list, from 0. Source: the API contract, "Webhook event". */

@@ -23,8 +23,7 @@ export const TransferObserved = defineMessage({
     from: fields.address,
     /** Canonical address of the recipient. */
     to: fields.address,
-    /** Base units of the token, decimal integer text. */
-    amount_units: { type: 'string', pattern: '^[1-9][0-9]{0,77}$' },
+    amount_units: fields.tokenUnits,
     decimals: fields.count,
     phase: { type: 'string', enum: ['seen', 'confirmed', 'retracted'] },
     /** Grows with each observation of this transfer; a lower version is outdated and ignored. */

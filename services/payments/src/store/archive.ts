@@ -1,5 +1,6 @@
 import type { Author } from '@quittance/contracts/author.ts';
 import { ARCHIVE_AFTER_DAYS, type ArchivablePayment } from '@quittance/contracts/http/payments/archive.ts';
+import { earliestId } from '@quittance/contracts/ids.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 
@@ -41,7 +42,7 @@ export async function readArchivable(
   { before, after }: { before: Date; after: string },
 ): Promise<{ payments: ArchivablePayment[]; next: string | null }> {
   // An id begins with the time at which it was made, by the clock of the process that made it.
-  const end = `pay_${(before.getTime() + DAY_MS).toString(16).padStart(12, '0')}`;
+  const end = earliestId('pay', new Date(before.getTime() + DAY_MS));
   const { rows } = await db.query<ArchivablePayment | { payment_id: string; record: null; sha256: null }>(
     `with page as materialized (
        select * from payment where payment_id > $1 and payment_id < $2 order by payment_id limit ${PAGE})
