@@ -14,14 +14,14 @@ export const fault: Fault = {
   about:
     'Docker Compose for real: images are built, payments paid, every container killed, an upgrade made and taken back; on the engine ' +
     'of this machine, or in a Debian with Docker that root can have in a directory',
-  async run({ onEnd }) {
-    const program = [process.execPath, join(folder, 'main.ts')];
+  async run({ onEnd, part }) {
+    const program = [process.execPath, join(folder, 'main.ts'), ...(part === null ? [] : [part])];
     const [command = '', ...words] = (await answers()) ? program : ['sh', join(folder, 'machine.sh'), ...program];
     const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'] });
     onEnd(async () => void child.kill());
     const [code] = (await once(child, 'close')) as [number | null];
     if (code === UNAVAILABLE)
-      return { broken: [], lines: ['SKIPPED: no container engine answers, and none can be had (see above)'] };
+      return { broken: [], lines: [], skipped: 'no container engine answers, and none can be had (see above)' };
     return { broken: code === 0 ? [] : [`what the engine was asked ended with ${code}, see above`], lines: [] };
   },
 };

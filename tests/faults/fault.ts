@@ -14,7 +14,7 @@ export type FaultContext = {
   runs: number | null;
   /** Where in an earlier run it failed, as that run's `repeat` said; null for a whole run. */
   path: string | null;
-  /** The only row of a fault that has several; null for all. */
+  /** The only row or part of a fault that has several; null for all. */
   part: string | null;
   /** The revision of an earlier version; null for the usual one. */
   from: string | null;
@@ -30,4 +30,6 @@ export type FaultResult = {
   lines: string[];
   /** The words after `npm run faults --` that do it again; those of the whole run when left out. */
   repeat?: string;
+  /** Why nothing was done at all, where this machine cannot; then nothing held either. */
+  skipped?: string;
 };
