@@ -18,7 +18,7 @@ base() {
 
 base trixie
 base forky
-for name in node postgres rabbitmq nginx foundry; do
+for name in node postgres rabbitmq nginx foundry caddy prometheus alertmanager; do
   echo "Making stand-in/$name …"
   docker build --quiet --target "$name" --build-arg "NODE_VERSION=$1" --build-arg "FOUNDRY_VERSION=$2" -t "stand-in/$name" . >/dev/null
 done
