@@ -7,7 +7,7 @@
 #
 #   layout.sh SERVICE SOURCE TARGET
 #
-# SERVICE is a folder of services/, or `setup`: the one-time jobs of docker-compose.yml. SOURCE is a copy of the repository
+# SERVICE is a folder of services/, `single`, which has the five of them, or `setup`: the one-time jobs of docker-compose.yml. SOURCE is a copy of the repository
 # without installed dependencies, in which this installs; TARGET is recreated.
 set -eu
 
@@ -28,8 +28,9 @@ if [ "$service" = setup ]; then
   home=infra/docker/setup main=infra/docker/setup/main.ts
   # Nothing here starts a PostgreSQL or a chain of its own, whose programs are optional dependencies.
   set -- --no-optional --filter-prod '@quittance/docker-setup...'
-elif [ -f "services/$service/src/main.ts" ]; then
-  home=services/$service main=services/$service/src/main.ts
+elif [ "$service" = single ] || [ -f "services/$service/src/main.ts" ]; then
+  [ "$service" = single ] && home=infra/single || home=services/$service
+  main=$home/src/main.ts
   # Every image can also be asked for `ops`, the operator's command line.
   set -- --filter-prod "@quittance/$service..." --filter-prod '@quittance/ops...'
 else
@@ -45,15 +46,17 @@ install() {
 }
 
 # Prisma's generator is needed now and never again. It needs no engine; naming this Node keeps it from downloading one.
-if [ -f "$home/prisma/schema.prisma" ]; then
-  install --filter "@quittance/$service"
+for folder in services/*/prisma; do
+  owner=$(basename "$(dirname "$folder")")
+  case $service in "$owner" | single) ;; *) continue ;; esac
+  install --filter "@quittance/$owner"
   (
-    cd "$home"
+    cd "services/$owner"
     export CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1
     PRISMA_SCHEMA_ENGINE_BINARY=$(command -v node) node node_modules/prisma/build/index.js generate
   )
-  rm -rf node_modules "$home/node_modules"
-fi
+  rm -rf node_modules "services/$owner/node_modules"
+done
 # Files of their own: were they links into the store, what is done to them below would be done to the store.
 install --prod --package-import-method copy "$@"
 
@@ -61,7 +64,7 @@ rm -rf "$target"
 mkdir -p "$target"
 # The service, `ops`, and every package that one of them links to.
 projects=$(
-  for path in "$home" packages/ops "$home"/node_modules/@quittance/* packages/*/node_modules/@quittance/*; do
+  for path in "$home" packages/ops "$home"/node_modules/@quittance/* services/*/node_modules/@quittance/* packages/*/node_modules/@quittance/*; do
     [ ! -d "$path/node_modules" ] || (cd "$path" && pwd -P)
   done | sort -u
 )
@@ -77,7 +80,7 @@ mv node_modules/.pnpm "$target/node_modules/"
 cp -p infra/networks.json "$target/infra/"
 cp -p infra/docker/healthcheck.ts "$target/infra/docker/"
 case $service in
-  api-gateway)
+  api-gateway | single)
     mkdir -p "$target/docs"
     cp -R -p docs/openapi.yaml docs/webhooks.md docs/guide docs/vectors "$target/docs/"
     mkdir -p "$target/packages/sdk"

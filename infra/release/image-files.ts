@@ -17,7 +17,7 @@ export function parseImages(text: string): PushedImages {
   );
 }
 
-/** For COMPOSE_FILE, after docker-compose.yml: every container of ours runs the pushed image, whatever QUITTANCE_VERSION says. */
+/** For COMPOSE_FILE, right after the file whose containers they are: each of ours runs the pushed image, whatever QUITTANCE_VERSION says. */
 export function composeOverride(images: PushedImages, containers: Readonly<Record<string, string>>): string {
   const lines = Object.entries(containers).flatMap(([container, image]) => {
     const pushed = pushedImage(images, image);

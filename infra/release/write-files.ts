@@ -11,20 +11,23 @@ const [imagesFile = '', folder = ''] = process.argv.slice(2);
 const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
 
 const images = parseImages(readFileSync(imagesFile, 'utf8'));
-const compose = parse(read('docker-compose.yml'), { merge: true, maxAliasCount: -1 }) as {
-  services: Record<string, { image?: string }>;
+/** The containers of a compose file that run from images of ours, and which. */
+const containersOf = (file: string): Record<string, string> => {
+  const compose = parse(read(file), { merge: true, maxAliasCount: -1 }) as {
+    services: Record<string, { image?: string }>;
+  };
+  const ours = Object.entries(compose.services).flatMap(([container, { image = '' }]) => {
+    const name = /^quittance\/([a-z-]+):/.exec(image)?.[1];
+    return name === undefined ? [] : [[container, name] as const];
+  });
+  return Object.fromEntries(ours);
 };
-const containers = Object.fromEntries(
-  Object.entries(compose.services).flatMap(([container, { image = '' }]) => {
-    const ours = /^quittance\/([a-z-]+):/.exec(image)?.[1];
-    return ours === undefined ? [] : [[container, ours]];
-  }),
-);
 const notes = notesOf(read('CHANGELOG.md'), currentVersion());
 if (notes === null) throw new Error(`CHANGELOG.md does not date ${currentVersion()}`);
 
 mkdirSync(folder, { recursive: true });
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text);
 write('notes.md', notes);
-write('docker-compose.images.yml', composeOverride(images, containers));
+write('docker-compose.images.yml', composeOverride(images, containersOf('docker-compose.yml')));
+write('docker-compose.single.images.yml', composeOverride(images, containersOf('docker-compose.single.yml')));
 write('kustomization.yaml', pinnedRelease(read('k8s/overlays/production/release/kustomization.yaml'), images));

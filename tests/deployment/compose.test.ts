@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { serviceNames } from '@quittance/contracts/service-name.ts';
+import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
 import { Ajv } from 'ajv';
@@ -12,6 +12,7 @@ import {
   composeText,
   external,
   readCompose,
+  single,
   tls,
   trial,
   type Compose,
@@ -28,6 +29,7 @@ const variants: [string, Compose][] = [
   ['docker-compose.yml with docker-compose.external.yml', readCompose([base, external], elsewhere)],
   ['the same with TLS and alerts', readCompose([base, external, tls, alerts], environment)],
   ['docker-compose.yml with docker-compose.trial.yml', readCompose([base, trial], environment)],
+  ['all of it in one process', readCompose([base, external, tls, alerts, single], environment)],
 ];
 
 const schema = JSON.parse(
@@ -126,11 +128,14 @@ describe.each(variants)('%s', (_, compose) => {
   test('migrates the schema of each service, with its own role, before that service starts', () => {
     for (const name of serviceNames) {
       const migration = compose.services[`migrate-${name}`]!;
+      const { single: process = compose.services[name]! } = compose.services;
+      const { environment: told = {} } = process;
       expect(migration.command).toEqual(['node', 'packages/messaging/src/schema/migrate.ts', name]);
-      expect(migration.image).toBe(compose.services[name]!.image);
-      expect(migration.environment?.['DATABASE_URL']).toBe(compose.services[name]!.environment?.['DATABASE_URL']);
+      expect(migration.image).toBe(process.image);
+      const address = told[`${settingPrefix(name)}DATABASE_URL`] ?? told['DATABASE_URL'];
+      expect(migration.environment?.['DATABASE_URL']).toBe(address);
       expect(migration.depends_on).toEqual({ database: { condition: 'service_completed_successfully' } });
-      expect(compose.services[name]!.depends_on).toHaveProperty(`migrate-${name}`);
+      expect(process.depends_on).toHaveProperty(`migrate-${name}`);
     }
     const addresses = serviceNames.map((name) => compose.services[name]!.environment?.['DATABASE_URL']);
     expect(new Set(addresses).size).toBe(serviceNames.length);
@@ -205,6 +210,43 @@ describe('docker-compose.external.yml', () => {
   });
 });
 
+describe('docker-compose.single.yml', () => {
+  const files = [base, external, tls, alerts, single];
+  const { services } = readCompose(files, environment);
+  const process = services['single']!;
+
+  test('runs none of the five for itself, and has nobody wait for one', () => {
+    expect(serviceNames.map((name) => services[name]!.profiles)).toEqual(serviceNames.map(() => ['separate']));
+    const waits = Object.entries(services)
+      .filter(([, { profiles }]) => profiles?.[0] !== 'separate')
+      .flatMap(([, { depends_on: needs = {} }]) => Object.entries(needs));
+    const vain = waits.filter(([name, { required }]) => serviceNames.some((one) => one === name) && required !== false);
+    expect(vain).toEqual([]);
+    const images = Object.values(services).filter(({ profiles }) => profiles?.[0] !== 'separate');
+    const ours = new Set(images.filter(isOurs).map(({ image }) => /\/([a-z-]+):/.exec(image!)![1]));
+    expect([...ours].sort()).toEqual(['console', 'setup', 'single']);
+  });
+
+  test('stands on every network that one of the five stands on, at the address of the gateway', () => {
+    const gateway = services['api-gateway']!.networks!['edge'];
+    expect(process.networks).toMatchObject({ edge: gateway });
+    const networks = serviceNames.flatMap((name) => Object.keys(whole.services[name]!.networks ?? {}));
+    expect(Object.keys(process.networks!).sort()).toEqual([...new Set(networks)].sort());
+  });
+
+  test('is asked how each of the five is, at the port where it listens, as are operators and Prometheus', () => {
+    const ports = serviceNames.map((name) => process.environment![`${settingPrefix(name)}PORT`]!);
+    expect(new Set(ports).size).toBe(serviceNames.length);
+    expect(process.healthcheck!.test).toEqual(['CMD', 'node', 'infra/docker/healthcheck.ts', '/readyz', ...ports]);
+    const urls = serviceNames.map((name, position) => [
+      `${settingPrefix(name)}URL`,
+      `http://single:${String(ports[position])}`,
+    ]);
+    for (const name of ['ops', 'console']) expect(services[name]!.environment).toMatchObject(Object.fromEntries(urls));
+    for (const port of ports) expect(composeText('infra/observability/prometheus.yml')).toContain(`single:${port}`);
+  });
+});
+
 describe('docker-compose.trial.yml', () => {
   const { services, networks } = readCompose([base, trial], environment);
 
@@ -261,7 +303,7 @@ describe('.env', () => {
   test('has every variable that the compose files ask for, and only such ones', () => {
     const example = parseEnv(exampleText);
     // Compose itself reads the first ones; USER is whoever types the command.
-    const known = ['COMPOSE_PROFILES', ...variablesIn([base, external, tls, trial].map(composeText).join(''))];
+    const known = ['COMPOSE_PROFILES', ...variablesIn([base, external, tls, trial, single].map(composeText).join(''))];
     expect(Object.keys(example).sort()).toEqual([...new Set(known)].filter((name) => name !== 'USER').sort());
   });
 

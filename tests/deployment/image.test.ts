@@ -150,6 +150,11 @@ describe('as docker-compose.yml runs them', () => {
       run('quota', { command: [...healthCommand, path], environment });
     await eventually(() => expect(ask('/nothing', system.plan('quota').environment)).rejects.toThrow('status 404'));
     await expect(ask('/livez', { PORT: '1' })).rejects.toThrow('http://127.0.0.1:1/livez');
+    // As docker-compose.single.yml asks: one that is silent is enough.
+    const ports = [new URL(system.url('quota')).port, '1'];
+    const several = { command: [...healthCommand, '/livez', ...ports] };
+    await expect(run('quota', several)).rejects.toThrow('http://127.0.0.1:1/livez');
+    await eventually(() => run('quota', { command: [...several.command.slice(0, -1)] }));
   }, 120_000);
 
   test('the command line works from the image, against the services that run', async () => {

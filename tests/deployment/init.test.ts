@@ -195,6 +195,24 @@ describe('an .env that is there', () => {
     expect([await content('.env'), await written()]).toEqual([before, ['.env']]);
   });
 
+  test('has all services in one process from then on if that is asked for, at first or later', async () => {
+    expect(await init([...live, '--single'], [tron])).toMatchObject({ code: 0 });
+    const files = 'docker-compose.yml:docker-compose.external.yml:docker-compose.single.yml';
+    expect(await environment()).toMatchObject({ COMPOSE_FILE: files, COMPOSE_PROFILES: 'postgres,rabbitmq' });
+    const watched = files.replace('single', 'alerts');
+    await writeFile(join(directory, '.env'), (await content('.env')).replace(files, watched));
+    for (const time of ['once', 'twice']) {
+      expect([time, (await init(['--update', '--single'])).code]).toEqual([time, 0]);
+      expect(await environment()).toMatchObject({ COMPOSE_FILE: `${watched}:docker-compose.single.yml` });
+    }
+  });
+
+  test('of a trial stays one of five processes', async () => {
+    for (const words of [['--trial', '--single'], ['--trial'], ['--update', '--single']]) await init(words);
+    expect((await init(['--update', '--single'])).output).toContain('a trial runs the five services');
+    expect((await environment())['COMPOSE_FILE']).toBe('docker-compose.yml:docker-compose.trial.yml');
+  });
+
   test('is not the only one: a networks file or keys by hand are not touched either', async () => {
     await writeFile(join(directory, 'networks.json'), '[');
     expect(await init(live, [tron])).toMatchObject({

@@ -11,7 +11,7 @@ import { dated, newestDated, notesOf } from '../../infra/release/notes.ts';
 import { currentVersion, isLater, versionedFiles } from '../../infra/release/places.ts';
 
 const read = (path: string) => readFileSync(join(repositoryRoot, path), 'utf8');
-const imageNames = ['setup', ...serviceNames, 'console'];
+const imageNames = ['setup', ...serviceNames, 'single', 'console'];
 
 describe('the version', () => {
   test.each(versionedFiles())('of $path is that of package.json', ({ versions }) => {
@@ -58,17 +58,20 @@ describe('the files of a release', () => {
   });
   const written = (name: string) => readFileSync(join(folder, name), 'utf8');
 
-  test('pin every container of ours in compose, and build none', () => {
-    const { services } = parse(read('docker-compose.yml'), { merge: true, maxAliasCount: -1 }) as {
+  test.each([
+    ['docker-compose', imageNames.filter((name) => name !== 'single')],
+    ['docker-compose.single', ['single']],
+  ])('pin every container of ours in %s.yml, and build none', (file, images) => {
+    const { services } = parse(read(`${file}.yml`), { merge: true, maxAliasCount: -1 }) as {
       services: Record<string, { image?: string }>;
     };
     const ours = Object.entries(services).flatMap(([container, { image = '' }]) => {
       const name = /^quittance\/([^:]+):/.exec(image)?.[1];
       return name === undefined ? [] : [[container, `registry.test/shop/${name}@${digestOf(name)}`] as const];
     });
-    expect(new Set(ours.map(([, image]) => image)).size).toBe(imageNames.length);
+    expect(new Set(ours.map(([, image]) => /shop\/([a-z-]+)@/.exec(image)![1]))).toEqual(new Set(images));
     // `!reset` is Compose's own tag, and takes the value away.
-    const override = parse(written('docker-compose.images.yml'), { logLevel: 'silent' }) as { services: object };
+    const override = parse(written(`${file}.images.yml`), { logLevel: 'silent' }) as { services: object };
     expect(override.services).toEqual(
       Object.fromEntries(ours.map(([name, image]) => [name, { image, build: 'null' }])),
     );

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { serviceNames, type ServiceName } from '@quittance/contracts/service-name.ts';
+import { serviceNames, settingPrefix, type ServiceName } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { readFrameConfig, readMigrationConfig } from '@quittance/runtime/service-settings.ts';
 import { readConfig as readConsoleConfig } from '../../services/console/src/config.ts';
 import { readSettings, settingsOf } from '../support/service-settings.ts';
-import { base, external, readCompose, type Compose } from './support/compose.ts';
+import { base, external, readCompose, single, type Compose } from './support/compose.ts';
 import { imageEnvironment } from './support/dockerfile.ts';
 import { makeEnvironment } from './support/environment-file.ts';
 import { judgeSettings, notForProduction, type SettingsByService } from './support/settings-agreement.ts';
@@ -17,10 +17,16 @@ const environmentOf = (from: Compose, service: string) => ({
   ...from.services[service]!.environment,
 });
 
+const inOneProcess = environmentOfSingle();
+
 /** What every service is told by a way of running them; a further way is a further line. */
 const ways: [string, SettingsByService][] = [
   ['docker-compose.yml', settingsIn(compose)],
   ['docker-compose.external.yml', settingsIn(readCompose([base, external], environment))],
+  [
+    'docker-compose.single.yml',
+    new Map([...inOneProcess].map(([service, told]) => [service, new Set(Object.keys(told))])),
+  ],
 ];
 
 describe.each(ways)('%s', (_, given) => {
@@ -61,6 +67,23 @@ describe('docker-compose.yml', () => {
   });
 });
 
+describe('docker-compose.single.yml', () => {
+  test.each(serviceNames)(
+    'tells %s what docker-compose.yml does, but for where the others and itself listen',
+    (service) => {
+      const elsewhere = /^(?:PORT|(?:PAYMENTS|QUOTA|CHAIN_WATCHER|WEBHOOK_DISPATCHER)_URL)$/;
+      const comparable = (told: Record<string, string>) =>
+        Object.fromEntries(Object.entries(told).filter(([name]) => !elsewhere.test(name)));
+      const told = inOneProcess.get(service)!;
+      expect(comparable(told)).toEqual(comparable(environmentOf(compose, service)));
+      for (const [name, url] of Object.entries(told).filter(([setting]) => setting.endsWith('_URL'))) {
+        const other = serviceNames.find((one) => name === `${settingPrefix(one)}URL`);
+        if (other !== undefined) expect(url).toBe(`http://127.0.0.1:${inOneProcess.get(other)!['PORT']!}`);
+      }
+    },
+  );
+});
+
 describe('the comparison itself', () => {
   const complete = (): Map<ServiceName, Set<string>> =>
     new Map(serviceNames.map((service) => [service, new Set(settingsOf(service).required)]));
@@ -86,4 +109,25 @@ describe('the comparison itself', () => {
 
 function settingsIn(from: Compose): SettingsByService {
   return new Map(serviceNames.map((service) => [service, new Set(Object.keys(environmentOf(from, service)))]));
+}
+
+/** What each of the five makes of the one environment: what it knows, by its own name, and what none of them knows. */
+function environmentOfSingle(): Map<ServiceName, Record<string, string>> {
+  const given = Object.entries(environmentOf(readCompose([base, single], environment), 'single'));
+  const known = new Map(serviceNames.map((service) => [service, new Set(settingsOf(service).known)]));
+  const nameFor = (service: ServiceName, name: string): string => {
+    const own = name.startsWith(settingPrefix(service)) ? name.slice(settingPrefix(service).length) : name;
+    return known.get(service)!.has(own) ? own : name;
+  };
+  return new Map(
+    serviceNames.map((service) => {
+      const told = given
+        .map(([name, value]) => [nameFor(service, name), value] as const)
+        .filter(
+          ([name]) =>
+            known.get(service)!.has(name) || !serviceNames.some((one) => known.get(one)!.has(nameFor(one, name))),
+        );
+      return [service, Object.fromEntries(told)];
+    }),
+  );
 }

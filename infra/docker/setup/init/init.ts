@@ -63,6 +63,16 @@ async function chainFiles(
 }
 
 const trialFiles = 'docker-compose.yml:docker-compose.trial.yml';
+const tlsFile = 'docker-compose.tls.yml';
+const singleFile = 'docker-compose.single.yml';
+const liveFiles = `docker-compose.yml:docker-compose.external.yml:${tlsFile}`;
+
+/** What was asked for changes these, separated by colons, and nothing else does. */
+function composeFiles({ ownProxy, single }: Options, earlier: string): string {
+  const without = [...(ownProxy ? [tlsFile] : []), ...(single ? [singleFile] : [])];
+  const kept = earlier.split(':').filter((file) => !without.includes(file));
+  return [...kept, ...(single ? [singleFile] : [])].join(':');
+}
 
 /** What changes in .env. The files and profiles of an earlier one that is no trial any more stay as its owner has them. */
 function valuesOf(options: Options, earlier: string, { host, endpointLines }: Answers): Record<string, string> {
@@ -72,14 +82,15 @@ function valuesOf(options: Options, earlier: string, { host, endpointLines }: An
   const goesLive = (files === '' || files === trialFiles) && (isNamed || hasChains);
   if (goesLive && !(isNamed && hasChains))
     throw new Error('--host and --endpoints belong together in what was a trial');
-  const withTls = goesLive && !options.ownProxy;
-  const live = ['docker-compose.yml', 'docker-compose.external.yml', ...(withTls ? ['docker-compose.tls.yml'] : [])];
+  if (options.single && (options.trial || (files === trialFiles && !goesLive)))
+    throw new Error('a trial runs the five services each by itself: --single is for what goes live');
+  const chosen = composeFiles(options, goesLive ? liveFiles : files || 'docker-compose.yml');
   return {
     ...(isNamed && { PUBLIC_BASE_URL: `https://${publicHost(host)}` }),
+    ...((goesLive || options.ownProxy || options.single) && { COMPOSE_FILE: chosen }),
     ...(options.trial && { COMPOSE_FILE: trialFiles }),
     ...(hasChains && { NETWORKS_FILE: './networks.json' }),
-    ...(goesLive && { COMPOSE_FILE: live.join(':'), COMPOSE_PROFILES: 'postgres,rabbitmq' }),
-    ...(!goesLive && options.ownProxy && { COMPOSE_FILE: files.replace(':docker-compose.tls.yml', '') }),
+    ...(goesLive && { COMPOSE_PROFILES: 'postgres,rabbitmq' }),
     // Where connections from the machine itself come from: the first address of the network.
     ...(options.ownProxy && {
       EDGE_TRUSTED_PROXIES: (subnet || '172.31.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),

@@ -9,6 +9,7 @@ export type Options = {
   endpoints?: string;
   wallet?: string[];
   ownProxy?: boolean;
+  single?: boolean;
   trial?: boolean;
   update?: boolean;
 };
@@ -32,6 +33,7 @@ export function readOptions(words: readonly string[]): Options {
     .option('--endpoints <file>', 'a file with the endpoints through which chains are read, one a line; "-" is stdin')
     .option('--wallet <address>', 'a wallet to be checked, may be repeated; it is stored nowhere', collect)
     .option('--own-proxy', 'a proxy of yours on this machine ends TLS, in place of the one in docker-compose.tls.yml')
+    .option('--single', 'all services in one process, for a small server')
     .option('--trial', 'for the test chain, which needs nothing of all this')
     .option('--update', 'change what is there: secrets stay, and so does everything that is not named')
     .option('--directory <path>', 'the checkout', '.')
