@@ -14,8 +14,8 @@ export const fault: Fault = {
   about:
     'Docker Compose for real: images are built, payments paid, every container killed, an upgrade made and taken back; on the engine ' +
     'of this machine, or in a Debian with Docker that root can have in a directory',
-  async run({ onEnd, part }) {
-    const program = [process.execPath, join(folder, 'main.ts'), ...(part === null ? [] : [part])];
+  async run({ onEnd }) {
+    const program = [process.execPath, join(folder, 'main.ts')];
     const [command = '', ...words] = (await answers()) ? program : ['sh', join(folder, 'machine.sh'), ...program];
     const child = spawn(command, words, { stdio: ['ignore', 'inherit', 'inherit'] });
     onEnd(async () => void child.kill());
