@@ -11,6 +11,7 @@ const file = join(directory, 'stack.json');
 writeFileSync(
   file,
   JSON.stringify({
+    console_url: 'http://127.0.0.1:8086',
     gateway_url: 'http://127.0.0.1:8081',
     services: { quota: { url: 'http://127.0.0.1:8085', replicas: [] } },
     internal_token: 'token of the stack',
@@ -30,6 +31,7 @@ describe('settings', () => {
       },
       internalToken: 'token of the stack',
       operatorCredential: '',
+      consoleUrl: 'http://127.0.0.1:8086',
       amqpUrl: 'amqp://guest:guest@127.0.0.1:5672/quittance',
       user: 'olga',
       networksFile: expect.stringMatching(/infra.networks\.json$/),
