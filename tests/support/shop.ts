@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { Wallet } from 'ethers';
 import { addressFromHex, type AddressFamily } from '@quittance/contracts/address.ts';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord, WebhookEvent } from '@quittance/contracts/webhook.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { registerMerchant } from './operator.ts';
 import { send } from './http.ts';
@@ -34,7 +34,7 @@ export class Shop {
 
   private constructor(stack: Stack, merchantId: string, apiKey: string, host: string, family: AddressFamily) {
     this.#stack = stack;
-    this.wallet = addressFromHex(family, Wallet.createRandom().address);
+    this.wallet = addressFromHex(family, newWallet());
     this.merchantId = merchantId;
     this.apiKey = apiKey;
     this.host = host;

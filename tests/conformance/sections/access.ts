@@ -1,6 +1,6 @@
 import { describe, expect } from '@jest/globals';
-import { Wallet } from 'ethers';
 import type { CreationBlockReason } from '@quittance/contracts/access.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { send, type HttpAnswer } from '../../support/http.ts';
@@ -141,7 +141,7 @@ export function accessSection(contract: Contract): void {
         body: {
           idempotency_key: 'let-in-before',
           amount: '1',
-          merchant_wallet: Wallet.createRandom().address,
+          merchant_wallet: newWallet(),
           network: chain.network,
           description: 'Let in before the block',
         },

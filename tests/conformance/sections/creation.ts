@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
-import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { fewAtATime } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -107,7 +107,7 @@ export function creationSection(contract: Contract): void {
       'payment.merchant_wallet',
       'the wallet is answered with its EIP-55 checksum, however it was written',
       async () => {
-        const { address } = Wallet.createRandom();
+        const address = newWallet();
         const spellings = [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`];
         const payments = await Promise.all(
           spellings.map((merchant_wallet, index) => merchant.created({ merchant_wallet, amount: `13.${index + 1}` })),
@@ -139,7 +139,7 @@ export function creationSection(contract: Contract): void {
           expect(answer.status).toBe(409);
           expect(answer.json()).toEqual({ detail: expect.stringMatching(UNFINISHED), code: 'payment_unfinished' });
         }
-        const others = [{ amount: '10.500001' }, { merchant_wallet: Wallet.createRandom().address }];
+        const others = [{ amount: '10.500001' }, { merchant_wallet: newWallet() }];
         const answers = await Promise.all(others.map((body) => merchant.create(body)));
         expect(answers.map(({ status }) => status)).toEqual([201, 201]);
         await merchant.call('POST', `/api/v1/payments/${open.payment_id}/cancel`);

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -22,7 +22,7 @@ export function extensionsCreationSection(contract: Contract): void {
   beforeAll(async () => {
     merchant = await openMerchant(contract.stack);
   });
-  const wallet = () => Wallet.createRandom().address;
+  const wallet = newWallet;
   const listed = async (path: string) => (await merchant.call('GET', path)).json<{ payments: Payment[] }>().payments;
 
   describe('extensions: the options of a creation', () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
-import { Wallet } from 'ethers';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
 import { inDatabase } from '../support/database.ts';
@@ -15,7 +15,7 @@ export function extensionsFindingSection(contract: Contract): void {
     let paid: Payment;
     let cancelled: Payment;
     let waiting: Payment;
-    const otherWallet = Wallet.createRandom().address;
+    const otherWallet = newWallet();
 
     beforeAll(async () => {
       merchant = await openMerchant(contract.stack);

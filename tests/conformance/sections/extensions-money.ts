@@ -3,8 +3,8 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import type { FoundTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { Wallet } from 'ethers';
 import { send } from '../../support/http.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -23,7 +23,7 @@ export function extensionsMoneySection(contract: Contract): void {
     beforeAll(async () => {
       merchant = await openMerchant(contract.stack);
     });
-    const created = (amount: string) => merchant.created({ amount, merchant_wallet: Wallet.createRandom().address });
+    const created = (amount: string) => merchant.created({ amount, merchant_wallet: newWallet() });
     const pay = (payment: Payment, amount: string) =>
       payOnChain(contract.stack.chain, payment.merchant_wallet, amount).then((sent) => sent.transactionHash);
     const accept = (payment: Pick<Payment, 'payment_id'>, body: object, as = merchant) =>
@@ -106,7 +106,7 @@ export function extensionsMoneySection(contract: Contract): void {
         const [paying, missing, elsewhere] = [
           await pay(paid, '54'),
           await pay(missed, '54.5'),
-          await pay({ ...paid, merchant_wallet: Wallet.createRandom().address }, '54'),
+          await pay({ ...paid, merchant_wallet: newWallet() }, '54'),
         ];
         const { transfers } = await explained(paying.toUpperCase(), 'pays_payment');
         expect(transfers).toEqual([
@@ -186,7 +186,7 @@ export function extensionsMoneySection(contract: Contract): void {
       'extensions.money.arrived',
       'is said on the page of the one payment that it fits, and on none where it fits two',
       async () => {
-        const wallet = Wallet.createRandom().address;
+        const wallet = newWallet();
         const payment = await merchant.created({ amount: '59', merchant_wallet: wallet });
         await pay(payment, '48.25');
         await eventually(async () => expect((await page(payment)).text).toContain('48.25'), patience);

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { webhookChoices, type WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { Wallet } from 'ethers';
 import { LocalChain } from '../../support/local-chain.ts';
 import { asOperator } from '../../support/operator.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -115,7 +115,7 @@ export function extensionsWebhooksSection(contract: Contract): void {
     let expired: Payment;
     let underpaid: Payment;
     let events: Event[];
-    const wallet = () => Wallet.createRandom().address;
+    const wallet = newWallet;
     const eventsOf = ({ payment_id: id }: Payment) => events.filter((event) => event.payment_id === id);
     const extras = { order_id: 'A-7', metadata: { cart: '9' }, requested_amount: '61.50' };
     const unknownFields = { transaction_id: null, transaction_event_index: null };

@@ -1,7 +1,7 @@
 import { describe, expect } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -55,7 +55,7 @@ export function idempotencySection(contract: Contract): void {
       const first = await merchant.create({ amount: '10.50' }, 'order-2');
       const others = [
         { amount: '10.51' },
-        { merchant_wallet: Wallet.createRandom().address },
+        { merchant_wallet: newWallet() },
         { description: 'One cup of Coffee' },
         { description: 'One cup of coffee ' },
       ];

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
-import { Wallet } from 'ethers';
 import type { Payment, PaymentDetails } from '@quittance/contracts/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
@@ -26,7 +26,7 @@ export function transfersSection(contract: Contract): void {
       payOnChain(contract.stack.chain, payment.merchant_wallet, amount).then((sent) => sent.transactionHash.slice(2));
     const receiptOf = (transactionId: string) =>
       rpc<Receipt>(contract.stack.chain.rpc_url, 'eth_getTransactionReceipt', [`0x${transactionId}`]);
-    const created = (amount: string) => merchant.created({ amount, merchant_wallet: Wallet.createRandom().address });
+    const created = (amount: string) => merchant.created({ amount, merchant_wallet: newWallet() });
 
     rule(
       ['states.payment.polled', 'endpoint.details', 'payment.status', 'events.diagnostics'],
@@ -82,13 +82,13 @@ export function transfersSection(contract: Contract): void {
       'of one transaction pay each their payment, told apart by their position in the full receipt log',
       async () => {
         const owner = await openMerchant(contract.stack);
-        const wallets = [Wallet.createRandom().address, Wallet.createRandom().address];
+        const wallets = [newWallet(), newWallet()];
         const payments = await Promise.all(
           wallets.map((wallet) => owner.created({ amount: '42', merchant_wallet: wallet })),
         );
         const token = await ensureToken(contract.stack.chain.rpc_url);
         // Nobody's transfers before and between them, so that no position could be counted among ours alone.
-        const nobody = () => ({ to: Wallet.createRandom().address, units: 42_000_000n });
+        const nobody = () => ({ to: newWallet(), units: 42_000_000n });
         const ours = wallets.map((to) => ({ to, units: 42_000_000n }));
         const hash = await token.payBatch([nobody(), nobody(), ours[0]!, nobody(), ours[1]!]);
         await Promise.all(payments.map((payment) => untilStatus(contract.stack, payment, 'PAID')));

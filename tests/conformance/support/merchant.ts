@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { Wallet } from 'ethers';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
 import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
@@ -86,7 +86,7 @@ export async function trust(stack: StackFile, keyId: string, signingKey: string)
 
 function withKey(stack: StackFile, registered: Registered, host: string): Merchant {
   const { merchant_id: merchantId, api_key: apiKey, rotation_secret: rotationSecret } = registered;
-  const wallet = Wallet.createRandom().address;
+  const wallet = newWallet();
   const edge = apiAt(stack.edge_url);
   const call: Api = (method, path, options = {}) =>
     edge(method, path, { ...options, headers: { 'X-API-Key': apiKey, ...options.headers } });

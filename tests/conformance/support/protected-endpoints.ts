@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { Wallet } from 'ethers';
 import { newId } from '@quittance/contracts/ids.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { HttpCall } from '../../support/http.ts';
 
 export type Endpoint = { method: 'GET' | 'POST' | 'PUT'; path: string; call: HttpCall };
 
 const paymentId = newId('pay');
 
-const creation = { amount: '1', merchant_wallet: Wallet.createRandom().address, description: 'Made once at most' };
+const creation = { amount: '1', merchant_wallet: newWallet(), description: 'Made once at most' };
 
 /** The endpoints that take X-API-Key, each with a valid request, so that nothing but the key can be refused. */
 export const protectedEndpoints: readonly Endpoint[] = [

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { Wallet } from 'ethers';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { ownEnvironment } from '../../support/journey-stack.ts';
 import { send } from '../../support/http.ts';
 import type { Shared } from './shared.ts';
@@ -32,7 +32,7 @@ export const chainCommands = (shared: Shared): void =>
       const { edge_url: edge, merchant } = shared.stack.file;
       const answer = await send('POST', `${edge}/api/v1/payments`, {
         headers: { 'X-API-Key': merchant.api_key, 'Idempotency-Key': randomUUID() },
-        body: { amount, merchant_wallet: Wallet.createRandom().address, description: 'Tea' },
+        body: { amount, merchant_wallet: newWallet(), description: 'Tea' },
       });
       expect(answer).toMatchObject({ status: 201 });
       return answer.json<Payment>();

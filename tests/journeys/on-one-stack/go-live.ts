@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
-import { Wallet } from 'ethers';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { freePort } from '@quittance/local-backends/ports.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { isPortTaken } from '../../../infra/docker/setup/init/checks.ts';
 import { goLiveBlocks, verdictOf } from '../../support/go-live.ts';
@@ -56,10 +56,10 @@ export const goLive = (shared: Shared): void =>
       const home = await mkdtemp(join(tmpdir(), 'quittance-go-live-'));
       try {
         await prepare(home);
-        const tron = addressFromHex('tron', Wallet.createRandom().address);
+        const tron = addressFromHex('tron', newWallet());
         const known: Record<string, string> = {
           '<your Tron wallet>': tron,
-          '<your Ethereum wallet>': Wallet.createRandom().address,
+          '<your Ethereum wallet>': newWallet(),
           '<name>': 'some-name',
           '<key>': '0123456789abcdef',
           '/etc/quittance/networks.json': join(shared.directory.root, 'networks.json'),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { Wallet } from 'ethers';
 import { describe, expect, test } from '@jest/globals';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createClient, QuittanceError, verifyWebhook, type Quittance } from '../../../packages/sdk/src/index.ts';
 import { registerMerchant } from '../../support/operator.ts';
@@ -16,7 +16,7 @@ export const sdk = (shared: Shared): void =>
     test('does all that a merchant can do, and every error has its code', async () => {
       const { file, backends } = shared.stack;
       const host = `shop-${randomBytes(4).toString('hex')}.example.com`;
-      const merchant_wallet = Wallet.createRandom().address;
+      const merchant_wallet = newWallet();
       const merchant = await registerMerchant(file, host);
       const used = new Set<string>();
       const client = recording(createClient({ baseUrl: file.edge_url, apiKey: merchant.api_key }), used);
