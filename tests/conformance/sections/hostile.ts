@@ -9,7 +9,7 @@ import { openMerchant, type Merchant } from '../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /** Enough that their counters leave most requests through. */
-const MERCHANTS = 30;
+const MERCHANTS = amountOf({ short: 10, long: 30 });
 /** Of each of these, at least this share of the answers: a run that only meets a rate limit shows nothing. */
 const SHARE_MIN = 0.015;
 /** The same requests for everybody; `npm run nightly` makes others, and more of them. */
@@ -22,7 +22,7 @@ const EXPECTED = [200, 201, 401, 404, 405, 409, 413, 422];
  */
 export function hostileSection(contract: Contract): void {
   const seed = Number(process.env['HOSTILE_SEED'] ?? seedOf(SEED));
-  const count = Number(process.env['HOSTILE_COUNT'] ?? amountOf({ short: 2_000, long: 10_000 }));
+  const count = Number(process.env['HOSTILE_COUNT'] ?? amountOf({ short: 700, long: 10_000 }));
   const replicas = () => contract.stack.services['api-gateway'].replicas;
   const open = (many: number, access: Parameters<typeof openMerchant>[1] = {}) =>
     Promise.all(Array.from({ length: many }, () => openMerchant(contract.stack, access)));

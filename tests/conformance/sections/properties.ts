@@ -24,8 +24,8 @@ import { rule } from '../support/rule.ts';
 const seed = Number(process.env['PROPERTY_SEED'] ?? seedOf(20_261_123));
 
 /** Below the thirty creations a minute of one merchant. */
-const CREATIONS = 20;
-const CHECKS = amountOf({ short: 40, long: 120 });
+const CREATIONS = amountOf({ short: 8, long: 20 });
+const CHECKS = amountOf({ short: 20, long: 120 });
 
 /**
  * What holds for any input. Whether a text is accepted is told without creating anything: next to a field that is certainly
@@ -156,7 +156,7 @@ export function propertiesSection(contract: Contract): void {
         const first = await reader.call('GET', '/api/v1/payments/page?limit=1');
         const cursor = first.json<{ next_cursor: string }>().next_cursor;
         expect(await page(cursor)).toMatchObject({ status: 200 });
-        await holds(cursorTexts(cursor), 80, async (text) => {
+        await holds(cursorTexts(cursor), 2 * CHECKS, async (text) => {
           const answer = await page(text);
           if (answer.status === 422) expect(named(answer)).toEqual(['cursor']);
           else expect(answer.json<{ payments: unknown[] }>().payments.length).toBeLessThanOrEqual(1);
