@@ -2,6 +2,7 @@ import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
@@ -12,6 +13,9 @@ import { runOps } from './world.ts';
 
 // Real services on a busy machine take their time; nothing here passes or fails by it.
 jest.setTimeout(120_000);
+
+/** From an answer to the next creation. */
+const PACE_MS = 10;
 
 const legacy = { access_type: 'legacy', total_limit: 100_000 };
 
@@ -41,11 +45,12 @@ describe('once a restriction was acknowledged, nothing is created any more, on n
     const after: Creation[] = [];
     let answers = before;
     let isOver = false;
-    // Each asks the replicas in turn, as fast as they answer, before the command, during it and after it.
+    // Each asks the replicas in turn, before the command, during it and after it. A message that is late is late by many of their turns.
     const creators = Array.from({ length: 2 }, async () => {
       while (!isOver) {
         const list = answers;
         list.push(await services.create(id));
+        await pause(PACE_MS);
       }
     });
     await eventually(() => expect(before.filter(({ status }) => status === 201).length).toBeGreaterThan(20));
