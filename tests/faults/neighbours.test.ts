@@ -9,7 +9,7 @@ let stack: JourneyStack;
 
 // One for both: neither leaves anything that the other would feel.
 beforeAll(async () => {
-  stack = await journeyStack();
+  stack = await journeyStack({ sharesBroker: true });
 }, 180_000);
 afterAll(() => stack.close(), 180_000);
 

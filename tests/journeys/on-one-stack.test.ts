@@ -21,6 +21,7 @@ describe('on one stack', () => {
     shared.collector = await startCollector();
     shared.stack = await journeyStack({
       withTron: true,
+      sharesBroker: true,
       settings: {
         OTEL_EXPORTER_OTLP_ENDPOINT: shared.collector.url,
         OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer canary-of-the-collector',

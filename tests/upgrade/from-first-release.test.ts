@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { Wallet } from 'ethers';
 import { newId, newSecret } from '@quittance/contracts/ids.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
+import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withDatabase } from '../support/database.ts';
 import { send } from '../support/http.ts';
@@ -13,7 +13,7 @@ const patience = { timeoutMs: 150_000, intervalMs: 700 };
 const old: OldMerchant = {
   merchant: newId('mer'),
   api_key: newSecret('qk'),
-  wallet: Wallet.createRandom().address,
+  wallet: newWallet(),
   signing_key: newSecret('whsec'),
 };
 /** What processes change as soon as they run. */
@@ -24,6 +24,7 @@ let before: Rows;
 let after: Rows;
 beforeAll(async () => {
   stack = await journeyStack({
+    sharesBroker: true,
     prepare: async (directory, ports) => void (before = await prepareFirstRelease(directory, ports, old)),
   });
   after = await withDatabase(stack.file.postgres_url, readRows);

@@ -89,11 +89,12 @@ export function secretsSection(contract: Contract): void {
       const authorization = `Basic ${Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')}`;
       const ask = async <T>(method: string, path: string, body?: object) =>
         (await send(method, origin + path, { headers: { Authorization: authorization }, body })).json<T>();
-      const queues = await ask<{ name: string; messages?: number }[]>('GET', '/api/queues/%2F');
+      const host = encodeURIComponent(decodeURIComponent(new URL(contract.stack.amqp_url).pathname.slice(1)) || '/');
+      const queues = await ask<{ name: string; messages?: number }[]>('GET', `/api/queues/${host}`);
       expect(queues.map(({ name }) => name)).toContain('payments.access-changed');
       const looked = { count: 1_000, ackmode: 'ack_requeue_true', encoding: 'auto' };
       for (const { name } of queues.filter(({ messages = 0 }) => messages > 0)) {
-        const path = `/api/queues/%2F/${encodeURIComponent(name)}/get`;
+        const path = `/api/queues/${host}/${encodeURIComponent(name)}/get`;
         expect(found(JSON.stringify(await ask('POST', path, looked)), everything())).toEqual([]);
       }
     });

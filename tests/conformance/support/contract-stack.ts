@@ -10,7 +10,7 @@ export type ContractStack = { file: StackFile; close: () => Promise<void> };
  */
 export async function contractStack(): Promise<ContractStack> {
   const running = process.env['CONFORMANCE_STACK'];
-  if (running === undefined || running === '') return journeyStack({ replicas: 2 });
+  if (running === undefined || running === '') return journeyStack({ replicas: 2, sharesBroker: true });
   const file = JSON.parse(await readFile(running, 'utf8')) as StackFile;
   return { file, close: () => Promise.resolve() };
 }
