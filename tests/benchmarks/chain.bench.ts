@@ -1,6 +1,6 @@
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
 import { chainAims, chainNotes, chainTables } from './chain-tables.ts';
-import { addVirtualHost, startBackends, type Backends } from './support/backends.ts';
+import { startBackends, type Backends } from './support/backends.ts';
 import { chainDatabase } from './support/chain-database.ts';
 import { startLive, type News } from './support/chain-live.ts';
 import { measureWalletMemory, type WalletMemory } from './support/chain-memory.ts';
@@ -161,7 +161,7 @@ async function compareScans(run: Run, measured: ChainMeasurements): Promise<void
 async function compareWithBroker(run: Run, measured: ChainMeasurements): Promise<void> {
   const { broker, node, reader, context, amounts, wants } = run;
   const { pollIntervalMs, blocks, stretchShare } = amounts;
-  const amqpUrl = await addVirtualHost(broker, 'chain');
+  const amqpUrl = await broker.addVirtualHost('chain');
   await withWatcher(run, { name: 'with-broker', amqpUrl, pollIntervalMs }, async (scans) => {
     const how = { what: 'storing, all match, with the relay at work', unit: 'events' as const, latencyMs: 0 };
     if (wants('storing'))

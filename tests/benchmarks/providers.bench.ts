@@ -7,7 +7,7 @@ import { startLoneService } from '../support/lone-service.ts';
 import { serviceDatabase } from '../support/service-database.ts';
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
 import { providerAims, providerNotes, providerTables } from './providers-tables.ts';
-import { addVirtualHost, startBackends, type Backends } from './support/backends.ts';
+import { startBackends, type Backends } from './support/backends.ts';
 import { noCounts } from './support/provider-counts.ts';
 import { startListener, type Listener } from './support/provider-listener.ts';
 import { providerNetworks, providersFile, type ProviderNetwork } from './support/provider-networks.ts';
@@ -67,7 +67,7 @@ async function measureWith(
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: name, password: 'only for a benchmark' },
   });
-  const amqpUrl = await addVirtualHost(broker, name);
+  const amqpUrl = await broker.addVirtualHost(name);
   const home = join(directory, name);
   await mkdir(home, { recursive: true });
   const file = join(home, 'networks.json');

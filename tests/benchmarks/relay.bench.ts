@@ -1,6 +1,6 @@
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
 import { relayAims, relayNotes, relayTables } from './relay-tables.ts';
-import { addVirtualHost, startBackends, type Backends } from './support/backends.ts';
+import { startBackends, type Backends } from './support/backends.ts';
 import { cpuUsOfFamily } from './support/cpu.ts';
 import { withCpu, type CpuCounters } from './support/measure.ts';
 import { postmasterOf } from './support/postgres.ts';
@@ -48,7 +48,7 @@ async function open({ adminUrl, broker }: Backends, { onEnd }: BenchmarkContext)
   const database = await serviceDatabase({
     ...{ service: 'chain-watcher', adminUrl, database: 'relay', password: 'only for a benchmark' },
   });
-  return startRelaying({ databaseUrl: database.url, amqpUrl: await addVirtualHost(broker, 'relay'), onEnd });
+  return startRelaying({ databaseUrl: database.url, amqpUrl: await broker.addVirtualHost('relay'), onEnd });
 }
 
 async function contendersOf({ adminUrl }: Backends, relaying: Relaying, messages: number): Promise<Contender[]> {

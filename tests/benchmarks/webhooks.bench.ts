@@ -1,6 +1,6 @@
 import pg from 'pg';
 import type { Benchmark, BenchmarkContext } from './benchmark.ts';
-import { addVirtualHost, startBackends, type Backends } from './support/backends.ts';
+import { startBackends, type Backends } from './support/backends.ts';
 import { cpuUsOf, cpuUsOfFamily } from './support/cpu.ts';
 import { withCpu, type CpuCounters } from './support/measure.ts';
 import { postmasterOf, withCpuOfSessions } from './support/postgres.ts';
@@ -128,7 +128,7 @@ async function startSystem({ onEnd }: BenchmarkContext, backends: Backends, merc
   await insertMerchants(db, merchants);
   const receiver = await startWebhookReceiver(directory);
   onEnd(() => receiver.close());
-  const amqpUrl = await addVirtualHost(broker, 'webhooks');
+  const amqpUrl = await broker.addVirtualHost('webhooks');
   const dispatcher = await startDispatcherProcess({ directory, receiver, databaseUrl: database.url, amqpUrl });
   onEnd(() => dispatcher.stop());
   const payments = await serviceDatabase({ service: 'payments', adminUrl, database: 'payments', password: PASSWORD });
@@ -197,7 +197,7 @@ async function countersOf({ adminUrl, broker, dispatcher, payer, receiver }: Sys
   const postmaster = await postmasterOf(adminUrl);
   return {
     payments: () => cpuUsOf(payer.pid),
-    broker: () => cpuUsOf(broker.pid),
+    broker: () => cpuUsOf(broker.pid ?? 0),
     'webhook-dispatcher': () => cpuUsOf(dispatcher.pid),
     postgres: () => cpuUsOfFamily(postmaster),
     receiver: () => cpuUsOf(receiver.pid),

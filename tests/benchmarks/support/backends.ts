@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@quittance/local-backends/ports.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
-import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
-import { addVirtualHost as add } from '@quittance/testkit/broker.ts';
+import { startRabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import { addVirtualHost, testBroker } from '@quittance/testkit/broker.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
 import { requireDurable } from './postgres.ts';
@@ -15,7 +15,14 @@ export type Backends = {
   directory: string;
   /** The superuser's address. */
   adminUrl: string;
-  broker: Rabbitmq;
+  broker: BenchmarkBroker;
+};
+
+export type BenchmarkBroker = {
+  /** Null where it is not one of the benchmark's own. */
+  pid: number | null;
+  /** @returns the address of a virtual host that no other process uses. @throws Error where the broker has no management plugin. */
+  addVirtualHost(name: string): Promise<string>;
 };
 
 /**
@@ -25,51 +32,61 @@ export type Backends = {
 export const startBackends = (
   name: string,
   settings: Record<string, string>,
-  { opened }: BenchmarkContext,
-): Promise<Backends> => opened('backends', (onEnd) => openBackends(name, settings, onEnd));
+  { opened, scale }: BenchmarkContext,
+): Promise<Backends> => opened('backends', (onEnd) => openBackends(name, { settings, scale, onEnd }));
+
+type Opening = Pick<BenchmarkContext, 'scale' | 'onEnd'>;
 
 async function openBackends(
   name: string,
-  settings: Record<string, string>,
-  onEnd: BenchmarkContext['onEnd'],
+  { settings, ...opening }: Opening & { settings: Record<string, string> },
 ): Promise<Backends> {
+  const { onEnd } = opening;
   const directory = await mkdtemp(join(tmpdir(), `quittance-${name}-`));
   onEnd(() => rm(directory, { recursive: true, force: true }));
   // PostgreSQL's own user, when we are root, has to pass through.
   await chmod(directory, 0o711);
-  const [postgres, amqp, management, distribution, epmd] = (await freePorts(5)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  const adminUrl = await startServer(directory, postgres, settings, onEnd);
+  const adminUrl = await startServer(directory, settings, onEnd);
   await requireDurable(adminUrl);
-  const broker = await startRabbitmq({
+  return { directory, adminUrl, broker: await openBroker(directory, opening) };
+}
+
+/** A smoke run takes the RabbitMQ of the test run, where that has one: to start one takes four seconds of processor time. */
+async function openBroker(directory: string, { scale, onEnd }: Opening): Promise<BenchmarkBroker> {
+  if (scale === 'smoke' && process.env['TEST_AMQP_MANAGEMENT_URL']) {
+    const addOne = async (): Promise<string> => {
+      const { url, close } = await testBroker();
+      onEnd(close);
+      return url;
+    };
+    return { pid: null, addVirtualHost: addOne };
+  }
+  const [amqp, management, distribution, epmd] = (await freePorts(4)) as [number, number, number, number];
+  const own = await startRabbitmq({
     directory: join(directory, 'rabbitmq'),
     toolsDirectory: stackDirectory().tools,
     ports: { amqp, management, distribution, epmd },
     logFile: join(directory, 'rabbitmq.log'),
   });
-  onEnd(() => broker.stop());
-  return { directory, adminUrl, broker };
-}
-
-/** @returns the address of a virtual host that no other process uses. @throws Error where the broker has no management plugin. */
-export async function addVirtualHost({ url, managementUrl }: Rabbitmq, name: string): Promise<string> {
-  if (managementUrl === null) throw new Error('RabbitMQ has no management plugin here');
-  return add({ amqpUrl: url, managementUrl }, name);
+  onEnd(() => own.stop());
+  return {
+    pid: own.pid,
+    addVirtualHost: async (name) => {
+      const { url: amqpUrl, managementUrl } = own;
+      if (managementUrl === null) throw new Error('RabbitMQ has no management plugin here');
+      return addVirtualHost({ amqpUrl, managementUrl }, name);
+    },
+  };
 }
 
 /** The settings are kept with the data, and some of them are read at the start only. */
 async function startServer(
   directory: string,
-  port: number,
   settings: Record<string, string>,
   onEnd: BenchmarkContext['onEnd'],
 ): Promise<string> {
   await mkdir(join(directory, 'postgres'), { recursive: true });
+  const [port] = (await freePorts(1)) as [number];
   const options = { directory: join(directory, 'postgres'), port, logFile: join(directory, 'postgres.log') };
   const first = await startPostgres(options);
   try {

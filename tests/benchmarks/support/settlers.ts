@@ -4,7 +4,7 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Broker } from '@quittance/messaging/broker/broker.ts';
 import type { LoneService } from '../../support/lone-service.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
-import { addVirtualHost, startBackends, type Backends } from './backends.ts';
+import { startBackends, type Backends } from './backends.ts';
 import { cpuUsOf, cpuUsOfFamily } from './cpu.ts';
 import { fillDatabase } from './filled-database.ts';
 import { withCpu, type CpuCounters } from './measure.ts';
@@ -78,7 +78,7 @@ async function startReplicas(
   { adminUrl, url: databaseUrl }: ServiceDatabase,
   counters: CpuCounters,
 ): Promise<Settlers['replicas']> {
-  const amqpUrl = await addVirtualHost(broker, 'settlement');
+  const amqpUrl = await broker.addVirtualHost('settlement');
   const processes: LoneService[] = [];
   for (let replica = 1; replica <= REPLICAS; replica += 1) {
     const process = await startPaymentsProcess({ name: `settlement-${replica}`, directory, databaseUrl, amqpUrl });
@@ -90,7 +90,7 @@ async function startReplicas(
   const all = {
     ...counters,
     payments: () => sum(processes.map(({ pid }) => cpuUsOf(pid))),
-    broker: () => cpuUsOf(broker.pid),
+    broker: () => cpuUsOf(broker.pid ?? 0),
   };
   const settling = async <T>(count: number, run: (until: UntilSettled) => Promise<T>): Promise<T> => {
     const first = takeNumbers(count);

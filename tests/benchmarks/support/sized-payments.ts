@@ -1,7 +1,6 @@
-import type { Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { withDatabase } from '../../support/database.ts';
 import type { BenchmarkContext } from '../benchmark.ts';
-import { addVirtualHost, startBackends } from './backends.ts';
+import { startBackends, type BenchmarkBroker } from './backends.ts';
 import { fillDatabase } from './filled-database.ts';
 import type { LoneService } from '../../support/lone-service.ts';
 import { startPaymentsProcess } from './payments-process.ts';
@@ -48,7 +47,7 @@ export async function startSizedPayments(
 
 async function startOne(options: {
   adminUrl: string;
-  broker: Rabbitmq;
+  broker: BenchmarkBroker;
   directory: string;
   size: number;
 }): Promise<SizedPayments> {
@@ -61,7 +60,7 @@ async function startOne(options: {
     password: 'only for a benchmark',
   });
   await fillDatabase(database.adminUrl, size);
-  const amqpUrl = await addVirtualHost(broker, name);
+  const amqpUrl = await broker.addVirtualHost(name);
   const process = await startPaymentsProcess({
     name,
     directory,

@@ -11,9 +11,9 @@ import type { BenchmarkContext } from '../benchmark.ts';
  * A stack of its own with one process of each service and the settings of production, whose PostgreSQL can count statements.
  * It does so only between `countStatements` and the end of that: counting costs a little.
  */
-export const benchmarkStack = ({ opened }: BenchmarkContext): Promise<JourneyStack> =>
+export const benchmarkStack = ({ opened, scale }: BenchmarkContext): Promise<JourneyStack> =>
   opened('stack', async (onEnd) => {
-    const stack = await journeyStack({ prepare: preloadStatementCounter });
+    const stack = await journeyStack({ sharesBroker: scale === 'smoke', prepare: preloadStatementCounter });
     onEnd(() => stack.close());
     return stack;
   });
