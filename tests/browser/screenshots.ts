@@ -33,7 +33,11 @@ try {
 }
 
 async function take({ name, url, options }: Shot): Promise<void> {
-  const { page, context } = await browser.visit({ expected: /status of (404|503)/, ...options });
+  const { page, context } = await browser.visit({
+    expected: /status of (404|503)/,
+    reducedMotion: 'no-preference',
+    ...options,
+  });
   await page.goto(url);
   if (name.includes('switch')) await page.locator('footer summary').click();
   if (name.includes('not-mine')) await page.locator('main details summary').first().click();

@@ -70,7 +70,9 @@ export async function openBrowser({ forReading = false }: { forReading?: boolean
 }
 
 async function openVisit(browser: Browser, { device = 'phone', expected, ...options }: VisitOptions): Promise<Visit> {
-  const context = await browser.newContext({ locale: 'en-US', ...devices[device], ...options });
+  // What moves without an end is drawn sixty times a second, by the processor here, for as long as its page is open.
+  const still = { reducedMotion: 'reduce' } as const;
+  const context = await browser.newContext({ locale: 'en-US', ...still, ...devices[device], ...options });
   context.setDefaultTimeout(30_000);
   const complaints: string[] = [];
   const complain = (text: string) => {
