@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -19,9 +19,12 @@ export async function layOut(names: readonly string[]): Promise<Layouts> {
   const directory = await mkdtemp(join(tmpdir(), 'quittance-image-'));
   await chmod(directory, 0o755);
   const remove = () => rm(directory, { recursive: true, force: true });
+  const context = join(directory, 'context');
+  await copyContext(context);
   const waiting = [...names];
   const layNext = async (): Promise<void> => {
-    for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) await layOne(directory, name);
+    for (let name = waiting.shift(); name !== undefined; name = waiting.shift())
+      await layOne({ directory, context }, name);
   };
   // Each waits for the disk half of the time.
   const workers = await Promise.allSettled([layNext(), layNext(), layNext()]);
@@ -31,9 +34,10 @@ export async function layOut(names: readonly string[]): Promise<Layouts> {
   throw failure.reason;
 }
 
-async function layOne(directory: string, name: string): Promise<void> {
+async function layOne({ directory, context }: { directory: string; context: string }, name: string): Promise<void> {
   const source = join(directory, name, 'source');
-  await copyContext(source);
+  await mkdir(join(directory, name));
+  await promisify(execFile)('cp', ['-R', '-p', context, source]);
   const [program = '', ...words] = layoutCommand(name, source, join(directory, name, 'app'));
   await promisify(execFile)(program, words, { cwd: source, timeout: 480_000, env: buildEnvironment() });
   await rm(source, { recursive: true, force: true });
