@@ -22,9 +22,9 @@ export function localNetwork(chain: StackChain): Network {
     decimals: chain.decimals,
     confirmations,
     finality: 'confirmations',
-    poll_interval_ms: 100,
-    // It costs nothing to look at, and what is done to it by hand shall show at once.
-    asleep_poll_interval_ms: 100,
+    poll_interval_ms: 250,
+    // It costs little to look at, and what is done to it by hand shall show at once.
+    asleep_poll_interval_ms: 250,
     explorer_transaction_url: null,
     default_evm: true,
   };
