@@ -28,7 +28,7 @@ const defaults = values.smoke
   ? { rounds: '1', seconds: '0.1', minutes: '0.05' }
   : { rounds: '7', seconds: '1.5', minutes: '3' };
 const shared = new Map<string, Promise<unknown>>();
-const closersOfShared: (() => Promise<void>)[] = [];
+const closersOfShared = new Map<string, (() => Promise<void>)[]>();
 const all = await loadNamed<Benchmark>(import.meta.dirname, '.bench.ts', 'benchmark');
 
 if (values.help) console.log(usage());
@@ -39,16 +39,19 @@ else {
   await Promise.all(
     lanes.map(async (lane) => {
       for (const benchmark of lane) await carryOut(benchmark);
+      // At once: a stack that nobody uses takes its part of the processor all the same.
+      for (const close of closersOfShared.get(lane[0]!.on) ?? []) await close();
     }),
   );
-  for (const close of closersOfShared) await close();
 }
 
 /** Opens for one benchmark, or in a smoke run once for all of them. */
 function openedFor(onEnd: BenchmarkContext['onEnd']): BenchmarkContext['opened'] {
   if (!values.smoke) return (_key, open) => open(onEnd);
   return <T>(key: string, open: (onEnd: BenchmarkContext['onEnd']) => Promise<T>) => {
-    const opened = shared.get(key) ?? open((close) => void closersOfShared.unshift(close));
+    const closers = closersOfShared.get(key) ?? [];
+    closersOfShared.set(key, closers);
+    const opened = shared.get(key) ?? open((close) => void closers.unshift(close));
     shared.set(key, opened);
     return opened as Promise<T>;
   };
