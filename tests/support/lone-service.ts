@@ -13,6 +13,7 @@ export type LoneService = { pid: number; origin: string; stop(): Promise<void> }
  * One service as it runs in production, without its neighbours, on a database that is up to date.
  * @param options.directory is made, and gets its log.
  * @param options.env its settings beside those of every service.
+ * @throws StackError when it does not become ready; then it runs no more.
  */
 export async function startLoneService(options: {
   name: ServiceName;
@@ -42,6 +43,12 @@ export async function startLoneService(options: {
     pidDirectory: directory,
     onChange: () => undefined,
   });
-  await service.start();
+  try {
+    await service.start();
+  } catch (error) {
+    // What never became ready runs on, and would keep this process from its end.
+    await service.stop();
+    throw error;
+  }
   return { pid: service.pid, origin: service.url, stop: () => service.stop() };
 }
