@@ -1,5 +1,5 @@
 import type { ServiceName } from './service-name.ts';
-import { compileSchema, describeErrors, type ObjectOf } from './schema.ts';
+import { checkOfSchema, describeErrors, type ObjectOf } from './schema.ts';
 
 /** A message of the broker: its name, who publishes it, and the check of its body. */
 export type MessageDefinition<T> = {
@@ -36,7 +36,7 @@ export function defineMessage<
     required: Object.keys(properties),
     properties: { ...properties, ...optional },
   } as const;
-  const validate = compileSchema<Body<Properties, Optional>>(schema);
+  const validate = checkOfSchema<Body<Properties, Optional>>(schema);
   return {
     ...rest,
     schema,

@@ -1,7 +1,7 @@
 import { parseAddress, type AddressFamily } from './address.ts';
 import { AMOUNT_DECIMALS, AMOUNT_PATTERN, parseAmount } from './amount.ts';
 import { priceLists, type UnitPrices } from './price-lists.ts';
-import { compileSchema, describeErrors, type TypeOf } from './schema.ts';
+import { checkOfSchema, describeErrors, type TypeOf } from './schema.ts';
 
 /** Customers compare these words with what another page shows, so they are plain: nothing invisible, nothing that only looks like a letter. */
 const NAME_PATTERN = '^[A-Za-z0-9]([A-Za-z0-9 .()-]{0,38}[A-Za-z0-9)])?$';
@@ -121,7 +121,7 @@ export type RpcEndpoint = TypeOf<typeof endpointSchema>;
 /** One blockchain on which payments can be received, as written in the networks file. */
 export type Network = TypeOf<typeof schema>[number];
 
-const validate = compileSchema<Network[]>(schema);
+const validate = checkOfSchema<Network[]>(schema);
 
 /**
  * Checks a parsed networks file and keeps what is switched on: a network without RPC URLs is left out.

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { Call, InputOf, ResponseOf } from '@quittance/contracts/call.ts';
-import { compileSchema, describeErrors } from '@quittance/contracts/schema.ts';
+import { checkOfSchema, describeErrors } from '@quittance/contracts/schema.ts';
 import { currentRequestId } from '@quittance/runtime/logger.ts';
 
 import { OPERATOR_TOKEN_HEADER } from '../operator-token.ts';
@@ -64,11 +64,11 @@ export function readAnswer<C extends Call>(call: C, { status, body }: ServiceRes
   return value as ResponseOf<C>;
 }
 
-const validators = new WeakMap<object, ReturnType<typeof compileSchema>>();
+const validators = new WeakMap<object, ReturnType<typeof checkOfSchema>>();
 
-function validatorOf(schema: object | null): ReturnType<typeof compileSchema> | null {
+function validatorOf(schema: object | null): ReturnType<typeof checkOfSchema> | null {
   if (schema === null) return null;
-  const validate = validators.get(schema) ?? compileSchema(schema);
+  const validate = validators.get(schema) ?? checkOfSchema(schema);
   validators.set(schema, validate);
   return validate;
 }

@@ -1,7 +1,7 @@
 import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
 import { actorOf, isActorOfOperator } from '@quittance/contracts/operator.ts';
-import { compileSchema } from '@quittance/contracts/schema.ts';
+import { checkOfSchema } from '@quittance/contracts/schema.ts';
 
 import { invalid, type ValidationItem } from '../errors.ts';
 import { readJson } from './body.ts';
@@ -72,7 +72,7 @@ type JsonObject = Record<string, unknown>;
 /** @returns null for a call without a body. */
 function bodyCheck({ body, authored }: Call): ((value: JsonObject) => JsonObject) | null {
   if (body.schema === null && !authored) return null;
-  const validate = compileSchema<JsonObject>(authored ? withAuthor(body.schema) : (body.schema ?? {}));
+  const validate = checkOfSchema<JsonObject>(authored ? withAuthor(body.schema) : (body.schema ?? {}));
   return (value) => {
     if (validate(value)) return value;
     throw invalid(

@@ -1,4 +1,4 @@
-import { compileSchema } from '@quittance/contracts/schema.ts';
+import { checkOfSchema } from '@quittance/contracts/schema.ts';
 import type { ErrorObject } from 'ajv';
 import type { ValidationItem } from '@quittance/http/errors.ts';
 import { fieldName, PROBLEMS_MAX, type JsonObject } from './json-body.ts';
@@ -11,7 +11,7 @@ export function shapeOf(schema: {
   required: readonly string[];
   properties: Record<string, object>;
 }): (value: JsonObject) => ValidationItem[] {
-  const validate = compileSchema({ type: 'object', additionalProperties: false, ...schema });
+  const validate = checkOfSchema({ type: 'object', additionalProperties: false, ...schema });
   return (value) => (validate(value) ? [] : (validate.errors ?? []).slice(0, PROBLEMS_MAX).map(toProblem));
 }
 

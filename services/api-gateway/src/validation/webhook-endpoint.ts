@@ -1,5 +1,5 @@
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
-import { compileSchema } from '@quittance/contracts/schema.ts';
+import { checkOfSchema } from '@quittance/contracts/schema.ts';
 import { type WebhookChoice, webhookChoices, webhookChoiceSchema } from '@quittance/contracts/webhook.ts';
 import type { RouteRequest } from '@quittance/http/server/route.ts';
 import { readValidJson } from './json-body.ts';
@@ -10,7 +10,7 @@ const shape = shapeOf({ required: ['url'], properties: { url: { type: 'string' }
 /** `events` is absent where the merchant said nothing about it. */
 export type WebhookEndpoint = { url: string; events?: WebhookChoice[] };
 
-const isChoice = compileSchema<WebhookChoice[]>(webhookChoiceSchema);
+const isChoice = checkOfSchema<WebhookChoice[]>(webhookChoiceSchema);
 
 /**
  * Validates the text of PUT /merchant/webhook. Where the host's name resolves to is checked by webhook-dispatcher, which dials it,
