@@ -112,7 +112,7 @@ async function eventsAsPaid(stack: JourneyStack, { paid, created }: Traffic): Pr
   return broken;
 }
 
-async function deadLetters(stack: JourneyStack): Promise<string[]> {
+export async function deadLetters(stack: JourneyStack): Promise<string[]> {
   const parts = {
     logger: createLogger({ service: 'tests', level: 'silent' }),
     metrics: createMetrics({ service: 'tests', processMetrics: false }),

@@ -1,0 +1,77 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { disagreements, type Arrived } from './system/ledger.ts';
+
+const wallet = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const transactionId = 'a'.repeat(64);
+const paying: Arrived = {
+  key: `${transactionId}-0`,
+  wallet,
+  units: 10_500_000n,
+  at: Date.parse('2026-11-25T12:00:30Z'),
+};
+const transaction: NonNullable<Payment['transaction']> = {
+  ...{ transaction_id: transactionId, transaction_event_index: 0, block_number: 7, amount: '10.5', accepted: false },
+  ...{ confirmations: 4, confirmations_required: 4, waiting_for: null },
+};
+
+function payment(differences: Partial<Payment> = {}): Payment {
+  return {
+    ...{
+      payment_id: 'pay_1',
+      payment_url: 'http://127.0.0.1/pay/t',
+      status: 'PAID',
+      amount: '10.50',
+      currency: 'USDT',
+    },
+    ...{ network: 'local', merchant_wallet: wallet, description: 'Tea', created_at: '2026-11-25T12:00:00.400Z' },
+    ...{ expires_at: '2026-11-25T12:01:00.400Z', paid_at: '2026-11-25T12:00:40Z', cancelled_at: null, transaction },
+    ...{ order_id: null, metadata: {}, return_url: null, requested_amount: '10.50', reference: 'ABCDEFGH' },
+    ...differences,
+  };
+}
+
+const unpaid = { status: 'EXPIRED', paid_at: null, transaction: null } as const;
+
+describe('the ledger of the random runs', () => {
+  test.each([
+    ['a payment that its transfer pays', [payment()], [paying]],
+    ['one that nobody paid', [payment(unpaid)], []],
+    ['money that came after the end', [payment(unpaid)], [{ ...paying, at: Date.parse('2026-11-25T12:01:01Z') }]],
+    ['money of another amount', [payment(unpaid)], [{ ...paying, units: 10_499_999n }]],
+    [
+      'money in the second of the cancellation',
+      [payment({ ...unpaid, cancelled_at: '2026-11-25T12:00:30.9Z' })],
+      [paying],
+    ],
+    [
+      'what was accepted',
+      [payment({ transaction: { ...transaction, amount: '10', accepted: true } })],
+      [{ ...paying, units: 10_000_000n }],
+    ],
+  ])('agrees with %s', (_, payments, arrived) => {
+    expect(disagreements(payments, arrived)).toEqual([]);
+  });
+
+  test.each([
+    ['money in time that paid nothing', [payment(unpaid)], [paying], /EXPIRED and was paid in time/],
+    ['a payment that is not settled', [payment({ ...unpaid, status: 'CHECKING' })], [], /still CHECKING/],
+    ['PAID without a transfer', [payment({ transaction: null })], [], /PAID by nothing/],
+    ['a transfer that the chain has lost', [payment()], [], /did not come to its wallet/],
+    ['a transfer of another amount', [payment()], [{ ...paying, units: 10_499_999n }], /should be by nothing/],
+    [
+      'an amount that was not carried',
+      [payment({ transaction: { ...transaction, amount: '10.4' } })],
+      [paying],
+      /it carried 10.5/,
+    ],
+    [
+      'one transfer for two payments',
+      [payment(), payment({ payment_id: 'pay_2' })],
+      [paying],
+      /pays both pay_1 and pay_2/,
+    ],
+  ])('tells of %s', (_, payments, arrived, told) => {
+    expect(disagreements(payments, arrived).join('\n')).toMatch(told);
+  });
+});

@@ -1,0 +1,71 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
+import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
+
+export type Situation = {
+  /** What is to be paid, decimal text. */
+  amount: string;
+  /** Milliseconds since 1970. */
+  expiresAt: number;
+  /** Sends these amounts in one transaction. @returns its hash, or null when it is in no block after all. */
+  send(...amounts: string[]): Promise<string | null>;
+  cancel(): Promise<unknown>;
+  accept(hash: string): Promise<unknown>;
+};
+
+/** What becomes of an order: what its customer pays, and what the shop does about it. */
+export type Customer = (situation: Situation) => Promise<unknown>;
+
+export function customerOf(chance: Chance): Customer {
+  const pauseMs = chance.between(0, 6_000);
+  const [before, after] = [chance.between(-1_500, 1_500), chance.between(1_000, 5_000)];
+  const customers: [weight: number, customer: Customer][] = [
+    [40, ({ amount, send }) => send(amount)],
+    [6, ({ amount, send }) => send(amount, amount)],
+    [
+      6,
+      async ({ amount, send }) => {
+        await send(amount);
+        await send(amount);
+      },
+    ],
+    [
+      8,
+      async ({ amount, send, accept }) => {
+        const hash = await send(percent(amount, 95n));
+        if (hash === null) return;
+        await delay(after);
+        await accept(hash);
+      },
+    ],
+    [4, ({ amount, send }) => send(percent(amount, 105n))],
+    [8, ({ cancel }) => cancel()],
+    // A race that either may win.
+    [8, ({ amount, send, cancel }) => Promise.all([send(amount), cancel()])],
+    [
+      4,
+      async ({ amount, send, cancel }) => {
+        await cancel();
+        await send(amount);
+      },
+    ],
+    // As it ends, a little before or after.
+    [
+      8,
+      async ({ amount, expiresAt, send }) => {
+        await delay(Math.max(0, expiresAt - Date.now() + before));
+        await send(amount);
+      },
+    ],
+    [8, () => Promise.resolve()],
+  ];
+  const chosen = chance.weighted(customers);
+  return async (situation) => {
+    await delay(pauseMs);
+    await chosen(situation);
+  };
+}
+
+function percent(amount: string, hundredths: bigint): string {
+  return formatUnits((parseAmount(amount)! * hundredths) / 100n, AMOUNT_DECIMALS);
+}

@@ -1,0 +1,175 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { serviceSchemas } from '@quittance/postgres/roles/service-databases.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { findViolations } from '../../../services/payments/test/invariants.ts';
+import { withDatabase } from '../../support/database.ts';
+import { ownEnvironment } from '../../support/journey-stack.ts';
+import type { Shop } from '../../support/shop.ts';
+import { insist } from '@quittance/testkit/insist.ts';
+import { deadLetters } from '../rolling/judge.ts';
+import { arrivedOn, disagreements, type Arrived } from './ledger.ts';
+import type { Shops } from './shops.ts';
+import type { World } from './world.ts';
+
+/** Receivers that failed to the last leave events to be sent again by hand, and circuits that open later. */
+const CONVERGE_MS = 240_000;
+
+/** Once everything has healed: waits until all is settled, and compares rows, webhooks and the chain. @returns a line for each thing that is wrong. */
+export async function judge(world: World, shops: Shops, say: (line: string) => void): Promise<string[]> {
+  const unsettled = await settle(world, shops);
+  say('  everything has settled');
+  const payments = (await Promise.all(shops.all.map((shop) => allPayments(shop)))).flat();
+  const { rpcUrl, token } = world.chain;
+  const wallets = shops.all.map(({ wallet }) => wallet);
+  const arrived = await arrivedOn(rpcUrl, token, wallets);
+  return [
+    ...shops.wrong,
+    ...unsettled,
+    ...lostOrders(shops, payments),
+    ...disagreements(payments, arrived),
+    ...(await unbalanced(world, wallets, arrived)),
+    ...(await rowViolations(world, shops)),
+    ...(await wrongEvents(world, payments)),
+    ...(await deadLetters(world.stack)),
+    ...(await checkedByOps(world)),
+  ];
+}
+
+/** What is left to be done, for people. A notice that PAID has overtaken ends as failed, and is not sent any more. */
+const leftOver = `
+  select format('%s is %s', payment_id, status) as what from payments.payment where status in ('PENDING', 'CHECKING')
+  union all select format('%s is PAID and has no event', payment_id) from payments.payment p
+    where status = 'PAID' and not exists (select from webhooks.event e where e.payment_id = p.payment_id)
+  union all select format('%s is %s', event_id, status) from webhooks.delivery join webhooks.event using (event_id)
+    where status = 'pending' or status = 'failed' and event_type is null
+  union all select format('%s waits in the outbox of %s', name, schema) from (
+    select 'payments' as schema, name from payments.outbox union all select 'gateway', name from gateway.outbox
+    union all select 'chain', name from chain.outbox union all select 'webhooks', name from webhooks.outbox
+    union all select 'quota', name from quota.outbox) o`;
+
+/** @returns what never came to its end. */
+async function settle({ stack }: World, { all }: Shops): Promise<string[]> {
+  const left = () =>
+    withDatabase(stack.file.postgres_url, async (db) => (await db.query<{ what: string }>(leftOver)).rows);
+  const byId = new Map(all.map((shop) => [shop.merchantId, shop]));
+  const retryFailed = async () => {
+    const failed = await withDatabase(stack.file.postgres_url, (db) =>
+      db.query<{ event_id: string; merchant_id: string }>(
+        `select event_id, e.merchant_id from webhooks.delivery d join webhooks.event e using (event_id)
+          where d.status = 'failed' and e.event_type is null`,
+      ),
+    );
+    for (const { event_id: id, merchant_id: merchant } of failed.rows)
+      await byId.get(merchant)?.call('POST', `/merchant/webhook/events/${id}/retry`);
+  };
+  try {
+    await eventually(
+      async () => {
+        await retryFailed();
+        const rows = await left();
+        if (rows.length > 0) throw new Error(`${rows.length} left`);
+      },
+      { timeoutMs: CONVERGE_MS, intervalMs: 1_000 },
+    );
+    return [];
+  } catch {
+    return (await left()).map(({ what }) => `after everything had healed, ${what}`);
+  }
+}
+
+type Page = { payments: Payment[]; next_cursor: string | null };
+
+async function allPayments(shop: Shop): Promise<Payment[]> {
+  const payments: Payment[] = [];
+  let next = '';
+  for (;;) {
+    const query = next;
+    const { status, text, body } = await insist(() => shop.call<Page>('GET', `/payments/page?limit=100${query}`));
+    if (status !== 200) throw new Error(`the payments of ${shop.merchantId}: ${status} ${text}`);
+    payments.push(...body.payments);
+    if (body.next_cursor === null) return payments;
+    next = `&cursor=${encodeURIComponent(body.next_cursor)}`;
+  }
+}
+
+/** I5, I6: each order that was answered is there, and no other. */
+function lostOrders({ orders }: Shops, payments: readonly Payment[]): string[] {
+  const answered = new Set(orders.flatMap(({ payment }) => (payment === null ? [] : [payment.payment_id])));
+  const there = new Set(payments.map(({ payment_id }) => payment_id));
+  return [
+    ...[...answered].filter((id) => !there.has(id)).map((id) => `${id} was answered 201 and is not there`),
+    ...[...there].filter((id) => !answered.has(id)).map((id) => `${id} is there, and nobody was ever told so`),
+  ];
+}
+
+/** The ledger is what came on the chain, to the last unit. */
+async function unbalanced({ stack }: World, wallets: readonly string[], arrived: readonly Arrived[]) {
+  const { rows } = await withDatabase(stack.file.postgres_url, (db) =>
+    db.query<{ key: string; units: string }>(
+      `select transaction_id || '-' || transaction_event_index as key, amount_units::text as units
+         from payments.transfer where recipient = any($1) and phase <> 'retracted'`,
+      [wallets],
+    ),
+  );
+  const ledger = new Map(rows.map(({ key, units }) => [key, BigInt(units)]));
+  const chain = new Map(arrived.map(({ key, units }) => [key, units]));
+  const broken = [
+    ...[...chain].filter(([key, units]) => ledger.get(key) !== units).map(([key]) => `${key} is not so in the ledger`),
+    ...[...ledger.keys()].filter((key) => !chain.has(key)).map((key) => `${key} is in the ledger and not on the chain`),
+  ];
+  const sum = (units: Iterable<bigint>): bigint => [...units].reduce((total, one) => total + one, 0n);
+  const [has, came] = [sum(ledger.values()), sum(chain.values())];
+  return has === came ? broken : [...broken, `the ledger has ${has} units, and ${came} came`];
+}
+
+function rowViolations({ stack }: World, { orders }: Shops): Promise<string[]> {
+  return withDatabase(stack.file.postgres_url, async (db) => {
+    await db.query(`set search_path = ${serviceSchemas.payments.schema}`);
+    const answered = orders.flatMap(({ shop: { merchantId }, idempotencyKey, text: body }) =>
+      body === null ? [] : [{ merchantId, idempotencyKey, body }],
+    );
+    return findViolations(db, { answered, received: null, limitsStood: true });
+  });
+}
+
+type Received = { body: { event_id: string; payment_id: string | null; status: string }; raw_body: string } & {
+  verified: boolean;
+  problem: string | null;
+};
+
+/** I7: one PAID event for each paid payment, always the same bytes, and none for another. */
+async function wrongEvents({ stack }: World, payments: readonly Payment[]): Promise<string[]> {
+  const { events } = (await (await fetch(stack.file.receiver.events_url)).json()) as { events: Received[] };
+  const ours = new Map(payments.map((payment) => [payment.payment_id, payment]));
+  const paid = events.filter(({ body }) => body.status === 'PAID' && ours.has(body.payment_id ?? ''));
+  const broken = events
+    // The answer that had the key was lost, as far as the shop knows.
+    .filter(({ verified, problem }) => !verified && problem !== 'unknown key id')
+    .map(({ body, problem }) => `${body.event_id}: ${problem}`);
+  const byPayment = Map.groupBy(paid, ({ body }) => body.payment_id!);
+  for (const [id, got] of byPayment) {
+    if (ours.get(id)?.status !== 'PAID') broken.push(`${id} was told as PAID and is ${ours.get(id)?.status}`);
+    const bodies = new Set(got.map(({ raw_body: bytes }) => bytes));
+    if (bodies.size > 1) broken.push(`${id} was told in ${bodies.size} ways: ${[...bodies].join(' ')}`);
+  }
+  for (const { payment_id: id, status } of payments)
+    if (status === 'PAID' && !byPayment.has(id)) broken.push(`${id} is PAID and its shop was never told`);
+  return broken;
+}
+
+async function checkedByOps({ directory }: World): Promise<string[]> {
+  const main = join(repositoryRoot, 'packages', 'ops', 'src', 'main.ts');
+  const env = { ...ownEnvironment(), LOCAL_DIRECTORY: directory.root };
+  const words = ['check', '--since', '2020-01-01T00:00:00Z'];
+  try {
+    await promisify(execFile)(process.execPath, [main, ...words], { env });
+    return [];
+  } catch (error) {
+    const { stdout, stderr } = error as { stdout: string; stderr: string };
+    return [`ops check: ${stdout}${stderr}`];
+  }
+}

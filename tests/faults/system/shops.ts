@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import { transferOnChain } from '@quittance/local-stack/stack/pay.ts';
+import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
+import { Shop, type Answer } from '../../support/shop.ts';
+import { customerOf, type Customer } from './customers.ts';
+import { looksOf } from './looks.ts';
+import type { World } from './world.ts';
+
+/** What a shop asked for. */
+export type Order = {
+  shop: Shop;
+  idempotencyKey: string;
+  body: { amount: string } & Record<string, unknown>;
+  customer: Customer;
+  /** Of the 201, once it came. */
+  text: string | null;
+  payment: Payment | null;
+};
+
+export type Shops = {
+  all: readonly Shop[];
+  orders: readonly Order[];
+  /** Answers that no fault explains. */
+  wrong: readonly string[];
+  /** No more orders; waits until each was answered, or a minute has passed since everything healed. */
+  end(): Promise<void>;
+  lines(): string[];
+};
+
+/** A merchant may create 30 payments a minute. */
+const ORDER_EVERY_MS = 2_600;
+/** Each repetition counts toward the same thirty. */
+const ASK_AGAIN_MS = 2_000;
+/** A shop with so many orders under way takes no more. */
+const MOST_WAITING = 6;
+const PATIENCE_MS = 90_000;
+/** What a fault on the way explains: nothing was stored, or nobody knows, or too much was asked. */
+const passing = new Set([429, 502, 503, 504]);
+
+/** Shops that do everything a shop may do, and their customers. Each repeats what was not answered, as the docs tell it to. */
+export async function startShops(world: World, count: number, chance: Chance): Promise<Shops> {
+  const all = await Promise.all(Array.from({ length: count }, () => Shop.open(world.stack)));
+  const orders: Order[] = [];
+  const wrong: string[] = [];
+  const counts = new Map<string, number>();
+  const ending = new AbortController();
+  let giveUpAt = Infinity;
+  const pause = (ms: number) => delay(ms, undefined, { signal: ending.signal }).catch(() => undefined);
+  const tally = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+
+  /** Asks until there is an answer that no fault explains. @returns null when none came in time. */
+  async function ask<T>(what: string, expected: readonly number[], call: () => Promise<Answer<T>>) {
+    while (performance.now() < giveUpAt) {
+      const answer = await call().catch(() => null);
+      if (answer !== null && !passing.has(answer.status)) {
+        tally(`${what}: ${answer.status}`);
+        if (!expected.includes(answer.status)) wrong.push(`${what} was answered ${answer.status} ${answer.text}`);
+        return expected.includes(answer.status) ? answer : null;
+      }
+      tally(`${what}: ${answer === null ? 'no answer' : answer.status}`);
+      await delay(Math.max(ASK_AGAIN_MS, 1_000 * Number(answer?.headers['retry-after'] ?? 0)));
+    }
+    wrong.push(`${what} was never answered, also after everything had healed`);
+    return null;
+  }
+
+  async function carryOut(order: Order): Promise<void> {
+    const { shop, body, idempotencyKey, customer } = order;
+    const headers = { 'Idempotency-Key': idempotencyKey };
+    const created = await ask<Payment>('creation', [201], () => shop.call('POST', '/payments', body, headers));
+    if (created === null) return;
+    order.text = created.text;
+    order.payment = created.body;
+    const { payment_id: id, amount } = created.body;
+    const send = async (...amounts: string[]): Promise<string | null> => {
+      const units = amounts.map((text) => parseAmount(text)!);
+      // The transaction may be in a block that is replaced, and gone.
+      const sent = await transferOnChain(world.stack.file.chain, shop.wallet, units).catch(() => null);
+      tally(sent === null ? 'a transfer that did not stay' : 'a transfer');
+      return sent?.transactionHash ?? null;
+    };
+    await customer({
+      amount,
+      expiresAt: Date.parse(created.body.expires_at),
+      send,
+      cancel: () => ask('cancellation', [200, 409], () => shop.call('POST', `/payments/${id}/cancel`)),
+      accept: async (hash) => {
+        const transfer = { transaction_id: hash, transaction_event_index: 0 };
+        // Not final yet, or the chain has lost it again.
+        await ask('acceptance', [200, 409], () => shop.call('POST', `/payments/${id}/accept-transfer`, transfer));
+      },
+    });
+  }
+
+  let serial = 0;
+  async function runShop(shop: Shop, own: Chance): Promise<void> {
+    const working = new Set<Promise<void>>();
+    const look = looksOf(world, shop, orders, ask);
+    while (!ending.signal.aborted) {
+      await pause(ORDER_EVERY_MS);
+      if (working.size >= MOST_WAITING) continue;
+      serial += 1;
+      const order: Order = {
+        ...{ shop, idempotencyKey: randomUUID(), customer: customerOf(own), text: null, payment: null },
+        body: bodyOf(own, serial, shop.wallet),
+      };
+      orders.push(order);
+      for (const work of [carryOut(order), look(own)]) {
+        const tracked = work.catch((error: unknown) => void wrong.push(String(error)));
+        working.add(tracked);
+        void tracked.finally(() => working.delete(tracked));
+      }
+    }
+    await Promise.all(working);
+  }
+  const running = all.map((shop, position) => runShop(shop, chance.apart(String(position))));
+  return {
+    ...{ all, orders, wrong },
+    async end() {
+      ending.abort();
+      giveUpAt = performance.now() + PATIENCE_MS;
+      await Promise.all(running);
+    },
+    lines: () => [...counts].sort().map(([what, count]) => `  ${String(count).padStart(8)}  ${what}`),
+  };
+}
+
+/** No two orders have one amount, but for unique ones of one price, so that every transfer says which order it means. */
+function bodyOf(chance: Chance, serial: number, wallet: string): Order['body'] {
+  const isUnique = chance.happens(0.25);
+  const plain = formatUnits(BigInt(100_000_000 + serial * 10_000 + chance.below(10) * 1_000), AMOUNT_DECIMALS);
+  return {
+    ...{ merchant_wallet: wallet, description: 'One cup of coffee' },
+    amount: isUnique ? '49.90' : plain,
+    ...(isUnique && { unique_amount: true }),
+    ...(chance.happens(0.5) && { order_id: `order ${serial}`, metadata: { basket: String(serial) } }),
+    expires_in: chance.between(8, 60),
+  };
+}
