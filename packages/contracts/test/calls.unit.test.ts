@@ -71,6 +71,7 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     'POST /merchants/:merchant_id/resume',
     'POST /merchants/:merchant_id/unblock',
     'POST /payments/:payment_id/accept-transfer',
+    'POST /payments/:payment_id/cancel',
     'POST /wallets/:address/challenge',
   ]);
   // What an operator may change, the audit tells; but for what only reads, and a text to sign, which changes nothing by itself.

@@ -93,3 +93,10 @@ test('an incident says what is gone and who has dealt with it, and repeats nothi
   expect(incidents).not.toContain(paymentId);
   expect(incidents).not.toContain(payment.merchant_id);
 });
+
+test('a cancelled payment says which operator cancelled it and why', () => {
+  const cancellation = { actor: '@olga', reason: 'ordered twice', cancelled_at: '2026-01-31T12:05:00.000Z' };
+  const cancelled = { ...payment, status: 'CANCELLED', paid_at: null, cancelled_at: cancellation.cancelled_at } as const;
+  expect(paymentView({ ...cancelled, cancellation })).toContain('12:05:00Z by @olga: ordered twice');
+  expect(paymentView(cancelled)).toMatch(/cancelled +2026-01-31 12:05:00Z\n/);
+});

@@ -1,14 +1,30 @@
 import type { Command } from 'commander';
-import { ReadPayment, type LedgerEntry, type OperatorsPayment } from '@quittance/contracts/http/payments/payments.ts';
-import { idArgument, reads, type JsonOption, type Ops } from '../command.ts';
+import {
+  CancelPaymentByOperator,
+  ReadPayment,
+  type LedgerEntry,
+  type OperatorsPayment,
+} from '@quittance/contracts/http/payments/payments.ts';
+import type { Payment } from '@quittance/contracts/payment.ts';
+import {
+  asks,
+  authorOf,
+  changes,
+  idArgument,
+  reads,
+  type ChangeOptions,
+  type JsonOption,
+  type Ops,
+} from '../command.ts';
+import { confirm } from '../confirm.ts';
 import { printResult } from '../output.ts';
 import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
 import { paymentFindingCommands } from './payment-finding.ts';
 import { record, sections, shortTime, table } from '../text.ts';
 
 export function paymentCommands(program: Command, ops: Ops): void {
-  const { api } = ops;
-  const payment = program.command('payment').description('look at payments');
+  const { api, config } = ops;
+  const payment = program.command('payment').description('look at payments, and cancel one that waits');
   paymentFindingCommands(payment, ops);
   reads(payment.command('show'))
     .description('everything known about a payment of any merchant')
@@ -16,10 +32,28 @@ export function paymentCommands(program: Command, ops: Ops): void {
     .action(async (id: string, options: JsonOption) => {
       printResult(await api.call(ReadPayment, { params: { payment_id: id } }), options, paymentView);
     });
+  asks(changes(payment.command('cancel')))
+    .description('end a PENDING payment, as its merchant could; money that came before pays it all the same')
+    .argument('<payment>', 'payment id', idArgument('pay'))
+    .action(async (id: string, options: ChangeOptions) => {
+      const author = authorOf(options, config);
+      await confirm(async () => cancelQuestion(await api.call(ReadPayment, { params: { payment_id: id } })), options);
+      printResult(
+        await api.call(CancelPaymentByOperator, { params: { payment_id: id }, author }),
+        options,
+        cancelledView,
+      );
+    });
 }
 
+const cancelQuestion = ({ payment_id: id, merchant_id: merchant, status, amount, currency }: OperatorsPayment) =>
+  `Cancel ${id} of ${merchant}, which is ${status} and asks for ${amount} ${currency}?`;
+
+const cancelledView = ({ payment_id, status, cancelled_at }: Payment): string =>
+  record({ payment: payment_id, status, cancelled: cancelled_at });
+
 export function paymentView(payment: OperatorsPayment): string {
-  const { transfers, incidents, acceptance } = payment;
+  const { transfers, incidents, acceptance, cancellation } = payment;
   const lines = record({
     payment: payment.payment_id,
     merchant: payment.merchant_id,
@@ -31,7 +65,11 @@ export function paymentView(payment: OperatorsPayment): string {
     expires: payment.expires_at,
     ...(payment.transaction?.waiting_for && { 'waits for': payment.transaction.waiting_for.replace('_', ' ') }),
     ...(payment.paid_at !== null && { paid: payment.paid_at }),
-    ...(payment.cancelled_at !== null && { cancelled: payment.cancelled_at }),
+    ...(payment.cancelled_at !== null && {
+      cancelled: cancellation
+        ? `${shortTime(payment.cancelled_at)} by ${cancellation.actor}: ${cancellation.reason}`
+        : payment.cancelled_at,
+    }),
     ...(acceptance !== null && {
       accepted: `${shortTime(acceptance.accepted_at)} by ${acceptance.actor}: ${acceptance.reason}`,
     }),

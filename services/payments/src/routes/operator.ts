@@ -6,12 +6,15 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { type AcceptanceContext, acceptTransfer, findPair } from '../acceptance/accept-transfer.ts';
 import { toAcceptance, toCandidate } from '../acceptance/acceptance-json.ts';
+import { withTextTimes } from '@quittance/runtime/time.ts';
 import type { Queries } from '../queries/payments.ts';
 import { findAcceptanceOfPayment } from '../store/acceptance.ts';
+import { findCancellation } from '../store/cancellation.ts';
 import type { ProgressSources } from '../views/confirmations.ts';
 import { readOperatorPayment } from '../views/operator-payment.ts';
+import { operatorCancelRoute } from './cancel-payment.ts';
 
-/** A payment as operators see it, and the one thing that can be done by hand: accepting a transfer for it. */
+/** A payment as operators see it, and what can be done to it by hand: accepting a transfer for it, and cancelling it. */
 export const operatorRoutes = ({
   acceptance,
   queries,
@@ -26,8 +29,15 @@ export const operatorRoutes = ({
   callRoute(ReadPayment, async ({ params: { payment_id: paymentId } }) => {
     const payment = await readOperatorPayment({ db: acceptance.db, queries, ...progress }, paymentId, publicBaseUrl);
     if (payment === null) throw new HttpError(404, 'Payment not found');
-    const accepted = await findAcceptanceOfPayment(acceptance.db, paymentId);
-    return { ...payment, acceptance: accepted && toAcceptance(accepted) };
+    const [accepted, cancelled] = await Promise.all([
+      findAcceptanceOfPayment(acceptance.db, paymentId),
+      findCancellation(acceptance.db, paymentId),
+    ]);
+    return {
+      ...payment,
+      acceptance: accepted && toAcceptance(accepted),
+      cancellation: cancelled && withTextTimes(cancelled),
+    };
   }),
   callRoute(ReadAcceptanceCandidate, async ({ params }) => {
     const event = {
@@ -39,6 +49,7 @@ export const operatorRoutes = ({
   callRoute(AcceptTransfer, async ({ params, body: event, author }) =>
     toAcceptance(await acceptTransfer(acceptance, { paymentId: params.payment_id, event, author })),
   ),
+  operatorCancelRoute({ ...acceptance, publicBaseUrl }),
 ];
 
 function toEventIndex(text: string): number {

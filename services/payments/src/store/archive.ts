@@ -9,12 +9,13 @@ const PAGE = 200;
 const DAY_MS = 86_400_000;
 
 /**
- * Payments `p` that came to their end before a time, and about which nothing is open or was learned since. One that an operator accepted a
- * transfer for, or that is the subject of an incident, stays with what was decided about it.
+ * Payments `p` that came to their end before a time, and about which nothing is open or was learned since. One that an operator cancelled or
+ * accepted a transfer for, or that is the subject of an incident, stays with what was decided about it.
  */
 const isOverSql = (before: string): string => `
   p.status in ('PAID', 'EXPIRED', 'CANCELLED') and greatest(p.created_at, p.expires_at, p.paid_at, p.cancelled_at) < ${before}
   and not exists (select from transfer_acceptance where payment_id = p.payment_id)
+  and not exists (select from payment_cancellation where payment_id = p.payment_id)
   and not exists (select from incident where payment_id = p.payment_id)
   and not exists (select from transfer where payment_id = p.payment_id and (phase <> 'confirmed' or observed_at >= ${before}))
   and not exists (select from transfer where related_payment_id = p.payment_id

@@ -32,6 +32,10 @@ export async function readAudit(db: Queryable, merchantId: string, before: Date 
                                 'transaction_event_index', transaction_event_index)
         from transfer_acceptance where ${newest('accepted_at')})
      union all
+     (select cancelled_at, 'cancel_payment', actor, reason, jsonb_build_object('status', 'PENDING'),
+             jsonb_build_object('payment_id', payment_id, 'status', 'CANCELLED')
+        from payment_cancellation where ${newest('cancelled_at')})
+     union all
      (select resolved_at, 'resolve_incident', resolved_by, resolved_reason, jsonb_build_object('resolved', false),
              jsonb_build_object('incident_id', incident_id, 'payment_id', payment_id, 'resolved', true)
         from incident where resolved_at is not null and ${newest('resolved_at')})

@@ -1,3 +1,4 @@
+import type { Author } from '../../author.ts';
 import { defineCall, json, object } from '../../call.ts';
 import {
   type CheckoutPayment,
@@ -105,6 +106,15 @@ export const CancelPayment = defineCall(
   json<Payment>(),
 );
 
+/**
+ * The same by an operator, for a payment of any merchant: 404 for an unknown one, 409 with a sentence for one that is not PENDING. Not
+ * repeated by itself: the second answer would be the 409.
+ */
+export const CancelPaymentByOperator = defineCall('payments', 'POST /payments/:payment_id/cancel', json<Payment>(), {
+  authored: true,
+  access: 'support',
+});
+
 /** Most details in one call: with 100 unmatched transfers each, the answer has about a megabyte, half of what the client reads. */
 export const DETAILS_MAX = 50;
 
@@ -176,7 +186,12 @@ export type OperatorsPayment = Payment & {
   transfers: LedgerEntry[];
   incidents: PaymentIncident[];
   acceptance: Acceptance | null;
+  /** Null unless an operator cancelled it. Absent in answers of older releases. */
+  cancellation?: Cancellation | null;
 };
+
+/** An operator's decision that a payment is not to be paid any more. */
+export type Cancellation = Author & { cancelled_at: string };
 
 /** Everything known of a payment of any merchant. */
 export const ReadPayment = defineCall('payments', 'GET /payments/:payment_id', json<OperatorsPayment>(), {
