@@ -10,7 +10,9 @@ const transfer: OperatorsPayment['transfers'][number] = {
   phase: 'confirmed',
   amount: '9.5',
   sender: '0x0',
+  block_number: 1,
   block_timestamp: '2026-01-31T12:00:00.000Z',
+  observed_at: '2026-01-31T12:00:03.000Z',
   confirmations: 2,
   confirmations_required: 2,
   payment_id: null,
@@ -96,7 +98,12 @@ test('an incident says what is gone and who has dealt with it, and repeats nothi
 
 test('a cancelled payment says which operator cancelled it and why', () => {
   const cancellation = { actor: '@olga', reason: 'ordered twice', cancelled_at: '2026-01-31T12:05:00.000Z' };
-  const cancelled = { ...payment, status: 'CANCELLED', paid_at: null, cancelled_at: cancellation.cancelled_at } as const;
+  const cancelled = {
+    ...payment,
+    status: 'CANCELLED',
+    paid_at: null,
+    cancelled_at: cancellation.cancelled_at,
+  } as const;
   expect(paymentView({ ...cancelled, cancellation })).toContain('12:05:00Z by @olga: ordered twice');
   expect(paymentView(cancelled)).toMatch(/cancelled +2026-01-31 12:05:00Z\n/);
 });

@@ -155,3 +155,19 @@ describe('money that no payment window holds', () => {
     }
   });
 });
+
+test("a merchant's wallets are listed, the newest first, and not those it lost", async () => {
+  const merchant = await newMerchant(payments);
+  const wallets = [newWallet(), newWallet(), newWallet()];
+  for (const [at, wallet] of wallets.entries())
+    expect((await create(payments, merchant, { wallet, amount: `${at + 1}` })).status).toBe(201);
+  const [first, lost, last] = wallets;
+  expect((await payments.call('POST', `/wallets/${lost}/release`, author)).status).toBe(200);
+  const own = { bound_at: time, proven_at: null };
+  expect((await payments.call('GET', `/merchants/${merchant}/wallets`)).json).toEqual({
+    wallets: [
+      { address: last, ...own },
+      { address: first, ...own },
+    ],
+  });
+});

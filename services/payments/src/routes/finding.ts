@@ -7,6 +7,7 @@ import { exportPaymentsRoute } from './export-payments.ts';
 import { findPaymentsRoute } from './find-payments.ts';
 import { listPaymentsRoute } from './list-payments.ts';
 import { reportRoute } from './report.ts';
+import { totalsRoute } from './totals.ts';
 import { unmatchedRoutes } from './unmatched.ts';
 
 type Dependencies = {
@@ -18,7 +19,7 @@ type Dependencies = {
   logger: Logger;
 };
 
-/** Many payments at once: lists, exports and reports of a merchant's, and what operators look for among all. */
+/** Many payments at once: lists, exports and reports of a merchant's, and what operators look for and count among all. */
 export function findingRoutes({ db, operators, networks, publicBaseUrl, progress, logger }: Dependencies): Route[] {
   const listing = { db, networks: networks.map(({ id }) => id), publicBaseUrl, ...progress };
   return [
@@ -26,6 +27,7 @@ export function findingRoutes({ db, operators, networks, publicBaseUrl, progress
     exportPaymentsRoute({ ...listing, logger }),
     reportRoute(db),
     findPaymentsRoute({ ...listing, db: operators }),
+    totalsRoute(operators),
     ...unmatchedRoutes(operators),
   ];
 }

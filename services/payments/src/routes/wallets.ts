@@ -1,11 +1,17 @@
 import { parseAddress } from '@quittance/contracts/address.ts';
-import { ChallengeWallet, ProveWallet, ReadWallet, ReleaseWallet } from '@quittance/contracts/http/payments/wallets.ts';
+import {
+  ChallengeWallet,
+  ListWallets,
+  ProveWallet,
+  ReadWallet,
+  ReleaseWallet,
+} from '@quittance/contracts/http/payments/wallets.ts';
 import { rfc3339, withTextTimes } from '@quittance/runtime/time.ts';
 import { HttpError, invalid } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { findUnmatchedOnWallet } from '../queries/payment-views.ts';
-import { readWallet, releaseWallet } from '../store/wallet.ts';
+import { listWallets, readWallet, releaseWallet } from '../store/wallet.ts';
 import { findProofs } from '../store/wallet-proof.ts';
 import { toUnmatched } from '../views/unmatched.ts';
 import { challengeWallet, proveWallet, type ProvingContext } from '../wallets/prove-wallet.ts';
@@ -28,6 +34,9 @@ export const walletRoutes = (context: ProvingContext): Route[] => [
       unmatched_transfers: unmatched.map(toUnmatched),
     };
   }),
+  callRoute(ListWallets, async ({ params }) => ({
+    wallets: (await listWallets(context.db, params.merchant_id)).map(withTextTimes),
+  })),
   callRoute(ReleaseWallet, async ({ params, author }) => {
     const address = canonical(params.address);
     const merchantId = await releaseWallet(context.db, address, author);

@@ -45,6 +45,21 @@ export async function readWallet(db: Queryable, address: string): Promise<Wallet
   return { ...(owners[0] ?? { merchant_id: null, bound_at: null, proven_at: null }), releases };
 }
 
+const OWN_MAX = 100;
+
+/** The wallets that belong to a merchant, those that came last first. */
+export async function listWallets(
+  db: Queryable,
+  merchantId: string,
+): Promise<{ address: string; bound_at: Date; proven_at: Date | null }[]> {
+  const { rows } = await db.query<{ address: string; bound_at: Date; proven_at: Date | null }>(
+    `select address, bound_at, proven_at from wallet
+      where merchant_id = $1 order by bound_at desc, address desc limit ${OWN_MAX}`,
+    [merchantId],
+  );
+  return rows;
+}
+
 /**
  * Blocks from this time on are the proven owner's. Block timestamps lag behind the time of a payment, as in payment-window.ts: who pays the
  * owner right after the proof may be in a block that calls itself older.

@@ -50,6 +50,7 @@ function toLedgerEntry(transfer: Transfer): LedgerEntry {
     version: Number(transfer.version),
     block_number: Number(transfer.block_number),
     block_timestamp: rfc3339(transfer.block_timestamp),
+    observed_at: rfc3339(transfer.observed_at),
     amount_units: transfer.amount_units.toFixed(),
     amount: formatUnits(BigInt(transfer.amount_units.toFixed()), transfer.decimals),
     reason: transfer.reason as LedgerEntry['reason'],

@@ -174,7 +174,10 @@ export type LedgerEntry = {
   /** Decimal text in USDT. */
   amount: string;
   sender: string;
+  block_number: number;
   block_timestamp: string;
+  /** When its phase and confirmations became what they are. */
+  observed_at: string;
   confirmations: number;
   confirmations_required: number;
   payment_id: string | null;

@@ -48,6 +48,17 @@ export type ProvenWallet = Author & {
 /** 422 for a text that is no address. */
 export const ReadWallet = defineCall('payments', 'GET /wallets/:address', json<Wallet>(), { access: 'viewer' });
 
+/** A merchant's wallet; `proven_at` is null where it only used it first. */
+export type OwnWallet = { address: string; bound_at: string; proven_at: string | null };
+
+/** The hundred that came to a merchant last, newest first. */
+export const ListWallets = defineCall(
+  'payments',
+  'GET /merchants/:merchant_id/wallets',
+  json<{ wallets: OwnWallet[] }>(),
+  { access: 'viewer' },
+);
+
 /** A wallet and the merchant that lost it. */
 export type ReleasedWallet = { address: string; merchant_id: string };
 

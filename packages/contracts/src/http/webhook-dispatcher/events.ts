@@ -1,6 +1,7 @@
 import { defineCall, json, object } from '../../call.ts';
 import { query } from '../../query.ts';
 import type { DeliveryRecord } from '../../webhook.ts';
+import type { AuditEntry } from '../audit.ts';
 import type { Lane } from './lanes.ts';
 
 /** The events of one payment, newest first. Empty for a payment without one, also for another merchant's. */
@@ -64,8 +65,19 @@ export type AttemptRecord = {
   remote_ip: string | null;
 };
 
-/** `lane` is its merchant's queue, null if there is none; attempts are the newest hundred, those before a time if one is given. */
-export type DescribedEvent = { event: EventState; lane: Lane | null; attempts: AttemptRecord[] };
+/** Who asked for another delivery cycle: `merchant`, which gives no reasons, or an operator. */
+export type RetryRecord = Pick<AuditEntry, 'at' | 'action' | 'actor' | 'reason'>;
+
+/**
+ * `lane` is its merchant's queue, null if there is none; attempts and retries are the newest hundred, of the attempts those before a time
+ * if one is given. `retries` is absent in answers of older releases.
+ */
+export type DescribedEvent = {
+  event: EventState;
+  lane: Lane | null;
+  attempts: AttemptRecord[];
+  retries?: RetryRecord[];
+};
 
 const page = { access: 'viewer', query: { before: query.timestamp } } as const;
 

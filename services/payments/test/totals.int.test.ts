@@ -1,0 +1,109 @@
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
+import type { Pool } from '@quittance/postgres/pool.ts';
+import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
+import { migrations, schema } from '../src/migrations.ts';
+import { createTotals } from '../src/reports/totals.ts';
+import { insertPast, pastPayment } from './finding-fixtures.ts';
+import { insertUnmatched, pastUnmatched } from './unmatched-fixtures.ts';
+
+let database: TestDatabase;
+let pool: Pool;
+beforeAll(async () => {
+  database = await testDatabase({ schema, migrations });
+  pool = testPool({ url: database.url, schema, max: 2 });
+});
+afterEach(() => pool.query('truncate payment, transfer, transfer_acceptance, incident, payment_cancellation, gate'));
+afterAll(async () => {
+  await pool.end();
+  await database.drop();
+});
+
+const at = (text: string): Date => new Date(`${text}Z`);
+const span = { from: at('2026-03-01T00:00'), to: at('2026-03-03T00:00') };
+const on = (day: string, more: object = {}) => ({
+  ...{ day, created: 0, paid: 0, paid_amount: '0', unmatched: 0, late: 0 },
+  ...more,
+});
+/** The clock stands at noon of the third. */
+const noon = () => at('2026-03-03T12:00');
+
+async function merchant(): Promise<string> {
+  const id = newId('mer');
+  await pool.query('insert into gate (merchant_id) values ($1)', [id]);
+  return id;
+}
+
+test('the payments of all merchants are counted on the day on which each thing happened, as the merchants are told', async () => {
+  const [one, two] = [await merchant(), await merchant()];
+  const paidLater = pastPayment({
+    ...{ merchant_id: one, created_at: at('2026-03-01T23:50'), status: 'PAID', paid_at: at('2026-03-02T00:05') },
+  });
+  // Created before the span, and paid in it by an operator's decision.
+  const accepted = pastPayment({
+    ...{ merchant_id: two, created_at: at('2026-02-10T10:00'), status: 'PAID', paid_at: at('2026-03-02T09:00') },
+  });
+  await insertPast(
+    pool,
+    [
+      paidLater,
+      accepted,
+      pastPayment({ merchant_id: two, created_at: at('2026-03-03T11:59') }),
+      pastPayment({ merchant_id: two, created_at: at('2026-02-28T23:59'), status: 'EXPIRED' }),
+    ],
+    [
+      {
+        ...{ payment: accepted, transaction_id: 'a'.repeat(64), amount_units: '10250000', decimals: 6, accepted: true },
+      },
+    ],
+  );
+  await insertUnmatched(pool, [
+    pastUnmatched({ merchant_id: one, block_timestamp: at('2026-03-01T00:00'), reason: 'late' }),
+    pastUnmatched({ merchant_id: two, block_timestamp: at('2026-03-01T23:59'), reason: 'underpaid' }),
+    pastUnmatched({ merchant_id: two, block_timestamp: at('2026-03-04T00:00') }),
+  ]);
+  expect(await createTotals(pool, noon)(span)).toEqual({
+    days: [
+      on('2026-03-01', { created: 1, unmatched: 2, late: 1 }),
+      on('2026-03-02', { paid: 2, paid_amount: '20.75' }),
+      on('2026-03-03', { created: 1 }),
+    ],
+    open: 1,
+  });
+});
+
+test('what was archived still counts', async () => {
+  await pool.query(
+    `insert into archived_day (merchant_id, network, day, created, paid, paid_units, expired, cancelled)
+     values ('mer_1', 'local', '2026-03-02', 5, 3, 4500000, 0, 0)`,
+  );
+  const { days } = await createTotals(pool, noon)(span);
+  expect(days[1]).toEqual(on('2026-03-02', { created: 5, paid: 3, paid_amount: '4.5' }));
+  await pool.query('truncate archived_day');
+});
+
+test('a day that is over is counted once, and one that is not each time', async () => {
+  const id = await merchant();
+  const asked: unknown[][] = [];
+  const recording = {
+    query: (text: string, values: unknown[]) => {
+      if (text.includes('archived_day')) asked.push(values.slice(1, 3));
+      return pool.query(text, values);
+    },
+  } as unknown as Pool;
+  const totals = createTotals(recording, noon);
+  await totals(span);
+  expect(asked).toEqual([
+    [at('2026-03-01T00:00'), at('2026-03-03T00:00')],
+    [at('2026-03-03T00:00'), at('2026-03-04T00:00')],
+  ]);
+  await insertPast(pool, [pastPayment({ merchant_id: id, created_at: at('2026-03-03T11:00') })]);
+  expect((await totals(span)).days[2]).toEqual(on('2026-03-03', { created: 1 }));
+  expect(asked.slice(2)).toEqual([[at('2026-03-03T00:00'), at('2026-03-04T00:00')]]);
+});
+
+test('a span of more than a month, or that ends before it begins, is refused', async () => {
+  const totals = createTotals(pool, noon);
+  for (const to of ['2026-02-28T00:00', '2026-04-01T00:00'])
+    await expect(totals({ from: span.from, to: at(to) })).rejects.toMatchObject({ status: 422 });
+});
