@@ -96,6 +96,23 @@ export function createQueries(pool: Pool, schema: string) {
       ).attempt.findMany({ where, select: attemptFields, orderBy, take: MAX_RECORDS });
       return rows.map(withTextTimes);
     },
+    /** Who had an event of this merchant delivered again, newest first. */
+    async retriesOf({
+      merchant_id,
+      event_id,
+      created_at,
+    }: {
+      merchant_id: string;
+      event_id: string;
+      created_at: string;
+    }) {
+      // The time serves the index, which has no events.
+      const where = { merchant_id, at: { gte: created_at }, event_id };
+      const orderBy = { at: 'desc' } as const;
+      const select = { at: true, action: true, actor: true, reason: true } as const;
+      const rows = await (await prisma()).audit.findMany({ where, select, orderBy, take: MAX_RECORDS });
+      return rows.map(withTextTimes);
+    },
     /** What was done to a merchant's endpoint, keys and events, newest first; those before a time if one is given. */
     async audit(merchantId: string, before: Date | null) {
       const where = { merchant_id: merchantId, ...(before !== null && { at: { lt: before } }) };

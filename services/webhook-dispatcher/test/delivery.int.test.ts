@@ -301,6 +301,8 @@ describe('operators', () => {
     expect(await world.call('POST', `/events/${newId('evt')}/recover`, author)).toMatchObject({ status: 404 });
     const { rows } = await world.pool.query(`select action, actor, reason from audit where event_id = $1`, [event_id]);
     expect(rows).toEqual([{ action: 'event_recovered', ...author }]);
+    const { body: described } = await world.call('GET', `/events/${event_id}`);
+    expect(described).toMatchObject({ retries: [{ at: expect.any(String), action: 'event_recovered', ...author }] });
     expect(await world.call('GET', '/events?status=pending')).toMatchObject({ status: 422 });
   });
 

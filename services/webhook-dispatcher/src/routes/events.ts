@@ -52,15 +52,16 @@ export const eventRoutes = ({
 
   async function describe(event: EventState | null, before: Date | null): Promise<DescribedEvent> {
     if (event === null) throw new HttpError(404, 'Webhook event not found');
-    const [attempts, { lanes }] = await Promise.all([
+    const [attempts, retries, { lanes }] = await Promise.all([
       queries.attemptsOf(event.event_id, before),
+      queries.retriesOf(event),
       readWaitingLanes(
         pool,
         { lane: event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id) },
         privateTargetOf,
       ),
     ]);
-    return { event, lane: lanes[0] ?? null, attempts };
+    return { event, lane: lanes[0] ?? null, attempts, retries };
   }
 
   return [
