@@ -10,6 +10,7 @@ const packagesBelow = {
   runtime: [],
   'local-backends': ['contracts'],
   'checkout-page': ['contracts'],
+  markdown: ['checkout-page'],
   postgres: ['contracts', 'runtime'],
   http: ['contracts', 'runtime'],
   'chain-reader': ['contracts', 'runtime'],
@@ -22,7 +23,16 @@ const packagesBelow = {
   'example-shop': ['sdk'],
 };
 
-const packagesOfServices = ['contracts', 'runtime', 'postgres', 'messaging', 'http', 'chain-reader', 'checkout-page'];
+const packagesOfServices = [
+  'contracts',
+  'runtime',
+  'postgres',
+  'messaging',
+  'http',
+  'chain-reader',
+  'checkout-page',
+  'markdown',
+];
 
 /** Floors inside a package, the lowest first. A folder that is not named here belongs to no floor. */
 const floorsOfPackages = {

@@ -58,7 +58,7 @@ export default ts.config(
   {
     files: [
       'services/*/src/**',
-      'packages/{contracts,runtime,postgres,messaging,http,chain-reader,checkout-page}/src/**',
+      'packages/{contracts,runtime,postgres,messaging,http,chain-reader,checkout-page,markdown}/src/**',
     ],
     // The frame of a process gives its environment to its config.ts.
     ignores: ['services/*/src/config.ts', 'packages/runtime/src/process.ts'],

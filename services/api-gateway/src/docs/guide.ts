@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { renderMarkdown, type MarkdownPage } from './markdown.ts';
+import { renderMarkdown, type MarkdownPage } from '@quittance/markdown/markdown.ts';
 
 /** One page of the site. */
 export type GuidePage = MarkdownPage & { path: string };
