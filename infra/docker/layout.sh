@@ -86,6 +86,10 @@ case $service in
     mkdir -p "$target/packages/sdk"
     cp -p packages/sdk/README.md "$target/packages/sdk/"
     ;;
+  console)
+    mkdir -p "$target/docs"
+    cp -R -p docs/operator.md docs/runbooks "$target/docs/"
+    ;;
   setup)
     cp -R -p infra/docker/setup/*.ts infra/docker/setup/init "$target/infra/docker/setup/"
     cp -R -p infra/nginx "$target/infra/"

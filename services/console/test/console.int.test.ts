@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { parseAddress } from '@quittance/contracts/address.ts';
 import { newId } from '@quittance/contracts/ids.ts';
+import { mayCall } from '@quittance/contracts/operator.ts';
+import { accountCommands } from '../src/routes/account-commands.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
@@ -8,6 +11,7 @@ import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { insertUnmatched, pastUnmatched } from '../../payments/test/unmatched-fixtures.ts';
 import { startWorld, type World } from './world.ts';
 
+const WALLET = `0x${'ab'.repeat(20)}`;
 const HOSTILE = '"><script>alert(1)</script>';
 
 let world: World;
@@ -20,7 +24,7 @@ beforeAll(async () => {
   const { services } = world;
   const registered = await services.merchant({ access_type: 'legacy', total_limit: 10, name: HOSTILE });
   merchant = registered.merchant_id;
-  const body = { amount: '1', merchant_wallet: `0x${'ab'.repeat(20)}`, description: HOSTILE, order_id: 'order 7' };
+  const body = { amount: '1', merchant_wallet: WALLET, description: HOSTILE, order_id: 'order 7' };
   const headers = { 'idempotency-key': randomUUID() };
   const created = await services.asMerchant<{ payment_id: string }>(registered, 'POST', '/payments', body, headers);
   expect(created.status).toBe(201);
@@ -42,12 +46,16 @@ const pathOf = (path: string): string =>
     .replace(':payment_id', payment)
     .replace(':action', 'pause')
     .replace(':event_id', newId('evt'))
+    .replace(':address', WALLET)
+    .replace(':transaction_id', 'a'.repeat(64))
+    .replace(':index', '0')
+    .replace(':name', 'payments')
     .replace(':about', 'payment')
     .replace(':incident_id', randomUUID());
 
 describe('who has not signed in', () => {
   test('is sent to the sign-in from every route, with any cookie that is no session', async () => {
-    expect(routes.length).toBeGreaterThan(15);
+    expect(routes.length).toBeGreaterThan(25);
     for (const { method, path } of routes) {
       for (const cookie of ['', '__Host-session=guess', '__Host-session=a; __Host-session=b', 'session=x']) {
         const { status, headers, text } = await world.ask(method, pathOf(path), { cookie });
@@ -158,6 +166,67 @@ describe('pages', () => {
     expect((await browsers.support.get('/transfers?cursor=forged')).status).toBe(422);
   });
 
+  test('let somebody choose the payment of a transfer that seems to be meant for none', async () => {
+    const wallet = parseAddress(WALLET)?.address ?? '';
+    const lost = pastUnmatched({ merchant_id: merchant, block_timestamp: new Date(), recipient: wallet });
+    await insertUnmatched(world.services.pools.payments, [lost]);
+    const choose = `/transfers/${lost.transaction_id}/0/accept`;
+    for (const path of ['/transfers', `/payments?q=${lost.transaction_id}`])
+      expect((await browsers.support.get(path)).text).toContain(`href="${choose}"`);
+    expect((await browsers.viewer.get('/transfers')).text).not.toContain(choose);
+    const accept = `/payments/${payment}/accept?transaction_id=${lost.transaction_id}&amp;index=0`;
+    for (const asked of ['', '?payment=order+7', `?payment=${payment}`])
+      expect((await browsers.support.get(choose + asked)).text).toContain(accept);
+    const other = await browsers.support.get(`${choose}?payment=order+8`);
+    expect([other.status, other.text.includes(accept)]).toEqual([200, false]);
+    expect((await browsers.support.get(`/transfers/${'b'.repeat(64)}/0/accept`)).status).toBe(404);
+  });
+
+  test('draw what the month came to, and say the same in words and as a table', async () => {
+    const { text } = await browsers.viewer.get('/');
+    expect(text).toMatch(
+      /<svg[^>]*role="img"[^>]*aria-labelledby="(\S+) (\S+)"[\s\S]*<title id="\1">[\s\S]*<desc id="\2"/,
+    );
+    const today = new Date().toISOString().slice(0, 10);
+    expect(text).toMatch(new RegExp(`<td>${today}</td>\\s*<td>1</td>`));
+    expect(text).toMatch(/most on \d{4}-\d\d-\d\d: 1 created, 0 paid/);
+  });
+
+  test('have the runbooks, and every link in them leads to a page and a heading that is there', async () => {
+    const seen = new Map<string, string>();
+    const waiting = ['/runbooks'];
+    for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+      const { status, text } = await browsers.viewer.get(path);
+      expect([path, status]).toEqual([path, 200]);
+      seen.set(path, text);
+      const linked = [...text.matchAll(/href="(\/runbooks[^"#]*)/g)].map(([, href = '']) => href);
+      waiting.push(...linked.filter((href) => !seen.has(href) && !waiting.includes(href)));
+    }
+    expect([...seen.keys()]).toEqual(expect.arrayContaining(['/runbooks/payments', '/runbooks/operator']));
+    for (const text of seen.values())
+      for (const [, page = '', id = ''] of text.matchAll(/href="(\/runbooks[^"#]*)#([^"]+)"/g))
+        expect([page, id, seen.get(page)?.includes(` id="${id}"`)]).toEqual([page, id, true]);
+    expect((await browsers.viewer.get('/runbooks/settings')).status).toBe(404);
+  });
+
+  test('show an incident beside its runbook until it is resolved with a reason', async () => {
+    const { rows } = await world.services.pools.payments.query<{ incident_id: string }>(
+      `insert into incident (kind, payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash, opened_at)
+       values ('paid_transfer_gone', $1, $2, 'local', $3, 0, 'b', now()) returning incident_id`,
+      [payment, merchant, 'c'.repeat(64)],
+    );
+    const path = `/incidents/payment/${rows[0]?.incident_id ?? ''}`;
+    const { get, submit } = browsers.support;
+    expect((await get('/networks')).text).toContain(`href="${path}"`);
+    for (const part of ['PaymentIncident', 'Do not resolve before the merchant is informed', `${path}/resolve`])
+      expect((await get(path)).text).toContain(part);
+    expect((await browsers.viewer.get(path)).text).not.toContain(`${path}/resolve`);
+    expect((await submit(`${path}/resolve`, { reason: 'paid again' })).headers.get('location')).toBe(path);
+    expect((await get(path)).text).toContain('@support-olga');
+    expect((await get('/networks')).text).not.toContain(path);
+    expect((await get(`/payments/${payment}`)).text).toContain('by @support-olga: paid again');
+  });
+
   test('say which service does not answer, and show the rest', async () => {
     const { status, text } = await browsers.viewer.get('/');
     expect(status).toBe(200);
@@ -205,8 +274,88 @@ describe('what changes something', () => {
       const fields = { form_token: formToken, reason: 'because' };
       const answer = await browsers.viewer.post(pathOf(path) + query, fields);
       // The incident's owner does not run or does not know it; what decides is that the role comes first.
-      expect([path, answer.status, answer.text.includes('This needs the role support')]).toEqual([path, 403, true]);
+      expect([path, answer.status, /This needs the role (support|admin)/.test(answer.text)]).toEqual([path, 403, true]);
     }
+  });
+
+  test.each(Object.entries(accountCommands))(
+    '%s is offered to those whose role may, and to nobody else',
+    async (name, { access }) => {
+      for (const role of ['viewer', 'support', 'admin'] as const) {
+        const { text } = await browsers[role].get(`/merchants/${merchant}`);
+        const isOffered = name === 'unblock' || name === 'revoke-key' ? false : mayCall({ name: 'x', role }, access);
+        expect([role, text.includes(`/merchants/${merchant}/${name}"`)]).toEqual([role, isOffered]);
+      }
+    },
+  );
+
+  test('takes the numbers that a limit is set by, and says which cannot be right', async () => {
+    const { submit, get } = browsers.admin;
+    const path = `/merchants/${merchant}/set-limits`;
+    for (const wrong of [
+      { total_limit: '-1' },
+      { total_limit: 'ten' },
+      { daily_limit: '5', no_daily_limit: 'yes' },
+      {},
+    ])
+      expect([wrong, (await submit(path, { ...wrong, reason: 'agreed' })).status]).toEqual([wrong, 422]);
+    const set = await submit(path, { total_limit: '25', daily_limit: '7', reason: 'agreed with the shop' });
+    expect([set.status, set.headers.get('location')]).toEqual([303, `/merchants/${merchant}`]);
+    expect((await get(`/merchants/${merchant}`)).text).toContain('25 in total, 7 a day');
+    expect((await submit(path, { no_daily_limit: 'yes', reason: 'agreed' })).status).toBe(303);
+    expect((await get(`/merchants/${merchant}`)).text).toContain('25 in total, no daily limit');
+  });
+
+  test('shows a new API key once, with which the merchant reads, until it is revoked', async () => {
+    const { submit, get } = browsers.admin;
+    const shown = await submit(`/merchants/${merchant}/add-key`, {
+      name: HOSTILE,
+      scope: 'read',
+      reason: 'for reports',
+    });
+    const api_key = /qk_[\w-]+/.exec(shown.text)?.[0] ?? '';
+    expect([shown.status, shown.headers.get('cache-control'), shown.text.includes('<script>')]).toEqual([
+      200,
+      'no-store',
+      false,
+    ]);
+    const asked = () =>
+      world.services.asMerchant({ merchant_id: merchant, api_key, rotation_secret: '' }, 'GET', '/payments');
+    expect((await asked()).status).toBe(200);
+    const { text } = await get(`/merchants/${merchant}`);
+    expect(text).not.toContain(api_key);
+    const revoke = /\/merchants\/\w+\/revoke-key\?name=[^"]+/.exec(text)?.[0] ?? '';
+    expect((await get(revoke)).text).toContain('value="&quot;&gt;&lt;script&gt;');
+    expect(
+      (await submit(`/merchants/${merchant}/revoke-key`, { name: HOSTILE, reason: 'no longer used' })).status,
+    ).toBe(303);
+    expect((await asked()).status).toBe(401);
+  });
+
+  test('takes a wallet from its merchant, who and why in the audit', async () => {
+    const path = `/wallets/${WALLET}`;
+    expect((await browsers.support.get(path)).text).not.toContain(`${path}/release`);
+    const { submit, get } = browsers.admin;
+    const { text } = await get(`/merchants/${merchant}`);
+    const link = /\/wallets\/0x\w+/.exec(text)?.[0] ?? '';
+    expect(link.toLowerCase()).toBe(path);
+    expect((await submit(`${link}/release`, { reason: 'the shop was sold' })).headers.get('location')).toBe(link);
+    const shown = (await get(link)).text;
+    for (const part of ['nobody', '@admin-olga', 'the shop was sold']) expect(shown).toContain(part);
+  });
+
+  test('cancels a payment, and its story says so in the order of time', async () => {
+    const { submit, get } = browsers.support;
+    const path = `/payments/${payment}`;
+    expect((await browsers.viewer.get(path)).text).not.toContain(`${path}/cancel`);
+    expect((await get(path)).text).toContain(`${path}/cancel`);
+    expect((await submit(`${path}/cancel`, { reason: 'ordered twice' })).headers.get('location')).toBe(path);
+    const { text } = await get(path);
+    expect(text).toMatch(
+      /<ol class="story"[\s\S]*<strong>created<[\s\S]*<strong>cancelled<[\s\S]*by @support-olga: ordered twice/,
+    );
+    expect(text).not.toContain(`${path}/cancel`);
+    expect(await submit(`${path}/cancel`, { reason: 'again' })).toMatchObject({ status: 409 });
   });
 
   test('is refused without the token of the form, with that of another session, and from another site', async () => {

@@ -68,6 +68,7 @@ test('the payments of all merchants are counted on the day on which each thing h
       on('2026-03-02', { paid: 2, paid_amount: '20.75' }),
       on('2026-03-03', { created: 1 }),
     ],
+    together: { created: 2, paid: 2, paid_amount: '20.75', unmatched: 2, late: 1 },
     open: 1,
   });
 });

@@ -1,32 +1,30 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { ChainStatus } from '@quittance/contracts/http/chain-watcher/chains.ts';
-import { NetworkIncidents, type NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
-import { PaymentIncidents, type PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
-import { mayCall } from '@quittance/contracts/operator.ts';
-import type { Viewer } from './frame.ts';
+import type { NetworkIncident } from '@quittance/contracts/http/chain-watcher/incidents.ts';
+import type { PaymentIncident } from '@quittance/contracts/http/payments/incidents.ts';
+import { stateOf } from '../runbooks/for-incidents.ts';
+import { addressOf } from '../runbooks/runbooks.ts';
 import { badge, link, merchantLink, paymentLink, table, time, type Cell } from './parts.ts';
-
-/** Longer than this behind its head, a network is not followed as it should be. */
-const BEHIND_SECONDS = 120;
 
 export const networksTable = (chains: readonly ChainStatus[]): Html => table('Networks', chains, columns);
 
 const columns: Record<string, (chain: ChainStatus) => Cell> = {
   Network: ({ network }) => network,
-  State: (chain) => badge(stateOf(chain)),
+  State: (chain) => badge(stateOf(chain).state),
   Head: ({ head }) => head,
   Scanned: ({ cursor }) => cursor,
   'Behind, blocks': ({ lag_blocks: blocks }) => blocks,
   'Last block read': ({ cursor_timestamp: at }) => time(at),
   Wallets: ({ watched_wallets: wallets }) => wallets,
   'Used of the day': ({ endpoints }) => budgets(endpoints),
-  Problem: ({ halt_reason: halted, scan_error: error }) => halted ?? error ?? null,
+  Problem: problemOf,
 };
 
-function stateOf({ halted_at, asleep, lag_seconds }: ChainStatus): string {
-  if (halted_at !== null) return 'halted';
-  if (asleep) return 'asleep';
-  return (lag_seconds ?? 0) > BEHIND_SECONDS ? 'behind' : 'following';
+/** With the way to what is to be done about it. */
+function problemOf(chain: ChainStatus): Cell {
+  const { place } = stateOf(chain);
+  const problem = chain.halt_reason ?? chain.scan_error ?? '';
+  return place === null ? null : html`${problem} ${link(addressOf(place), 'Runbook')}`;
 }
 
 /** A bar for each provider's plan that has an end. */
@@ -50,26 +48,20 @@ function bar(name: string, { used, limit }: { used: number; limit: number }): Ht
   </svg>`;
 }
 
-export const networkIncidentsTable = (incidents: readonly NetworkIncident[], viewer: Viewer): Html =>
+export const networkIncidentsTable = (incidents: readonly NetworkIncident[]): Html =>
   table('Open incidents about networks', incidents, {
-    Kind: ({ kind }) => kind.replaceAll('_', ' '),
+    Kind: ({ kind, incident_id: id }) => link(`/incidents/network/${id}`, kind.replaceAll('_', ' ')),
     Network: ({ network }) => network,
     Opened: ({ opened_at: at }) => time(at),
     Times: ({ times }) => times,
-    Detail: ({ detail }) => JSON.stringify(detail),
-    ...(mayCall(viewer, NetworkIncidents.resolve.access) && {
-      'Dealt with': ({ incident_id: id }: NetworkIncident) => link(`/incidents/network/${id}/resolve`, 'Resolve'),
-    }),
+    'Last seen': ({ last_seen_at: at }) => time(at),
   });
 
-export const paymentIncidentsTable = (incidents: readonly PaymentIncident[], viewer: Viewer): Html =>
+export const paymentIncidentsTable = (incidents: readonly PaymentIncident[]): Html =>
   table('Open incidents about payments', incidents, {
-    Kind: ({ kind }) => kind.replaceAll('_', ' '),
+    Kind: ({ kind, incident_id: id }) => link(`/incidents/payment/${id}`, kind.replaceAll('_', ' ')),
     Payment: ({ payment_id: id }) => paymentLink(id),
     Merchant: ({ merchant_id: id }) => merchantLink(id),
     Transaction: ({ transaction_id: id, network }) => `${id} on ${network}`,
     Opened: ({ opened_at: at }) => time(at),
-    ...(mayCall(viewer, PaymentIncidents.resolve.access) && {
-      'Dealt with': ({ incident_id: id }: PaymentIncident) => link(`/incidents/payment/${id}/resolve`, 'Resolve'),
-    }),
   });

@@ -6,33 +6,33 @@ export type Cell = string | number | null | Html;
 /** A table under a heading. An empty one says so. */
 export function table<Row>(title: string, rows: readonly Row[], columns: Record<string, (row: Row) => Cell>): Html {
   const id = title.toLowerCase().replaceAll(/[^a-z]+/g, '-');
-  const names = Object.keys(columns);
+  return html`<section>
+    <h2 id="${id}">${title}</h2>
+    ${rows.length === 0 ? html`<p class="none">None.</p>` : grid(id, rows, columns)}
+  </section>`;
+}
+
+/** The table alone. @param id of its heading. */
+export function grid<Row>(id: string, rows: readonly Row[], columns: Record<string, (row: Row) => Cell>): Html {
   const body = rows.map(
     (row) =>
       html`<tr>
         ${Object.values(columns).map((column) => html`<td>${cell(column(row))}</td>`)}
       </tr>`,
   );
-  const content =
-    rows.length === 0
-      ? html`<p class="none">None.</p>`
-      : // Scrolled by keyboard too, where it is wider than the screen.
-        html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">
-          <table>
-            <thead>
-              <tr>
-                ${names.map((name) => html`<th scope="col">${name}</th>`)}
-              </tr>
-            </thead>
-            <tbody>
-              ${body}
-            </tbody>
-          </table>
-        </div>`;
-  return html`<section>
-    <h2 id="${id}">${title}</h2>
-    ${content}
-  </section>`;
+  // Scrolled by keyboard too, where it is wider than the screen.
+  return html`<div class="scroll" role="region" aria-labelledby="${id}" tabindex="0">
+    <table>
+      <thead>
+        <tr>
+          ${Object.keys(columns).map((name) => html`<th scope="col">${name}</th>`)}
+        </tr>
+      </thead>
+      <tbody>
+        ${body}
+      </tbody>
+    </table>
+  </div>`;
 }
 
 /** Names and what they stand for. */
@@ -61,6 +61,8 @@ export const link = (path: string, text: string): Html => html`<a href="${path}"
 
 export const paymentLink = (id: string | null): Cell => (id === null ? null : link(`/payments/${id}`, id));
 export const merchantLink = (id: string): Html => link(`/merchants/${id}`, id);
+
+export const walletLink = (address: string): Html => link(`/wallets/${address}`, address);
 
 export const badge = (text: string): Html => html`<span class="badge" data-is="${text}">${text}</span>`;
 

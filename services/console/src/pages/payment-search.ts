@@ -4,7 +4,8 @@ import type { FoundPayment } from '@quittance/contracts/http/payments/finding.ts
 import type { LocatedTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { mayCall } from '@quittance/contracts/operator.ts';
 import type { Viewer } from './frame.ts';
-import { badge, link, merchantLink, paymentLink, table, time } from './parts.ts';
+import { badge, link, merchantLink, paymentLink, table, time, type Cell } from './parts.ts';
+import { chooseFor } from './transfers.ts';
 
 export const searchForm = (text: string): Html =>
   html`<form method="get" action="/payments" role="search">
@@ -38,9 +39,16 @@ export const locatedTable = ({ explanation, transfers, transaction_id: id }: Loc
       Payment: ({ payment_id: id }) => paymentLink(id),
       'Pays nothing': ({ reason }) => reason?.replaceAll('_', ' ') ?? null,
       ...(mayCall(viewer, AcceptTransfer.access) && {
-        Do: ({ payment_id, reason, transaction_event_index: index }: LocatedTransfers['transfers'][number]) =>
-          payment_id === null || reason === null || reason === 'duplicate'
-            ? null
-            : link(`/payments/${payment_id}/accept?transaction_id=${id}&index=${index}`, 'Accept'),
+        Do: (transfer: Located) => acceptLink(transfer, id),
       }),
     })}`;
+
+type Located = LocatedTransfers['transfers'][number];
+
+/** Without a reason it pays its payment; a payment that another one pays takes no second. */
+function acceptLink({ payment_id, reason, state, transaction_event_index: index }: Located, id: string): Cell {
+  if (state === 'retracted' || (payment_id !== null && reason === null)) return null;
+  return payment_id === null || reason === 'duplicate'
+    ? link(chooseFor(id, index), 'Choose the payment')
+    : link(`/payments/${payment_id}/accept?transaction_id=${id}&index=${index}`, 'Accept');
+}

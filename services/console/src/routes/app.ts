@@ -4,13 +4,17 @@ import { createApp } from '@quittance/http/server/app.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { stylesheet } from '../pages/frame.ts';
+import { readRunbooks } from '../runbooks/runbooks.ts';
+import { incidentRoutes } from './incidents.ts';
 import { merchantRoutes } from './merchants.ts';
 import { networkRoutes } from './networks.ts';
 import { overviewRoutes } from './overview.ts';
 import type { Context } from './page-route.ts';
 import { paymentRoutes } from './payments.ts';
+import { runbookRoutes } from './runbooks.ts';
 import { signInRoutes } from './sign-in.ts';
 import { transferRoutes } from './transfers.ts';
+import { walletRoutes } from './wallets.ts';
 import { webhookRoutes } from './webhooks.ts';
 
 /** Longer than the services take for what they read from a chain. */
@@ -27,14 +31,17 @@ export const createConsoleApp = (context: Context & { metrics: Metrics }) =>
     routes: consoleRoutes(context),
   });
 
-export const consoleRoutes = (context: Context): Route[] => [
+export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Route[] => [
   ...signInRoutes(context),
   ...overviewRoutes(context),
   ...paymentRoutes(context),
   ...transferRoutes(context),
   ...merchantRoutes(context),
+  ...walletRoutes(context),
   ...webhookRoutes(context),
   ...networkRoutes(context),
+  ...incidentRoutes(context, runbooks),
+  ...runbookRoutes(context, runbooks),
   assetRoute,
 ];
 

@@ -2,7 +2,7 @@ import { html } from '@quittance/checkout-page/html.ts';
 import { AcceptTransfer, ReadAcceptanceCandidate } from '@quittance/contracts/http/payments/acceptance.ts';
 import { FindPayments, paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
 import { LocateTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
-import { ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
+import { CancelPaymentByOperator, ReadPayment } from '@quittance/contracts/http/payments/payments.ts';
 import { ListDeliveries, ReadEvent } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
 import { HttpError } from '@quittance/http/errors.ts';
@@ -10,8 +10,9 @@ import { pathParameter, type Route } from '@quittance/http/server/route.ts';
 import { confirmation, REASON_MAX } from '../pages/confirmation.ts';
 import type { Viewer } from '../pages/frame.ts';
 import { show } from '../pages/parts.ts';
-import { acceptQuestion, paymentPage, storyTable } from '../pages/payment.ts';
+import { acceptQuestion, cancelQuestion, paymentPage } from '../pages/payment.ts';
 import { foundTable, locatedTable, searchForm } from '../pages/payment-search.ts';
+import { storyPart } from '../pages/story.ts';
 import { textIn } from '../session/form.ts';
 import { partOf, type Services } from '../upstream/services.ts';
 import { actionRoute, pageRoute, type Context, type Visit } from './page-route.ts';
@@ -33,8 +34,25 @@ export const paymentRoutes = (context: Context): Route[] => [
     const events = await partOf(eventsOf(services, payment.merchant_id, id));
     return {
       title: `Payment ${id}`,
-      content: html`${paymentPage(payment, viewer)} ${show(events, (known) => storyTable(payment, known, viewer))}`,
+      content: html`${paymentPage(payment, viewer)} ${show(events, () => html``)}
+      ${storyPart(payment, 'silent' in events ? [] : events.value, viewer)}`,
     };
+  }),
+  pageRoute(context, '/payments/:payment_id/cancel', async ({ request, services, viewer }) => {
+    const payment = await services.call(ReadPayment, { params: { payment_id: paymentIdIn(request) } });
+    const path = `/payments/${payment.payment_id}`;
+    return {
+      title: 'Cancel a payment',
+      content: confirmation(viewer, {
+        ...{ question: cancelQuestion(payment), action: `${path}/cancel`, label: 'Cancel the payment', back: path },
+      }),
+    };
+  }),
+  actionRoute(context, '/payments/:payment_id/cancel', async ({ request, services, viewer }, form) => {
+    const payment_id = paymentIdIn(request);
+    const author = { actor: viewer.name, reason: textIn(form, 'reason', REASON_MAX) };
+    await services.call(CancelPaymentByOperator, { params: { payment_id }, author });
+    return `/payments/${payment_id}`;
   }),
   pageRoute(context, '/payments/:payment_id/accept', async ({ request, services, viewer }) => {
     const { payment_id, transaction_id, transaction_event_index: index } = transferIn(request);

@@ -1,8 +1,13 @@
+import { FindPayments, paymentQueryOf } from '@quittance/contracts/http/payments/finding.ts';
+import { LocateTransfers } from '@quittance/contracts/http/payments/look-ups.ts';
 import { ListUnmatched, ListUnmatchedOfMerchant } from '@quittance/contracts/http/payments/unmatched.ts';
-import type { Route } from '@quittance/http/server/route.ts';
-import { unmatchedTable } from '../pages/transfers.ts';
+import { parseTransactionId } from '@quittance/contracts/ids.ts';
+import { HttpError } from '@quittance/http/errors.ts';
+import { pathParameter, type Route } from '@quittance/http/server/route.ts';
+import { choicePage, unmatchedTable } from '../pages/transfers.ts';
+import type { Services } from '../upstream/services.ts';
 import { merchantIdIn } from './merchants.ts';
-import { pageRoute, type Context } from './page-route.ts';
+import { pageRoute, type Context, type Visit } from './page-route.ts';
 
 /** Money that came and pays nothing: of all merchants, or of one. */
 export const transferRoutes = (context: Context): Route[] => [
@@ -20,4 +25,22 @@ export const transferRoutes = (context: Context): Route[] => [
       content: unmatchedTable(page, `/merchants/${id}/transfers`, viewer),
     };
   }),
+  pageRoute(context, '/transfers/:transaction_id/:index/accept', async ({ request, services }) => {
+    const transfer = await transferIn(request, services);
+    const text = (request.query.get('payment') ?? '').trim();
+    const query = text === '' ? { merchant_wallet: transfer.merchant_wallet } : paymentQueryOf(text);
+    const payments = query === null ? [] : (await services.call(FindPayments, { query })).payments;
+    return { title: 'Accept a transfer', content: choicePage(transfer, { text, payments }) };
+  }),
 ];
+
+/** @throws HttpError 404 for one that the ledger does not have. */
+async function transferIn({ params }: Visit['request'], services: Services) {
+  const id = parseTransactionId(pathParameter(params, 'transaction_id'));
+  const index = pathParameter(params, 'index');
+  if (id === null) throw new HttpError(404, 'Transfer not found');
+  const { transfers } = await services.call(LocateTransfers, { params: { transaction_id: id } });
+  const transfer = transfers.find((one) => String(one.transaction_event_index) === index);
+  if (transfer === undefined) throw new HttpError(404, 'Transfer not found');
+  return { ...transfer, transaction_id: id };
+}

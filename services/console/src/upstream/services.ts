@@ -34,6 +34,16 @@ const servicesOf = (callsOf: (owner: ServiceName) => ServiceCalls): Services => 
 const detailOf = (body: Buffer): string =>
   detailText((JSON.parse(body.toString('utf8')) as { detail?: unknown }).detail);
 
+/** @param unknown in place of a 404. */
+export async function knownOr<T, U>(unknown: U, asked: Promise<T>): Promise<T | U> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof HttpError && error.status === 404) return unknown;
+    throw error;
+  }
+}
+
 /** What a page shows of one service, or that it did not answer: the rest of the page is there all the same. */
 export type Part<T> = { value: T } | { silent: string };
 

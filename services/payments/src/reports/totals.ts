@@ -51,14 +51,20 @@ export function createTotals(
     for (const [day, counted] of over) kept.set(day, counted);
     const counted = new Map([...kept, ...over, ...(await count(days.filter((day) => !isOver(day))))]);
     const unmatched = new Map((await countUnmatched(db, { from, to: endOf(to) })).map((row) => [row.day, row]));
-    return {
-      days: days.map(dayText).map((day) => ({
-        ...{ day, created: 0, paid: 0, paid_amount: '0', unmatched: 0, late: 0 },
-        ...counted.get(day),
-        ...unmatched.get(day),
-      })),
-      open: await countOpen(db),
-    };
+    const rows = days.map(dayText).map((day) => ({
+      ...{ day, created: 0, paid: 0, paid_amount: '0', unmatched: 0, late: 0 },
+      ...counted.get(day),
+      ...unmatched.get(day),
+    }));
+    return { days: rows, together: sumOf(rows), open: await countOpen(db) };
+  };
+}
+
+function sumOf(days: readonly DayTotals[]): Totals['together'] {
+  const sum = (field: 'created' | 'paid' | 'unmatched' | 'late') => days.reduce((all, day) => all + day[field], 0);
+  return {
+    ...{ created: sum('created'), paid: sum('paid'), unmatched: sum('unmatched'), late: sum('late') },
+    paid_amount: sumOfAmounts(days.map(({ paid_amount: amount }) => amount)),
   };
 }
 

@@ -13,8 +13,8 @@ export type DayTotals = {
   late: number;
 };
 
-/** Every day of the span, those on which nothing happened too, and how many payments wait now. */
-export type Totals = { days: DayTotals[]; open: number };
+/** Every day of the span, those on which nothing happened too, what they come to, and how many payments wait now. */
+export type Totals = { days: DayTotals[]; together: Omit<DayTotals, 'day'>; open: number };
 
 export const TOTALS_DAYS_MAX = 31;
 
