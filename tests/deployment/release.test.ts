@@ -80,7 +80,7 @@ describe('the files of a release', () => {
   test('pin every image of Kubernetes, by the tag of the version', () => {
     const { images } = parse(written('kustomization.yaml')) as { images: Record<string, string>[] };
     expect(images).toEqual(
-      serviceNames.map((name) => ({
+      [...serviceNames, 'console'].map((name) => ({
         ...{ name: `quittance/${name}`, newName: `registry.test/shop/${name}` },
         ...{ newTag: currentVersion(), digest: digestOf(name) },
       })),

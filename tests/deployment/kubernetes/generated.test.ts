@@ -94,6 +94,7 @@ describe('production', () => {
     });
     expect(Object.fromEntries(floors)).toEqual({
       operator: 1,
+      console: 1,
       ...Object.fromEntries(['edge', ...serviceNames].map((name) => [name, 2])),
     });
   });

@@ -92,6 +92,20 @@ describe.each(overlayNames)('the network of %s', (overlay) => {
   });
 });
 
+test.each(overlayNames)(
+  'nobody in the cluster of %s reaches the console, and it reaches the services alone',
+  async (overlay) => {
+    const objects = await render(overlay);
+    const network = new Network(objects);
+    const pods = podsOf(objects).map(({ name, labels }) => pod(name, labels));
+    const console = pods.find(({ name }) => name === 'console')!;
+    const everybody = [...pods.filter((one) => one !== console), postgres, rabbitmq, stranger, prometheus, ingress];
+    expect(everybody.filter((from) => ports.some((port) => network.lets(from, console, port)))).toEqual([]);
+    const reached = everybody.filter((to) => ports.some((port) => network.lets(console, to, port)));
+    expect(reached.map(({ name }) => name).sort()).toEqual([...serviceNames].sort());
+  },
+);
+
 describe('the way to the internet', () => {
   /** Of each address family, the block that is open, with what is shut inside it. */
   let blocks: { cidr: string; except: string[] }[];

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { serviceNames } from '@quittance/contracts/service-name.ts';
-import { readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { readFrameConfig, readMigrationConfig } from '@quittance/runtime/service-settings.ts';
+import { readConfig as readConsoleConfig } from '../../../services/console/src/config.ts';
 import { readConfig as readOpsConfig, serviceSettings } from '../../../packages/ops/src/config.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { parse } from 'yaml';
@@ -81,8 +82,22 @@ describe.each(overlayNames)('the manifests of %s', (overlay) => {
     expect(Object.keys(env).sort()).toEqual([...Object.values(serviceSettings), 'AMQP_URL', 'INTERNAL_TOKEN'].sort());
   });
 
+  test('give the console values with which it starts, nothing that it does not know, and no secret', () => {
+    const asked = new Set<string>();
+    const env = environmentOf(objects, 'console');
+    const watched = new Proxy(env, { get: (target, name: string) => (asked.add(name), target[name]) });
+    readConsoleConfig(watched);
+    readFrameConfig(watched);
+    // Which the image's own environment has, too.
+    expect(Object.keys(env).filter((name) => !asked.has(name) && name !== 'NODE_ENV')).toEqual([]);
+    expect(env['NODE_ENV']).toBe('production');
+    const { containers, spec } = podOf(objects, 'console');
+    const from = containers.flatMap(({ envFrom = [], env: own = [] }) => [...envFrom, ...own]);
+    expect(JSON.stringify([from, spec.volumes])).not.toContain('secret');
+  });
+
   test('restart a service when its settings change, by names that follow from their contents', () => {
-    const used = servicePods(objects).flatMap(({ containers, spec }) => [
+    const used = [...servicePods(objects), podOf(objects, 'console')].flatMap(({ containers, spec }) => [
       ...containers[0]!.envFrom!.flatMap(({ configMapRef }) => configMapRef?.name ?? []),
       ...spec.volumes!.flatMap(({ configMap }) => configMap?.name ?? []),
     ]);

@@ -6,6 +6,7 @@ import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import {
   find,
   ofKind,
+  podOf,
   podsOf,
   selects,
   servicePods,
@@ -28,8 +29,8 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
   beforeAll(async () => {
     objects = await render(overlay);
     pods = podsOf(objects);
-    // Nothing waits for the operator's pod, which is there for one person at a time.
-    deployments = pods.filter(({ kind, name }) => kind === 'Deployment' && name !== 'operator');
+    // Nothing waits for what operators use: it is there for one person at a time.
+    deployments = pods.filter(({ kind, name }) => kind === 'Deployment' && !['operator', 'console'].includes(name));
   });
 
   test('are as restricted as Pod Security knows, and the namespace takes no others', () => {
@@ -137,8 +138,8 @@ describe.each(overlayNames)('the pods of %s', (overlay) => {
     }
   });
 
-  test('of services are asked what they answer, and long enough after each other', () => {
-    for (const { containers } of servicePods(objects)) {
+  test('of services, and of the console, are asked what they answer, and long enough after each other', () => {
+    for (const { containers } of [...servicePods(objects), podOf(objects, 'console')]) {
       const { startupProbe, readinessProbe, livenessProbe } = containers[0]!;
       expect(startupProbe?.httpGet).toEqual({ path: '/livez', port: 'http' });
       expect(readinessProbe?.httpGet).toEqual({ path: '/readyz', port: 'http' });
