@@ -27,6 +27,7 @@ test('the benchmarks name themselves and their options when asked for help', asy
   expect(code).toBe(0);
   for (const name of [
     'chain',
+    'console',
     'creation',
     'gateway',
     'growth',

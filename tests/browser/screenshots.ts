@@ -3,36 +3,100 @@ import { join } from 'node:path';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import { checkoutLookupOutcomes } from '@quittance/contracts/payment.ts';
 import { stackDirectory } from '@quittance/local-stack/stack/directory.ts';
+import type { Page } from 'playwright-core';
+import { journeyStack } from '../support/journey-stack.ts';
+import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
 import { checkout, EVM_WALLET, states } from './support/checkouts.ts';
+import { consolePages, expectedOfConsole, fillConsole, operatorCalled, signIn } from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { openStage, type Stage } from './support/stage.ts';
 
 type Shot = { name: string; url: string; options: VisitOptions };
 
-/** Pictures of the checkout page as it is now, in all its states, for people to look at. Nothing is compared. */
+/**
+ * Pictures of the checkout page in all its states, and of every page of the console, as they are now, for people to look at. Nothing is
+ * compared. `npm run screenshots -- console` takes those of the console alone, and `-- checkout` the others.
+ */
 const directory = join(stackDirectory().root, 'screenshots');
-const stage = await openStage();
+const [only] = process.argv.slice(2);
 const browser = await openBrowser({ forReading: true });
 try {
-  await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
-  const shots = shotsOf(stage, await stage.shopCalled('Kaffeehaus Müller'));
-  for (const shot of shots) await take(shot);
-  stage.payments.fail(true);
-  const failed = everyLook('503', stage.show(checkout('waiting')));
-  for (const shot of failed) await take(shot);
-  const sheet = join(directory, 'index.html');
-  await writeFile(sheet, contactSheet([...shots, ...failed].map(({ name }) => name)));
-  console.log(`${shots.length + failed.length} pictures of the checkout page: ${sheet}`);
+  if (only !== 'console') await takeCheckout();
+  if (only !== 'checkout') await takeConsole();
   await browser.leaveAll();
 } finally {
   await browser.close();
-  await stage.close();
 }
 
-async function take({ name, url, options }: Shot): Promise<void> {
+async function takeCheckout(): Promise<void> {
+  const folder = await emptied(directory, 'checkout');
+  const stage = await openStage();
+  try {
+    const shots = shotsOf(stage, await stage.shopCalled('Kaffeehaus Müller'));
+    for (const shot of shots) await take(folder, shot);
+    stage.payments.fail(true);
+    const failed = everyLook('503', stage.show(checkout('waiting')));
+    for (const shot of failed) await take(folder, shot);
+    await writeSheet(
+      folder,
+      'The checkout page',
+      [...shots, ...failed].map(({ name }) => name),
+    );
+  } finally {
+    await stage.close();
+  }
+}
+
+/** With a whole stack behind it, and one of each thing. */
+async function takeConsole(): Promise<void> {
+  const folder = await emptied(directory, 'console');
+  const stack = await journeyStack();
+  try {
+    const data = await fillConsole(stack, await Shop.open(stack));
+    const credential = await operatorCalled(stack, 'ada', 'admin');
+    const names: string[] = [];
+    for (const device of ['smallPhone', 'phone', 'desktop'] as const) {
+      const { page } = await browser.visit({ device, deviceScaleFactor: 1, expected: expectedOfConsole });
+      await page.goto(`${stack.file.console_url}/sign-in`);
+      await shoot(page, folder, `sign-in-${device}`, names);
+      await signIn(page, stack, credential);
+      for (const [name, pathOf] of Object.entries(consolePages)) {
+        await page.goto(`${stack.file.console_url}${pathOf(data)}`);
+        await shoot(page, folder, `${name}-${device}`, names);
+      }
+    }
+    await writeSheet(folder, 'The console', names);
+  } finally {
+    await stack.close();
+  }
+}
+
+/** By day and by night. */
+async function shoot(page: Page, folder: string, name: string, names: string[]): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), fullPage: true, animations: 'disabled' });
+    names.push(`${name}-${colorScheme}`);
+  }
+}
+
+async function emptied(parent: string, name: string): Promise<string> {
+  const folder = join(parent, name);
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  return folder;
+}
+
+async function writeSheet(folder: string, title: string, names: readonly string[]): Promise<void> {
+  const sheet = join(folder, 'index.html');
+  await writeFile(sheet, contactSheet(title, names));
+  console.log(`${names.length} pictures: ${sheet}`);
+}
+
+async function take(folder: string, { name, url, options }: Shot): Promise<void> {
   const { page, context } = await browser.visit({
     expected: /status of (404|503)/,
     reducedMotion: 'no-preference',
@@ -41,7 +105,7 @@ async function take({ name, url, options }: Shot): Promise<void> {
   await page.goto(url);
   if (name.includes('switch')) await page.locator('footer summary').click();
   if (name.includes('not-mine')) await page.locator('main details summary').first().click();
-  await page.screenshot({ path: join(directory, `${name}.png`), fullPage: true, animations: 'disabled' });
+  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true, animations: 'disabled' });
   await context.close();
 }
 

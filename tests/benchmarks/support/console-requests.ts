@@ -1,0 +1,79 @@
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { withDatabase } from '../../support/database.ts';
+import { LARGEST } from './filled-database.ts';
+import type { Target } from './load.ts';
+
+/** What every page is compared with: the question that customers' browsers repeat, which reads one payment. */
+export const PUBLIC_STATUS = 'public status';
+
+type Sample = {
+  payment_id: string;
+  public_token: string;
+  recipient: string;
+  transaction_id: string;
+};
+
+/** Every page whose cost could depend on how many payments there are, of the merchant that has most; and the status beside them. */
+export async function consoleRequests(stack: StackFile, credential: string): Promise<Target[]> {
+  const cookie = await sessionOf(stack, credential);
+  const { paid, waiting, late } = await samplesOf(stack);
+  const pages: Record<string, string> = {
+    overview: '/',
+    'payment, paid': `/payments/${paid.payment_id}`,
+    'payment, waiting': `/payments/${waiting.payment_id}`,
+    'search by id': `/payments?q=${paid.payment_id}`,
+    'search by transaction': `/payments?q=${paid.transaction_id}`,
+    'search by wallet': `/payments?q=${paid.recipient}`,
+    'search by order, none has it': '/payments?q=order+4711',
+    'transfers that pay nothing': '/transfers',
+    'the same of a merchant': `/merchants/${LARGEST}/transfers`,
+    'choosing a payment': `/transfers/${late.transaction_id}/3/accept`,
+    merchants: '/merchants',
+    'merchants by name': '/merchants?name=Shop+0000',
+    'the largest merchant': `/merchants/${LARGEST}`,
+    wallet: `/wallets/${paid.recipient}`,
+    webhooks: '/webhooks',
+    networks: '/networks',
+    runbook: '/runbooks/chain-watcher',
+  };
+  return [
+    {
+      name: PUBLIC_STATUS,
+      origin: stack.gateway_url,
+      requests: [{ path: `/api/v1/payments/${paid.public_token}`, headers: {} }],
+    },
+    ...Object.entries(pages).map(([name, path]) => ({
+      name,
+      origin: stack.console_url,
+      requests: [{ path, headers: { cookie } }],
+    })),
+  ];
+}
+
+async function sessionOf(stack: StackFile, credential: string): Promise<string> {
+  const body = new URLSearchParams({ credential });
+  const answer = await fetch(`${stack.console_url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+  const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
+  if (answer.status !== 303 || cookie === '') throw new Error(`signing in answered ${answer.status}`);
+  return cookie;
+}
+
+const samplesOf = (stack: StackFile) =>
+  withDatabase(stack.postgres_url, async (db) => {
+    const one = async (status: string, relation: string): Promise<Sample> => {
+      const { rows } = await db.query<Sample>(
+        `select p.payment_id, p.public_token, p.recipient, coalesce(t.transaction_id, '') as transaction_id
+           from payments.payment p left join payments.transfer t on t.${relation} = p.payment_id
+          where p.merchant_id = $1 and p.status = $2 and ($2 = 'PENDING' or t.transaction_id is not null)
+          order by p.created_at desc limit 1`,
+        [LARGEST, status],
+      );
+      if (rows[0] === undefined) throw new Error(`the largest merchant has no payment that is ${status}`);
+      return rows[0];
+    };
+    return {
+      paid: await one('PAID', 'payment_id'),
+      waiting: await one('PENDING', 'payment_id'),
+      late: await one('EXPIRED', 'related_payment_id'),
+    };
+  });

@@ -1,0 +1,136 @@
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Page } from 'playwright-core';
+import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
+import { Shop } from '../support/shop.ts';
+import { openBrowser, type TestBrowser } from './support/browser.ts';
+import {
+  consolePages,
+  expectedOfConsole as expected,
+  fillConsole,
+  loseMoney,
+  operatorCalled,
+  signIn,
+  type ConsoleData,
+} from './support/console-pages.ts';
+import { accessibilityProblems, layoutProblems } from './support/look.ts';
+
+jest.setTimeout(180_000);
+
+let stack: JourneyStack;
+let browser: TestBrowser;
+let shop: Shop;
+let data: ConsoleData;
+let credential: string;
+
+beforeAll(async () => {
+  [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true }), openBrowser()]);
+  shop = await Shop.open(stack);
+  data = await fillConsole(stack, shop);
+  credential = await operatorCalled(stack, 'ada', 'admin');
+  // Chromium is fetched when it is used for the first time.
+}, 300_000);
+afterEach(() => browser.leaveAll());
+afterAll(async () => {
+  await browser.close();
+  await stack.close();
+}, 180_000);
+
+/** The page of an admin with this device, who has signed in. */
+async function signedIn(device: 'smallPhone' | 'phone' | 'desktop'): Promise<Page> {
+  const page = await browser.look({ device, expected, javaScriptEnabled: true });
+  if (!page.url().startsWith(stack.file.console_url)) await signIn(page, stack, credential);
+  return page;
+}
+
+describe.each(Object.entries(consolePages))('the page %s', (_name, pathOf) => {
+  test.each(['phone', 'desktop'] as const)('can be used by everybody on a %s, by day and by night', async (device) => {
+    const page = await signedIn(device);
+    await page.goto(`${stack.file.console_url}${pathOf(data)}`);
+    for (const summary of await page.locator('details:not([open]) summary').all()) await summary.click();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect([colorScheme, await accessibilityProblems(page)]).toEqual([colorScheme, []]);
+    }
+    expect(await layoutProblems(page)).toEqual([]);
+  });
+
+  test('fits on the smallest phone', async () => {
+    const page = await signedIn('smallPhone');
+    await page.goto(`${stack.file.console_url}${pathOf(data)}`);
+    expect(await layoutProblems(page)).toEqual([]);
+  });
+});
+
+test.each(['/sign-in', '/sign-in/link/anything'])('%s can be used by everybody', async (path) => {
+  for (const device of ['smallPhone', 'desktop'] as const) {
+    const { page } = await browser.visit({ device });
+    await page.goto(`${stack.file.console_url}${path}`);
+    expect([await accessibilityProblems(page), await layoutProblems(page)]).toEqual([[], []]);
+  }
+});
+
+test("support finds a customer's lost 48.90 by the transaction and accepts it with a reason, without any script", async () => {
+  const { body: order } = await shop.order({ amount: '49.90', order_id: 'order 4712' });
+  const lost = await loseMoney(shop, order.payment_id, '48.90');
+  const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
+  await signIn(page, stack, await operatorCalled(stack, 'sam', 'support'));
+  // Refused until the chain calls it final.
+  await eventually(
+    async () => {
+      await page.goto(stack.file.console_url);
+      await page.getByLabel('transaction id').fill(`0x${lost.transaction_id}`);
+      await page.getByRole('button', { name: 'Find' }).click();
+      await page.getByRole('link', { name: 'Accept', exact: true }).click();
+      const question = await page.locator('main').innerText();
+      for (const part of ['48.9 USDT', '49.90 USDT', 'underpaid', order.payment_id]) expect(question).toContain(part);
+      await page.getByLabel('Why, for the audit').fill('a euro short, the shop agrees');
+      await page.getByRole('button', { name: 'Accept' }).click();
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toBe(`Payment ${order.payment_id}`);
+    },
+    { timeoutMs: 120_000, intervalMs: 1_100 },
+  );
+  expect(await page.locator('dd .badge').first().innerText()).toBe('PAID');
+  const story = await page.locator('.story').innerText();
+  expect(story).toContain('by @sam: a euro short, the shop agrees');
+  expect(await shop.details(order.payment_id)).toMatchObject({ status: 'PAID', transaction: { amount: '48.9' } });
+  await eventually(
+    async () => {
+      const told = (await shop.webhooks()).map(({ body }) => body.payment_id);
+      expect(told).toContain(order.payment_id);
+    },
+    { timeoutMs: 60_000 },
+  );
+  // The webhook's attempt is part of the story, too.
+  await eventually(
+    async () => {
+      await page.reload();
+      expect(await page.locator('.story').innerText()).toMatch(/attempt 1 at PAID\s+answered 2\d\d/);
+    },
+    { timeoutMs: 60_000, intervalMs: 500 },
+  );
+});
+
+test('a viewer sees the same and can change nothing, whatever address is opened', async () => {
+  const { page } = await browser.visit({ device: 'desktop', expected });
+  await signIn(page, stack, await operatorCalled(stack, 'vera', 'viewer'));
+  const { merchant, underpaid, waiting, lost } = data;
+  for (const path of [`/payments/${underpaid}`, `/payments/${waiting}`, `/merchants/${merchant}`, '/transfers']) {
+    await page.goto(`${stack.file.console_url}${path}`);
+    expect([path, await page.locator('main form[method=post], main a[href$="/accept"]').count()]).toEqual([path, 0]);
+    expect([path, await page.locator('.actions').count()]).toEqual([path, 0]);
+  }
+  const accept = `/payments/${underpaid}/accept?transaction_id=${lost.transaction_id}&index=${lost.transaction_event_index}`;
+  for (const path of [accept, `/payments/${waiting}/cancel`, `/merchants/${merchant}/pause`]) {
+    await page.goto(`${stack.file.console_url}${path}`);
+    await page.getByLabel('Why, for the audit').fill('I would like to');
+    await page.locator('main form button').click();
+    expect([path, await page.locator('main').innerText()]).toEqual([
+      path,
+      expect.stringContaining('needs the role support'),
+    ]);
+  }
+  expect((await shop.details(underpaid)).status).not.toBe('PAID');
+  expect((await shop.details(waiting)).status).toBe('PENDING');
+  expect((await shop.limits()).creation_enabled).toBe(true);
+});

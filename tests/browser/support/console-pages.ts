@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Stack } from '@quittance/local-stack/stack/stack.ts';
+import type { Page } from 'playwright-core';
+import { withDatabase } from '../../support/database.ts';
+import { asOperator } from '../../support/operator.ts';
+import { Shop } from '../../support/shop.ts';
+
+/** What there is to be looked at in the console: one of each thing, as a shop and its customers would have made it. */
+export type ConsoleData = {
+  merchant: string;
+  wallet: string;
+  /** Of payments. */
+  paid: string;
+  waiting: string;
+  underpaid: string;
+  /** Of a transfer of 48.90 for the one that asks for 49.90. */
+  lost: { transaction_id: string; transaction_event_index: number };
+  failedEvent: string;
+  paymentIncident: string;
+  networkIncident: string;
+};
+
+/** Every page of the console. */
+export const consolePages = {
+  overview: () => '/',
+  payments: () => '/payments',
+  'payments-found-by-transaction': ({ lost }) => `/payments?q=${lost.transaction_id}`,
+  'payment-paid': ({ paid }) => `/payments/${paid}`,
+  'payment-underpaid': ({ underpaid }) => `/payments/${underpaid}`,
+  'payment-cancel': ({ waiting }) => `/payments/${waiting}/cancel`,
+  'payment-accept': ({ underpaid, lost }) =>
+    `/payments/${underpaid}/accept?transaction_id=${lost.transaction_id}&index=${lost.transaction_event_index}`,
+  transfers: () => '/transfers',
+  'transfer-choose-payment': ({ lost }) => `/transfers/${lost.transaction_id}/${lost.transaction_event_index}/accept`,
+  merchants: () => '/merchants',
+  merchant: ({ merchant }) => `/merchants/${merchant}`,
+  'merchant-set-limits': ({ merchant }) => `/merchants/${merchant}/set-limits`,
+  'merchant-add-key': ({ merchant }) => `/merchants/${merchant}/add-key`,
+  'merchant-transfers': ({ merchant }) => `/merchants/${merchant}/transfers`,
+  wallet: ({ wallet }) => `/wallets/${wallet}`,
+  'wallet-release': ({ wallet }) => `/wallets/${wallet}/release`,
+  webhooks: () => '/webhooks',
+  'event-retry': ({ failedEvent }) => `/events/${failedEvent}/retry`,
+  networks: () => '/networks',
+  'incident-of-payment': ({ paymentIncident }) => `/incidents/payment/${paymentIncident}`,
+  'incident-of-network': ({ networkIncident }) => `/incidents/network/${networkIncident}`,
+  'incident-resolve': ({ networkIncident }) => `/incidents/network/${networkIncident}/resolve`,
+  runbooks: () => '/runbooks',
+  runbook: () => '/runbooks/chain-watcher',
+  'not-found': () => '/payments/none',
+} satisfies Record<string, (data: ConsoleData) => string> as Record<string, (data: ConsoleData) => string>;
+
+/** A page that was refused or not found is one, too; a browser writes that on its console. */
+export const expectedOfConsole = /status of (403|404|409)/;
+
+/** Gives somebody an account. @returns the credential. */
+export const operatorCalled = async (stack: Stack, name: string, role: string): Promise<string> =>
+  (await asOperator<{ credential: string }>(stack.file, 'POST', '/operators', { name, role })).credential;
+
+/** Signs in as a person does. */
+export async function signIn(page: Page, stack: Stack, credential: string): Promise<void> {
+  await page.goto(`${stack.file.console_url}/sign-in`);
+  await page.getByLabel('Your credential').fill(credential);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+}
+
+/** Makes all of it. What would take days is written into the database as it would then be. */
+export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData> {
+  const paid = await shop.createOrThrow('10.50');
+  await shop.pay('10.50');
+  const underpaid = (await shop.order({ amount: '49.90', order_id: 'order 4711' })).body;
+  const waiting = await shop.createOrThrow('12');
+  const lost = await loseMoney(shop, underpaid.payment_id, '48.90');
+  const failedEvent = await eventually(
+    async () => {
+      const [delivery] = await shop.deliveries(paid.payment_id);
+      if (delivery?.status !== 'delivered') throw new Error('the webhook has not arrived yet');
+      return delivery.event_id;
+    },
+    { timeoutMs: 60_000, intervalMs: 1_100 },
+  );
+  const incidents = await withDatabase(stack.file.postgres_url, async (db) => {
+    await db.query(
+      `update webhooks.delivery set status = 'failed', error_category = 'http_5xx', delivered_at = null where event_id = $1`,
+      [failedEvent],
+    );
+    await db.query(
+      `insert into payments.archived_day (merchant_id, network, day, created, paid, paid_units, expired, cancelled)
+       select $1, 'local', day, 20 + n * 7 % 31, 15 + n * 5 % 19, (15 + n * 5 % 19) * 23450000, 2, 1
+         from generate_series(1, extract(day from now() at time zone 'UTC')::integer - 1) n
+        cross join lateral (select (date_trunc('month', now() at time zone 'UTC') + (n - 1) * interval '1 day')::date as day) d`,
+      [shop.merchantId],
+    );
+    const ofPayment = await db.query<{ incident_id: string }>(
+      `insert into payments.incident (kind, payment_id, merchant_id, network, transaction_id, transaction_event_index, block_hash, opened_at)
+       values ('paid_transfer_gone', $1, $2, $3, $4, 0, $5, now()) returning incident_id`,
+      [paid.payment_id, shop.merchantId, paid.network, 'ab'.repeat(32), `0x${'cd'.repeat(32)}`],
+    );
+    const ofNetwork = await db.query<{ incident_id: string }>(
+      `insert into chain.incident (network, kind, cause, detail, last_seen_at)
+       values ($1, 'transfer_missed', $2, $3, now()) returning incident_id`,
+      [paid.network, randomUUID(), { block_number: 4711, endpoint: 1, transaction_id: 'ab'.repeat(32) }],
+    );
+    return [ofPayment, ofNetwork].map(({ rows }) => rows[0]?.incident_id ?? '');
+  });
+  return {
+    ...{ merchant: shop.merchantId, wallet: shop.wallet, lost, failedEvent },
+    ...{ paid: paid.payment_id, waiting: waiting.payment_id, underpaid: underpaid.payment_id },
+    ...{ paymentIncident: incidents[0] ?? '', networkIncident: incidents[1] ?? '' },
+  };
+}
+
+/** A customer sends less than the payment asks for. @returns the transfer, once payments has it and says that it pays nothing. */
+export async function loseMoney(shop: Shop, paymentId: string, amount: string): Promise<ConsoleData['lost']> {
+  const { transactionHash } = await shop.pay(amount);
+  return eventually(
+    async () => {
+      const { unmatched_transfers: unmatched } = await shop.details(paymentId);
+      const [lost] = unmatched.filter(({ transaction_id: id }) => transactionHash.endsWith(id));
+      if (lost === undefined) throw new Error('the transfer has not been seen yet');
+      return lost;
+    },
+    { timeoutMs: 60_000, intervalMs: 1_100 },
+  );
+}
