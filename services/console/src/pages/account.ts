@@ -16,7 +16,7 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { isUnlimited } from '@quittance/contracts/policy-defaults.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Viewer } from './frame.ts';
-import { badge, facts, link, paymentLink, table, time, walletLink } from './parts.ts';
+import { badge, facts, factsPart, link, paymentLink, table, time, walletLink } from './parts.ts';
 
 /** One merchant: the account, what it may do, and what was done to it. */
 
@@ -40,7 +40,7 @@ export const commandLinks = (id: string, commands: readonly { name: string; labe
 
 /** A restriction holds once payments enforces the version that has it. */
 export const policyFacts = (policy: AccessPolicy, gate: Gate | null): Html =>
-  facts({
+  factsPart('What it may do', {
     Access: isUnlimited(policy) ? 'unlimited' : policy.access_type,
     Creation: badge(policy.creation_paused ? 'paused' : 'active'),
     Limits: isUnlimited(policy)
@@ -54,7 +54,7 @@ export const policyFacts = (policy: AccessPolicy, gate: Gate | null): Html =>
   });
 
 export const usageFacts = (limits: OwnLimits): Html =>
-  facts({
+  factsPart('Usage', {
     'May create': limits.creation_allowed ? 'yes' : `no: ${limits.creation_block_reason?.replaceAll('_', ' ') ?? ''}`,
     Used: `${limits.requests_used} of ${limits.total_limit}`,
     Today: limits.daily_limit === null ? limits.daily_used : `${limits.daily_used} of ${limits.daily_limit}`,
@@ -101,7 +101,8 @@ export const walletsTable = ({ wallets }: { wallets: readonly OwnWallet[] }): Ht
 
 /** Of the URL the host alone: the rest may hold a secret of the merchant's. */
 export const webhookFacts = (webhook: WebhookSettings | null, failed: number): Html =>
-  facts(
+  factsPart(
+    'Webhook',
     webhook === null
       ? { Webhook: 'not configured: creation answers 409 until it is' }
       : {

@@ -47,6 +47,13 @@ export const facts = (fields: Record<string, Cell>): Html =>
     )}
   </dl>`;
 
+/** The same under a heading. */
+export const factsPart = (title: string, fields: Record<string, Cell>): Html =>
+  html`<section>
+    <h2>${title}</h2>
+    ${facts(fields)}
+  </section>`;
+
 function cell(value: Cell): Html {
   if (value === null) return html`<span class="none">–</span>`;
   return typeof value === 'object' ? value : html`${String(value)}`;

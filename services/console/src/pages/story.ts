@@ -10,7 +10,8 @@ import type { Viewer } from './frame.ts';
 import { link, time } from './parts.ts';
 import { paysText } from './payment.ts';
 
-type Moment = { at: string; what: string; detail: string; more: Html | null };
+/** `order` is when it was, in milliseconds, as far as that is known. */
+type Moment = { at: string; order: number; what: string; detail: string; more: Html | null };
 
 /** Everything that happened to a payment, in order: by itself, on the chain, at the merchant's webhook, and by whose hand. */
 export function storyPart(payment: OperatorsPayment, events: readonly DescribedEvent[], viewer: Viewer): Html {
@@ -30,10 +31,10 @@ export function storyPart(payment: OperatorsPayment, events: readonly DescribedE
 }
 
 /** Two of one moment stay as they were told. */
-const byTime = (a: Moment, b: Moment): number => Date.parse(a.at) - Date.parse(b.at);
+const byTime = (a: Moment, b: Moment): number => a.order - b.order;
 
 const moment = (at: string | null, what: string, detail = '', more: Html | null = null): Moment[] =>
-  at === null ? [] : [{ at, what, detail, more }];
+  at === null ? [] : [{ at, order: Date.parse(at), what, detail, more }];
 
 const words = (text: string): string => text.replaceAll('_', ' ');
 
@@ -44,7 +45,7 @@ function ownStory(payment: OperatorsPayment): Moment[] {
   const { acceptance, cancellation, status } = payment;
   return [
     ...moment(payment.created_at, 'created', `asks for ${payment.amount} ${payment.currency}`),
-    ...payment.transfers.flatMap((transfer) => transferStory(transfer, payment.payment_id)),
+    ...payment.transfers.flatMap((transfer) => transferStory(transfer, payment)),
     ...(acceptance === null
       ? []
       : moment(acceptance.accepted_at, 'accepted', byWhom(acceptance.actor, acceptance.reason))),
@@ -59,10 +60,18 @@ function ownStory(payment: OperatorsPayment): Moment[] {
 }
 
 /** Of what was observed the ledger keeps the latest. */
-function transferStory(transfer: LedgerEntry, paymentId: string): Moment[] {
+function transferStory(
+  transfer: LedgerEntry,
+  { payment_id: paymentId, created_at: created }: OperatorsPayment,
+): Moment[] {
   const { amount, block_number: block, transaction_id: id, phase } = transfer;
+  // A block knows whole seconds: one from the second of the creation came after it.
+  const isOfThatSecond = transfer.block_timestamp.slice(0, 19) === created.slice(0, 19);
+  const order = Date.parse(isOfThatSecond ? created : transfer.block_timestamp);
   return [
-    ...moment(transfer.block_timestamp, 'transfer', `${amount} USDT in block ${block}, transaction ${id}`),
+    ...moment(transfer.block_timestamp, 'transfer', `${amount} USDT in block ${block}, transaction ${id}`).map(
+      (one) => ({ ...one, order }),
+    ),
     ...moment(
       transfer.observed_at,
       phase,

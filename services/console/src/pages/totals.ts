@@ -15,7 +15,7 @@ export function totalsPart({ days, together, open }: Totals): Html {
     { name: 'This month', ...together },
   ];
   return html`${table('Payments', spans, columns)}
-  ${facts({ 'Waiting for money': open, 'Pays nothing': link('/transfers', 'Transfers that pay nothing') })}
+  ${facts({ 'Waiting for money': open, 'Money to look at': link('/transfers', 'Transfers that pay nothing') })}
   ${monthChart(days)}`;
 }
 

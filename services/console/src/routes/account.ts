@@ -59,7 +59,7 @@ export async function accountPage(
   ${show(access, ([policy, gate]) => (policy === null ? html`` : policyFacts(policy, gate)))}
   ${show(limits, usageFacts)} ${show(usage, usageTable)} ${show(keys, (known) => keysTable(known, viewer))}
   ${show(wallets, walletsTable)} ${show(webhook, ([settings, { total }]) => webhookFacts(settings, total))}
-  ${show(lanes, (known) => lanesTable('Webhooks', known))} ${show(payments, ownPaymentsTable)} ${audits}`;
+  ${show(lanes, (known) => lanesTable('Its queue of events', known))} ${show(payments, ownPaymentsTable)} ${audits}`;
 }
 
 /** Four services keep an audit each, in the transaction of what it is about. */
