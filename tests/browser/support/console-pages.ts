@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { insist } from '@quittance/testkit/insist.ts';
 import type { Stack } from '@quittance/local-stack/stack/stack.ts';
 import type { Page } from 'playwright-core';
 import { withDatabase } from '../../support/database.ts';
@@ -70,7 +72,7 @@ export async function signIn(page: Page, stack: Stack, credential: string): Prom
 export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData> {
   const paid = await shop.createOrThrow('10.50');
   await shop.pay('10.50');
-  const underpaid = (await shop.order({ amount: '49.90', order_id: 'order 4711' })).body;
+  const underpaid = await orderOf(shop, 'order 4711');
   const waiting = await shop.createOrThrow('12');
   const lost = await loseMoney(shop, underpaid.payment_id, '48.90');
   const failedEvent = await eventually(
@@ -110,6 +112,13 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
     ...{ paid: paid.payment_id, waiting: waiting.payment_id, underpaid: underpaid.payment_id },
     ...{ paymentIncident: incidents[0] ?? '', networkIncident: incidents[1] ?? '' },
   };
+}
+
+/** An order of 49.90. */
+export async function orderOf(shop: Shop, order_id: string): Promise<Payment> {
+  const { status, text, body } = await insist(() => shop.order({ amount: '49.90', order_id }));
+  if (status !== 201) throw new Error(`${order_id} answered ${status} ${text}`);
+  return body;
 }
 
 /** A customer sends less than the payment asks for. @returns the transfer, once payments has it and says that it pays nothing. */

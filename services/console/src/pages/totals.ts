@@ -27,7 +27,7 @@ const counts: Record<string, (row: Sum) => Cell> = {
   'Of those too late': ({ late }) => late,
 };
 
-const columns: Record<string, (span: Span) => Cell> = { '': ({ name }) => name, ...counts };
+const columns: Record<string, (span: Span) => Cell> = { Period: ({ name }) => name, ...counts };
 
 function monthChart(days: readonly DayTotals[]): Html {
   const busiest = days.reduce((most, day) => (day.created > most.created ? day : most));

@@ -17,8 +17,9 @@
     if (!isShown(element)) continue;
     const { left, right, width, height } = element.getBoundingClientRect();
     const isCut = element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX !== 'visible';
-    // A field for one line scrolls what is typed into it.
-    if (isCut && element.className !== 'announcement' && element.localName !== 'input')
+    // A field for one line scrolls what is typed into it, and what the keyboard reaches is meant to be scrolled by itself.
+    const mayScroll = element.localName === 'input' || element.getAttribute('tabindex') === '0';
+    if (isCut && element.className !== 'announcement' && !mayScroll)
       problems.push(`${describe(element)} scrolls sideways`);
     if (scroller(element) === null && (left < -0.5 || right > innerWidth + 0.5))
       problems.push(`${describe(element)} reaches from ${left} to ${right}`);
