@@ -1,4 +1,8 @@
-import { FAILED_EVENTS_MAX, type ArchivedDelivery } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
+import {
+  FAILED_EVENTS_MAX,
+  type ArchivedDelivery,
+  type RetryRecord,
+} from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord, NoticeType } from '@quittance/contracts/webhook.ts';
 import type { Pool, Queryable } from '@quittance/postgres/pool.ts';
 import type { PrismaClient } from '../generated/client.ts';
@@ -96,23 +100,6 @@ export function createQueries(pool: Pool, schema: string) {
       ).attempt.findMany({ where, select: attemptFields, orderBy, take: MAX_RECORDS });
       return rows.map(withTextTimes);
     },
-    /** Who had an event of this merchant delivered again, newest first. */
-    async retriesOf({
-      merchant_id,
-      event_id,
-      created_at,
-    }: {
-      merchant_id: string;
-      event_id: string;
-      created_at: string;
-    }) {
-      // The time serves the index, which has no events.
-      const where = { merchant_id, at: { gte: created_at }, event_id };
-      const orderBy = { at: 'desc' } as const;
-      const select = { at: true, action: true, actor: true, reason: true } as const;
-      const rows = await (await prisma()).audit.findMany({ where, select, orderBy, take: MAX_RECORDS });
-      return rows.map(withTextTimes);
-    },
     /** What was done to a merchant's endpoint, keys and events, newest first; those before a time if one is given. */
     async audit(merchantId: string, before: Date | null) {
       const where = { merchant_id: merchantId, ...(before !== null && { at: { lt: before } }) };
@@ -121,6 +108,20 @@ export function createQueries(pool: Pool, schema: string) {
       return rows.map(withTextTimes);
     },
   };
+}
+
+/** Who had an event delivered again, newest first. */
+export async function readRetries(
+  db: Queryable,
+  { merchant_id, event_id, created_at }: { merchant_id: string; event_id: string; created_at: string },
+): Promise<RetryRecord[]> {
+  // Merchant and time serve the index, which has no events.
+  const { rows } = await db.query<WithDates<RetryRecord, 'at'>>(
+    `select at, action, actor, reason from audit
+      where merchant_id = $1 and at >= $3 and event_id = $2 order by at desc limit ${MAX_RECORDS}`,
+    [merchant_id, event_id, created_at],
+  );
+  return rows.map(withTextTimes);
 }
 
 /** Every event of these payments, with what was sent; oldest first. */

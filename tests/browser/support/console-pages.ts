@@ -6,7 +6,7 @@ import type { Stack } from '@quittance/local-stack/stack/stack.ts';
 import type { Page } from 'playwright-core';
 import { withDatabase } from '../../support/database.ts';
 import { asOperator } from '../../support/operator.ts';
-import { Shop } from '../../support/shop.ts';
+import type { Shop } from '../../support/shop.ts';
 
 /** What there is to be looked at in the console: one of each thing, as a shop and its customers would have made it. */
 export type ConsoleData = {

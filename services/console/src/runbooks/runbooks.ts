@@ -30,7 +30,7 @@ export function readRunbooks(): Runbooks {
   return {
     page: (name) => pages.get(name) ?? null,
     section({ page, heading }) {
-      const [file, text = ''] = [...texts].find(([path]) => nameOf(path) === page) ?? ['', ''];
+      const [file, text] = [...texts].find(([path]) => nameOf(path) === page) ?? ['', ''];
       const found = text.split(/^(?=## )/m).find((part) => part.startsWith(`## ${heading}\n`));
       if (found === undefined) throw new Error(`the runbook ${page} has no section ${heading}`);
       return renderMarkdown(found, (href) => followed(texts, file, href)).content;

@@ -15,7 +15,7 @@ import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
-import { type Queries, readArchivedDeliveries } from '../queries.ts';
+import { type Queries, readArchivedDeliveries, readRetries } from '../queries.ts';
 import { byMerchant } from '../store/audit.ts';
 import { noticeLaneOf } from '../store/lane.ts';
 import { startCycle } from '../store/retry.ts';
@@ -52,14 +52,11 @@ export const eventRoutes = ({
 
   async function describe(event: EventState | null, before: Date | null): Promise<DescribedEvent> {
     if (event === null) throw new HttpError(404, 'Webhook event not found');
+    const lane = event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id);
     const [attempts, retries, { lanes }] = await Promise.all([
       queries.attemptsOf(event.event_id, before),
-      queries.retriesOf(event),
-      readWaitingLanes(
-        pool,
-        { lane: event.event_type === null ? event.merchant_id : noticeLaneOf(event.merchant_id) },
-        privateTargetOf,
-      ),
+      readRetries(pool, event),
+      readWaitingLanes(pool, { lane }, privateTargetOf),
     ]);
     return { event, lane: lanes[0] ?? null, attempts, retries };
   }
