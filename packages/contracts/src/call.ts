@@ -33,6 +33,8 @@ export type Call<
   authored: Authored;
   /** Services alone unless it is given. */
   access: Access;
+  /** Whether people of a merchant may make it too, about their own merchant alone, which its path names. Nobody of theirs unless it is given. */
+  forMerchants: boolean;
   maxBodyBytes: number;
   /** The status of success. Every other one comes with `{"detail": …, "code": …}`. */
   status: number;
@@ -74,6 +76,7 @@ export function defineCall<
     body: { schema: null },
     authored: false as Authored,
     access: 'services',
+    forMerchants: false,
     maxBodyBytes: MAX_BODY_BYTES,
     status: 200,
     idempotent: ['GET', 'PUT', 'DELETE'].includes(method),

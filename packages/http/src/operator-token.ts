@@ -1,20 +1,22 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { operatorRoles, type Operator } from '@quittance/contracts/operator.ts';
+import { isId } from '@quittance/contracts/ids.ts';
+import { operatorRoles } from '@quittance/contracts/operator.ts';
+import { isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
 
-/** A disabled operator's last token lapses after this, so that no service has to ask about each request. */
+/** The last token of somebody who was disabled lapses after this, so that no service has to ask about each request. */
 export const OPERATOR_TOKEN_SECONDS = 300;
 
-/** What an operator's requests carry on `/internal/` routes. */
+/** What the requests of an operator, or of a merchant's person, carry on `/internal/` routes. */
 export const OPERATOR_TOKEN_HEADER = 'x-operator-token';
 
-type Claims = Operator & { expires_at: number };
+type Claims = Principal & { expires_at: number };
 
 /**
  * Says who somebody is, in a form that every service can check by itself: the claims and their HMAC, both in base64url.
  * @param internalToken from which the key is derived. A token is worth nothing once the internal token has been replaced.
  */
-export function issueOperatorToken(internalToken: string, { name, role }: Operator, now: Date = new Date()): string {
-  const claims: Claims = { name, role, expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS };
+export function issueOperatorToken(internalToken: string, principal: Principal, now: Date = new Date()): string {
+  const claims: Claims = { ...claimsOf(principal), expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS };
   const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${text}.${mac(internalToken, text).toString('base64url')}`;
 }
@@ -27,15 +29,22 @@ export function readOperatorToken(
   internalTokens: readonly string[],
   token: string,
   now: Date = new Date(),
-): Operator | null {
+): Principal | null {
   const [text = '', signature = '', ...more] = token.split('.');
   const given = Buffer.from(signature, 'base64url');
   const isSigned = internalTokens.map((key) => given.length === 32 && timingSafeEqual(given, mac(key, text)));
   if (more.length > 0 || !isSigned.includes(true)) return null;
   const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
-  if (claims.expires_at * 1000 <= now.getTime() || !operatorRoles.includes(claims.role)) return null;
-  return { name: claims.name, role: claims.role };
+  if (claims.expires_at * 1000 <= now.getTime()) return null;
+  const isKnown = isMerchantPerson(claims) ? isId('mer', String(claims.merchant_id)) : operatorRoles.includes(claims.role);
+  return isKnown ? claimsOf(claims) : null;
 }
+
+/** What a token says of somebody, and nothing else that may be known. */
+const claimsOf = (principal: Principal): Principal =>
+  isMerchantPerson(principal)
+    ? { name: principal.name, role: principal.role, merchant_id: principal.merchant_id }
+    : { name: principal.name, role: principal.role };
 
 const mac = (internalToken: string, text: string): Buffer =>
   createHmac('sha256', keyOf(internalToken)).update(text).digest();

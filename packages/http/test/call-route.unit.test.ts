@@ -43,7 +43,7 @@ const requestWith = ({ body, search = '' }: { body?: object; search?: string }):
     rawHeaders: [],
     requestId: 'test',
     remoteAddress: '127.0.0.1',
-    operator: null,
+    principal: null,
     readBody: async (maxBytes) => ({ bytes, tooLarge: bytes.length > maxBytes }),
   };
 };

@@ -32,6 +32,15 @@ describe("an operator's token", () => {
     expect(readOperatorToken([key], unknown, now)).toBeNull();
   });
 
+  test("of a merchant's person names one merchant, and is nobody's without it", () => {
+    const anna = { name: 'anna', role: 'merchant', merchant_id: `mer_${'a'.repeat(32)}` } as const;
+    expect(readOperatorToken([key], issueOperatorToken(key, anna, now), now)).toEqual(anna);
+    for (const merchant_id of ['', 'mer_1', undefined as unknown as string])
+      expect(readOperatorToken([key], issueOperatorToken(key, { ...anna, merchant_id }, now), now)).toBeNull();
+    const both = issueOperatorToken(key, { ...anna, role: 'viewer' } as never, now);
+    expect(readOperatorToken([key], both, now)).toEqual({ name: 'anna', role: 'viewer' });
+  });
+
   test.each(['', '.', 'x', `${token}.`, `${token}.x`, token.slice(0, -1), `.${token}`, `${token}, ${token}`])(
     '%p is none',
     (text) => expect(readOperatorToken([key], text, now)).toBeNull(),

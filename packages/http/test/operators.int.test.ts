@@ -22,7 +22,18 @@ const reads = {
   anyone: readCall('anyone'),
 };
 const Write = defineCall('quota', 'POST /write', json<{ actor: string }>(), { authored: true, access: 'support' });
+const Own = defineCall('quota', 'GET /merchants/:merchant_id/own', json<string>(), {
+  ...{ access: 'viewer', forMerchants: true },
+});
+const NotOwn = defineCall('quota', 'GET /merchants/:merchant_id/not-own', json<string>(), { access: 'viewer' });
 const Guarded = defineCall('quota', 'POST /anyone', json<string>());
+
+/** About which merchants a handler was asked. */
+const handled: string[] = [];
+const noted = (id: string) => {
+  handled.push(id);
+  return 'read';
+};
 
 let server: TestServer;
 let closeClient: () => void;
@@ -33,6 +44,7 @@ beforeAll(async () => {
       ...accesses.map((access) => callRoute(reads[access] as Call, () => ({ access }))),
       callRoute(Write, ({ author: { actor } }) => ({ actor })),
       callRoute(Guarded, () => 'done'),
+      ...[Own, NotOwn].map((call) => callRoute(call, ({ params }) => noted(params.merchant_id))),
     ],
   });
 });
@@ -94,6 +106,33 @@ describe('what may be called', () => {
       403,
       { detail: 'This needs the role support', code: 'refused' },
     ]);
+  });
+});
+
+describe("a merchant's person", () => {
+  const own = `mer_${'a'.repeat(32)}`;
+  const anna = issueOperatorToken(internalToken, { name: 'anna', role: 'merchant', merchant_id: own });
+  const ask = async (path: string) => {
+    const response = await fetch(`${server.url}/internal/v1${path}`, { headers: { 'x-operator-token': anna } });
+    return { status: response.status, text: await response.text() };
+  };
+
+  test('makes the calls that are open to merchants about the own one, and no handler hears of any other', async () => {
+    handled.length = 0;
+    expect((await ask(`/merchants/${own}/own`)).status).toBe(200);
+    const foreign = [`mer_${'b'.repeat(32)}`, 'x', `${own}%20`, own.toUpperCase(), `..%2F${own}`];
+    const answers = await Promise.all(foreign.map((id) => ask(`/merchants/${id}/own`)));
+    const refused = { status: 404, text: '{"detail":"Not found","code":"not_found"}' };
+    expect(answers).toEqual(foreign.map(() => refused));
+    expect(handled).toEqual([own]);
+  });
+
+  test('makes none that is not, whichever operators may, but those for anyone', async () => {
+    handled.length = 0;
+    expect(await statuses({ 'x-operator-token': anna })).toEqual([403, 403, 403, 403, 200]);
+    const closed = { status: 403, text: '{"detail":"This is not for merchants","code":"refused"}' };
+    expect(await ask(`/merchants/${own}/not-own`)).toEqual(closed);
+    expect(handled).toEqual([]);
   });
 });
 

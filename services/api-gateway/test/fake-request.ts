@@ -21,7 +21,7 @@ export function fakeRequest({
     rawHeaders: Object.entries(headers).flat(),
     requestId: 'test',
     remoteAddress: '127.0.0.1',
-    operator: null,
+    principal: null,
     readBody: (maxBytes) =>
       Promise.resolve(
         bytes.length > maxBytes ? { bytes: Buffer.alloc(0), tooLarge: true } : { bytes, tooLarge: false },

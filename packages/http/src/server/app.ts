@@ -1,12 +1,12 @@
 import express from 'express';
 import type { Express, NextFunction, Request, Response } from 'express';
 
-import type { Operator } from '@quittance/contracts/operator.ts';
+import type { Principal } from '@quittance/contracts/principal.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { tracer } from '@quittance/runtime/tracing/tracing.ts';
 
-import { authenticate, requireRole } from './authenticate.ts';
+import { authenticate, requireAccess } from './authenticate.ts';
 import { bindCaller, restartPublicCaller } from './bind-caller.ts';
 import { readBody } from './body.ts';
 import { causesOf, errorBody, HttpError, RequestAborted, unavailable } from '../errors.ts';
@@ -23,7 +23,7 @@ const STREAM_STALLED_MS = 120_000;
 /**
  * The HTTP side of a service: its routes and, around them, /livez, /readyz, /metrics, X-Request-ID, JSON errors (404, 405 with
  * Allow, 500, 503), request metrics and one log line a request. Paths match exactly: case and trailing slashes count.
- * @param internalToken what services must send as X-Internal-Token on routes under /internal/, else 401. Tokens of operators are
+ * @param internalToken what services must send as X-Internal-Token on routes under /internal/, else 401. Tokens of people are
  *   signed with it: each may make the calls of its role, else 403.
  * @param internalTokenPrevious accepted as well, while the token is being replaced.
  * @param publicTimeoutMs within which requests from outside are answered; nothing is committed for one that took longer.
@@ -90,10 +90,12 @@ export function createApp({
 
 /** Routes in the order given; what none of them answers is 405 where another method would have been taken, else 404. */
 function mount(app: Express, routes: readonly Route[], logger: Logger): void {
-  for (const { method, path, handle, publicTimeoutMs, access } of routes) {
+  for (const route of routes) {
+    const { method, path, handle, publicTimeoutMs } = route;
     app[methodNames[method]](path, async (request: Request, response: Response) => {
       response.locals.route = path;
-      requireRole(operatorOf(response), access);
+      const params = request.params as Record<string, string>;
+      requireAccess(principalOf(response), route, params);
       if (publicTimeoutMs !== undefined) restartPublicCaller(request, response, publicTimeoutMs);
       sendReply(response, await handle(toRouteRequest(request, response)), (error) =>
         logger.warn({ error, route: path }, 'an answer broke off'),
@@ -149,7 +151,8 @@ function sendError(response: Response, error: HttpError, logger: Logger): void {
   }
 }
 
-const operatorOf = (response: Response): Operator | null => (response.locals.operator as Operator | undefined) ?? null;
+const principalOf = (response: Response): Principal | null =>
+  (response.locals.principal as Principal | undefined) ?? null;
 
 function toRouteRequest(request: Request, response: Response): RouteRequest {
   const queryStart = request.url.indexOf('?');
@@ -162,7 +165,7 @@ function toRouteRequest(request: Request, response: Response): RouteRequest {
     rawHeaders: request.rawHeaders,
     requestId: response.locals.requestId as string,
     remoteAddress: request.socket.remoteAddress ?? 'unknown',
-    operator: operatorOf(response),
+    principal: principalOf(response),
     readBody: async (maxBytes) => {
       const body = await readBody(request, maxBytes);
       restartPublicCaller(request, response);

@@ -1,6 +1,7 @@
 import { authorProperties, type Author } from '@quittance/contracts/author.ts';
 import type { BodyOf, Call, ParamsOf, QueryOf, ResponseOf } from '@quittance/contracts/call.ts';
-import { actorOf, isActorOfOperator } from '@quittance/contracts/operator.ts';
+import { isActorOfOperator } from '@quittance/contracts/operator.ts';
+import { actorOf } from '@quittance/contracts/principal.ts';
 import { checkOfSchema } from '@quittance/contracts/schema.ts';
 
 import { invalid, type ValidationItem } from '../errors.ts';
@@ -25,9 +26,14 @@ export function callRoute<C extends Call>(
   handle: (request: CallRequest<C>) => Promise<ResponseOf<C>> | ResponseOf<C>,
 ): Route {
   const read = callReader(call);
-  const { method, path, status, access } = call;
-  return { method, path, access, handle: async (request) => ({ status, body: await handle(await read(request)) }) };
+  const { status } = call;
+  return { ...wayTo(call), handle: async (request) => ({ status, body: await handle(await read(request)) }) };
 }
+
+/** Where the route of a call is, and for whom. */
+export const wayTo = ({ method, path, access, forMerchants }: Call): Omit<Route, 'handle'> => {
+  return { method, path, access, forMerchants };
+};
 
 /** For the few routes that answer with headers or bytes of their own. @returns what reads their requests, as `callRoute` does. */
 export function callReader<C extends Call>(call: C): (request: RouteRequest) => Promise<CallRequest<C>> {
@@ -43,11 +49,11 @@ export function callReader<C extends Call>(call: C): (request: RouteRequest) => 
   };
 }
 
-/** Nobody signs with the name of an operator but the operator. */
-function actorIn({ operator }: RouteRequest, given: string): string {
-  if (operator !== null) return actorOf(operator);
+/** Nobody signs with the name of a person but that person. */
+function actorIn({ principal }: RouteRequest, given: string): string {
+  if (principal !== null) return actorOf(principal);
   if (!isActorOfOperator(given)) return given;
-  throw invalid({ field: 'actor', reason: 'must not begin with @, which marks operators who signed in' });
+  throw invalid({ field: 'actor', reason: 'must not begin with @, which marks people who signed in' });
 }
 
 /** @returns each parameter as its value, or null when it is absent. @throws HttpError 422 naming every one that is wrong. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { NextFunction, Request, Response } from 'express';
 
 import { withRequestId } from '@quittance/runtime/logger.ts';
-import type { Operator } from '@quittance/contracts/operator.ts';
+import { actorOf, type Principal } from '@quittance/contracts/principal.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { inSpan, type Span } from '@quittance/runtime/tracing/tracing.ts';
@@ -39,10 +39,10 @@ export function observeRequests({ logger, metrics }: { logger: Logger; metrics: 
       const level = quietRoutes.includes(route) ? 'debug' : 'info';
       withRequestId(requestId, () => {
         inSpan(response.locals.span as Span | undefined, () => {
-          const operator = response.locals.operator as Operator | undefined;
+          const principal = response.locals.principal as Principal | undefined;
           const duration = { duration_ms: Math.round(seconds * 10_000) / 10 };
           logger[level](
-            { method, route, status, ...duration, ...(operator && { operator: operator.name }) },
+            { method, route, status, ...duration, ...(principal && { who: actorOf(principal) }) },
             'request',
           );
         });

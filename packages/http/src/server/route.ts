@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import type { Method } from '@quittance/contracts/call.ts';
-import type { Access, Operator } from '@quittance/contracts/operator.ts';
+import type { Access } from '@quittance/contracts/operator.ts';
+import type { Principal } from '@quittance/contracts/principal.ts';
 
 /** What a route is given: the request without the framework. */
 export type RouteRequest = {
@@ -18,7 +19,7 @@ export type RouteRequest = {
   /** Of the connection's other end, which may be a proxy. */
   remoteAddress: string;
   /** Who asks, under /internal/; null for a service and for everyone outside. */
-  operator: Operator | null;
+  principal: Principal | null;
   /**
    * Reads the body, however it is framed, and buffers `maxBytes` at most. When it is longer, `tooLarge` is true and `bytes` empty.
    * @throws RequestAborted when the client goes away before the end.
@@ -39,6 +40,8 @@ export type Route = {
   handle: (request: RouteRequest) => Promise<Reply> | Reply;
   /** Who may ask under /internal/: services alone unless it is given. */
   access?: Access;
+  /** Whether people of the merchant whom the path names may ask as well: not unless it is given. */
+  forMerchants?: boolean;
   /** Within which a request from outside is answered, where that is not the time of all others. */
   publicTimeoutMs?: number;
 };

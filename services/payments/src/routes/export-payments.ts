@@ -1,5 +1,5 @@
 import { ExportPayments } from '@quittance/contracts/http/payments/finding.ts';
-import { callReader } from '@quittance/http/server/call-route.ts';
+import { callReader, wayTo } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { startStream } from '@quittance/http/server/start-stream.ts';
 import { exportPayments, type ExportContext } from '../exports/export-payments.ts';
@@ -7,12 +7,9 @@ import { writers } from '../exports/format.ts';
 
 /** A merchant's payments as one stream. */
 export function exportPaymentsRoute(context: ExportContext): Route {
-  const { method, path, access } = ExportPayments;
   const read = callReader(ExportPayments);
   return {
-    method,
-    path,
-    access,
+    ...wayTo(ExportPayments),
     handle: async (request) => {
       const { params, query } = await read(request);
       const writer = writers[query.format ?? 'csv'];

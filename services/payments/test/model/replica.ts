@@ -150,7 +150,7 @@ async function serve(route: Route, params: Record<string, string>, body?: object
     rawHeaders: [],
     requestId: newMessageId(),
     remoteAddress: '127.0.0.1',
-    operator: null,
+    principal: null,
     readBody: () => Promise.resolve({ bytes, tooLarge: false }),
   };
   try {
