@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 
 export type IdPrefix = 'pay' | 'mer' | 'evt' | 'whk';
-export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qs' | 'ql' | 'whsec';
+export type SecretPrefix = 'qk' | 'qr' | 'qo' | 'qm' | 'qs' | 'ql' | 'whsec';
 
 /**
  * A new public id: the prefix, an underscore and 32 lowercase hex characters.
@@ -35,7 +35,7 @@ export const parseTransactionId = (text: string): string | null =>
 export const findTransactionId = (text: string): string | null =>
   /(?:^|0x|[^0-9a-f])([0-9a-f]{64})(?![0-9a-f])/i.exec(text)?.[1]?.toLowerCase() ?? null;
 
-/** A new credential: `qk` API key, `qr` rotation secret, `qo` an operator's, `qs` of a session at the console, `whsec` webhook signing key; 256 random bits in base64url. */
+/** A new credential: `qk` API key, `qr` rotation secret, `qo` an operator's, `qm` of a merchant's person, `qs` of a session at the console, `whsec` webhook signing key; 256 random bits in base64url. */
 export function newSecret(prefix: SecretPrefix): string {
   return `${prefix}_${randomBytes(32).toString('base64url')}`;
 }

@@ -56,6 +56,7 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     'GET /check/counters',
     'GET /check/payments',
     'GET /check/transfers',
+    'GET /merchants/:merchant_id/logins',
     'POST /check/events',
     'POST /check/transfers',
     'POST /check/transfers',
@@ -66,6 +67,9 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     'POST /merchants/:merchant_id/activate',
     'POST /merchants/:merchant_id/block',
     'POST /merchants/:merchant_id/extend',
+    'POST /merchants/:merchant_id/logins',
+    'POST /merchants/:merchant_id/logins/:name/disable',
+    'POST /merchants/:merchant_id/logins/:name/sign-in-link',
     'POST /merchants/:merchant_id/pause',
     'POST /merchants/:merchant_id/profile',
     'POST /merchants/:merchant_id/resume',
@@ -81,6 +85,31 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
     '/internal/v1/wallets/:address/challenge',
     '/internal/v1/archive/deliveries',
   ]);
+});
+
+test("what merchants' people may do is about a merchant that the path names, reads but for a test event, and names the person", () => {
+  const open = declared.filter(({ call }) => call.forMerchants).map(({ call }) => call);
+  expect(open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort()).toEqual([
+    'api-gateway POST /merchants/:merchant_id/webhook-test',
+    'payments GET /merchants/:merchant_id/limits',
+    'payments GET /merchants/:merchant_id/payments',
+    'payments GET /merchants/:merchant_id/payments/:payment_id',
+    'payments GET /merchants/:merchant_id/payments/export',
+    'payments GET /merchants/:merchant_id/report',
+    'payments GET /merchants/:merchant_id/transfers',
+    'payments GET /merchants/:merchant_id/unmatched-transfers',
+    'quota GET /merchants/:merchant_id/usage',
+    'webhook-dispatcher GET /merchants/:merchant_id/events/:event_id',
+    'webhook-dispatcher GET /merchants/:merchant_id/payments/:payment_id/deliveries',
+    'webhook-dispatcher GET /merchants/:merchant_id/webhook',
+    'webhook-dispatcher GET /merchants/:merchant_id/webhook/health',
+  ]);
+  for (const call of open) {
+    expect(call.path.split('/').slice(0, 5)).toEqual(['', 'internal', 'v1', 'merchants', ':merchant_id']);
+    // Nor can a parameter of the query name another merchant.
+    expect(Object.keys(call.query)).not.toContain('merchant_id');
+    expect([call.path, call.method === 'GET' || call.authored]).toEqual([call.path, true]);
+  }
 });
 
 function isCall(value: unknown): value is Call {

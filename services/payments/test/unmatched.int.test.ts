@@ -92,6 +92,10 @@ test("a merchant's are found behind thousands of others', and no page looks thro
   );
   await insertUnmatched(pool, [old, ...dust]);
   expect(await walk(quiet)).toEqual([[], [old.transaction_id]]);
+  // Where it stopped is somebody else's transfer, which the cursor does not name.
+  const { next } = await listUnmatched(pool, quiet, null);
+  expect(dust.map(({ transaction_id: id }) => id)).not.toContain(next?.transactionId);
+  expect(next).toEqual({ blockTimestamp: at(300), transactionId: '0'.repeat(64), index: 0, network: '-' });
 
   // In a ledger most transfers pay something.
   await pool.query(

@@ -25,6 +25,7 @@ import { note, printResult } from '../output.ts';
 import { accountView, credentialsView, policyView } from '../views/merchant.ts';
 import { waitForAccountStatus, waitForGate, waitForPolicy } from '../wait.ts';
 import { merchantKeyCommands } from './merchant-key.ts';
+import { merchantLoginCommands } from './merchant-login.ts';
 import { merchantProfileCommand } from './merchant-profile.ts';
 import { merchantReadingCommands } from './merchant-reading.ts';
 import { namedMerchant } from './named-merchant.ts';
@@ -46,6 +47,7 @@ export function merchantCommands(program: Command, ops: Ops): void {
   registration(merchant, ops);
   merchantReadingCommands(merchant, ops);
   merchantKeyCommands(merchant, ops);
+  merchantLoginCommands(merchant, ops);
   merchantProfileCommand(merchant, ops);
   policy(merchant, ops);
   account(merchant, ops);

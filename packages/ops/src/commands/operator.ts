@@ -1,4 +1,4 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 import {
   AddOperator,
   DisableOperator,
@@ -7,7 +7,7 @@ import {
 } from '@quittance/contracts/http/api-gateway/operators.ts';
 import { SignOutOperator } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { LinkOperator } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
-import { OPERATOR_NAME, operatorRoles, type OperatorRole } from '@quittance/contracts/operator.ts';
+import { operatorRoles, type OperatorRole } from '@quittance/contracts/operator.ts';
 import {
   asks,
   authorOf,
@@ -20,6 +20,7 @@ import {
 } from '../command.ts';
 import { confirm } from '../confirm.ts';
 import { noteOlder, printResult } from '../output.ts';
+import { personArgument } from '../person-argument.ts';
 import { signInAddress } from '../sign-in-address.ts';
 import {
   newOperatorView,
@@ -43,7 +44,7 @@ export function operatorCommands(program: Command, ops: Ops): void {
 function add(operator: Command, { api, config }: Ops): void {
   changes(operator.command('add'))
     .description('an account for a person, with a credential that is shown this once; brings back a disabled one')
-    .argument('<name>', 'as audits show it', nameArgument)
+    .argument('<name>', 'as audits show it', personArgument)
     .addOption(
       new Option('--role <role>', 'viewer reads, support also helps merchants and customers, admin may do everything')
         .choices(operatorRoles)
@@ -68,7 +69,7 @@ function list(operator: Command, { api }: Ops): void {
 function link(operator: Command, { api, config }: Ops): void {
   changes(operator.command('link'))
     .description('an address that signs somebody in to the console once, within half an hour; shown this once')
-    .argument('<name>', 'as operator list shows it', nameArgument)
+    .argument('<name>', 'as operator list shows it', personArgument)
     .action(async (name: string, options: ChangeOptions) => {
       const made = await api.call(LinkOperator, { params: { name }, author: authorOf(options, config) });
       const { link: _secret, ...shown } = made;
@@ -79,7 +80,7 @@ function link(operator: Command, { api, config }: Ops): void {
 function signOut(operator: Command, { api, config }: Ops): void {
   changes(operator.command('sign-out'))
     .description('ends every session at the console, and takes unused links back; the credential still works')
-    .argument('<name>', 'as operator list shows it', nameArgument)
+    .argument('<name>', 'as operator list shows it', personArgument)
     .action(async (name: string, options: ChangeOptions) => {
       const ended = await api.call(SignOutOperator, { params: { name }, author: authorOf(options, config) });
       printResult(ended, options, ({ closed }) => `${closed} sessions ended.`);
@@ -89,7 +90,7 @@ function signOut(operator: Command, { api, config }: Ops): void {
 function disable(operator: Command, { api, config }: Ops): void {
   asks(changes(operator.command('disable')))
     .description('the credential is refused at once, what was begun with it within five minutes')
-    .argument('<name>', 'as operator list shows it', nameArgument)
+    .argument('<name>', 'as operator list shows it', personArgument)
     .action(async (name: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       await confirm(`Disable ${name}? The credential stops working.`, options);
@@ -106,9 +107,4 @@ function audit(operator: Command, { api }: Ops): void {
       printResult(page, options, operatorAuditView);
       noteOlder(page.entries, options, (last) => `operator audit --before ${last.at}`);
     });
-}
-
-function nameArgument(text: string): string {
-  if (new RegExp(OPERATOR_NAME).test(text)) return text;
-  throw new InvalidArgumentError('expected 2 to 40 of a-z, 0-9, dot, hyphen and underscore, the first a letter.');
 }

@@ -19,6 +19,7 @@ import { createPaymentViews } from '../upstream/payment-views.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { accountRoutes } from './account.ts';
 import { docsRoutes } from './docs.ts';
+import { merchantLoginRoutes } from './merchant-logins.ts';
 import { operatorApiKeyRoutes } from './operator-api-keys.ts';
 import { operatorSessionRoutes } from './operator-sessions.ts';
 import { operatorAccountRoutes } from './operators.ts';
@@ -29,6 +30,7 @@ import { profileRoutes } from './profile.ts';
 import { publicStatusRoutes } from './public-status.ts';
 import { transferRoutes } from './transfers.ts';
 import { webhookRoutes } from './webhook.ts';
+import { webhookTestRoute } from './webhook-test.ts';
 
 /** What the routes need, constructed in main.ts. */
 export type GatewayParts = {
@@ -78,9 +80,11 @@ export function createGatewayApp(parts: GatewayParts) {
       ...publicStatusRoutes({ admission, views }),
       ...accountRoutes({ ...parts, admission }),
       ...webhookRoutes({ ...parts, admission }),
+      webhookTestRoute({ ...parts, admission }),
       ...profileRoutes({ ...parts, admission }),
       ...operatorRoutes(parts),
       ...operatorApiKeyRoutes(parts),
+      ...merchantLoginRoutes(parts),
       ...operatorAccountRoutes(parts),
       ...operatorSessionRoutes(parts),
       ...checkoutRoutes({ ...parts, views, shopNameOf, help }),

@@ -12,7 +12,12 @@ export type AuditedAction =
   | 'rotate_api_key'
   | 'add_api_key'
   | 'revoke_api_key'
-  | 'set_profile';
+  | 'set_profile'
+  | 'add_login'
+  | 'disable_login'
+  | 'make_sign_in_link'
+  | 'use_sign_in_link'
+  | 'test_webhook';
 
 export type AuditRow = Omit<AuditEntry, 'at'> & { at: Date };
 

@@ -26,11 +26,12 @@ export async function useSession(db: Queryable, sessionHash: Buffer): Promise<Op
   return rows[0] ?? null;
 }
 
-/** @returns how many ended. */
+/** Of an operator or of a merchant's person. @returns how many ended. */
 export async function deleteSessions(db: Queryable, sessionHash: Buffer, everywhere: boolean): Promise<number> {
   const { rowCount } = await db.query(
     `delete from operator_session where session_hash = $1
-       or ($2 and operator = (select operator from operator_session where session_hash = $1))`,
+       or ($2 and operator = (select operator from operator_session where session_hash = $1))
+       or ($2 and (merchant_id, login) = (select merchant_id, login from operator_session where session_hash = $1))`,
     [sessionHash, everywhere],
   );
   return rowCount ?? 0;

@@ -23,11 +23,12 @@ export async function insertOperatorLink(
   return row === undefined ? null : { operator: { name: row.name, role: row.role }, endsAt: row.ends_at };
 }
 
-/** Uses a link up. @returns whom it signs in, and null for one that is over, was used, or is for somebody who may not sign in. */
+/** Uses a link up, where it is an operator's. @returns whom it signs in, and null for one that is over, was used, or is for somebody who may not sign in. */
 export async function takeLink(tx: Queryable, linkHash: Buffer): Promise<Operator | null> {
   const { rows } = await tx.query<Operator>(
     `with taken as (
-       delete from sign_in_link where link_hash = $1 and ends_at > clock_timestamp() returning operator
+       delete from sign_in_link
+       where link_hash = $1 and operator is not null and ends_at > clock_timestamp() returning operator
      )
      select o.name, o.role from taken join operator o on o.name = taken.operator and o.disabled_at is null`,
     [linkHash],

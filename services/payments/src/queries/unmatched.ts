@@ -53,15 +53,22 @@ export async function listUnmatched(
     : { rows, next: end };
 }
 
-/** @returns the last place that a page looks at; null where the list ends before. */
+/**
+ * The moment down to which a page looks, before whatever came in it: the transfer that was found there may be another merchant's, and a
+ * merchant is shown the place.
+ * @returns null where the list ends before.
+ */
 async function endOfLook(db: Queryable, after: UnmatchedPlace | null): Promise<UnmatchedPlace | null> {
-  const { rows } = await db.query<UnmatchedOnWalletRow>(
-    `select ${key} from transfer t where ${paysNothingSql} ${after === null ? '' : `and (${key}) < ($1, $2, $3, $4)`}
+  const { rows } = await db.query<{ block_timestamp: Date }>(
+    `select block_timestamp from transfer t where ${paysNothingSql} ${after === null ? '' : `and (${key}) < ($1, $2, $3, $4)`}
       order by ${newestFirst} offset ${LOOKED_THROUGH - 1} limit 1`,
     after === null ? [] : placeOf(after),
   );
-  return rows[0] === undefined ? null : toPlace(rows[0]);
+  return rows[0] === undefined ? null : { blockTimestamp: rows[0].block_timestamp, ...nothingInIt };
 }
+
+/** Sorts before every transfer of its moment. */
+const nothingInIt = { transactionId: '0'.repeat(64), index: 0, network: '-' };
 
 const placeOf = ({ blockTimestamp, transactionId, index, network }: UnmatchedPlace): unknown[] => [
   blockTimestamp,

@@ -28,6 +28,6 @@ export function findingRoutes({ db, operators, networks, publicBaseUrl, progress
     reportRoute(db),
     findPaymentsRoute({ ...listing, db: operators }),
     totalsRoute(operators),
-    ...unmatchedRoutes(operators),
+    ...unmatchedRoutes({ db, operators }),
   ];
 }

@@ -12,10 +12,10 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 import { listUnmatched, type UnmatchedRow } from '../queries/unmatched.ts';
 import { toUnmatched } from '../views/unmatched.ts';
 
-/** Money that pays nothing and waits for a person. */
-export function unmatchedRoutes(db: Queryable): Route[] {
-  const page = async (merchantId: string | null, cursor: UnmatchedPlace | null): Promise<UnmatchedPage> => {
-    const { rows, next } = await listUnmatched(db, merchantId, cursor);
+/** Money that pays nothing and waits for a person. What merchants may ask for is not read by the operators' connection. */
+export function unmatchedRoutes({ db, operators }: { db: Queryable; operators: Queryable }): Route[] {
+  const page = async (from: Queryable, merchantId: string | null, cursor: UnmatchedPlace | null): Promise<UnmatchedPage> => {
+    const { rows, next } = await listUnmatched(from, merchantId, cursor);
     return {
       transfers: rows.map(toListed),
       next_cursor: next && writePlace(next),
@@ -23,8 +23,8 @@ export function unmatchedRoutes(db: Queryable): Route[] {
     };
   };
   return [
-    callRoute(ListUnmatched, ({ query }) => page(null, query.cursor)),
-    callRoute(ListUnmatchedOfMerchant, ({ params, query }) => page(params.merchant_id, query.cursor)),
+    callRoute(ListUnmatched, ({ query }) => page(operators, null, query.cursor)),
+    callRoute(ListUnmatchedOfMerchant, ({ params, query }) => page(db, params.merchant_id, query.cursor)),
   ];
 }
 

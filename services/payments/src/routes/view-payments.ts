@@ -1,4 +1,5 @@
-import { ReadPaymentDetails, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { ReadOwnPayment, ReadPaymentDetails, ReadPublicPayments } from '@quittance/contracts/http/payments/payments.ts';
+import { HttpError } from '@quittance/http/errors.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Queryable } from '@quittance/postgres/pool.ts';
@@ -12,6 +13,11 @@ export const paymentViewsRoutes = ({ db, publicBaseUrl, progress }: Dependencies
   callRoute(ReadPaymentDetails, async ({ body }) => ({
     found: await readDetails({ db, ...progress }, body.payments, publicBaseUrl),
   })),
+  callRoute(ReadOwnPayment, async ({ params }) => {
+    const [found] = await readDetails({ db, ...progress }, [params], publicBaseUrl);
+    if (found === undefined) throw new HttpError(404, 'Payment not found');
+    return found.payment;
+  }),
   callRoute(ReadPublicPayments, async ({ body }) => ({
     found: await readPublicPayments({ db, ...progress }, body.tokens_sha256),
   })),

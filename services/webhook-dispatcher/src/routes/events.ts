@@ -4,6 +4,7 @@ import {
   ReadDeliveries,
   ReadEvent,
   ReadEventOfPayment,
+  ReadOwnEvent,
   RecoverEvent,
   RetryEvent,
   type DescribedEvent,
@@ -81,6 +82,12 @@ export const eventRoutes = ({
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
     ),
+    callRoute(ReadOwnEvent, async ({ params: { event_id: eventId, merchant_id: merchantId }, query }) => {
+      const event = await queries.findEvent({ eventId, merchantId });
+      if (event === null) throw new HttpError(404, 'Webhook event not found');
+      const attempts = await queries.attemptsOf(eventId, query.before);
+      return { event, attempts: attempts.map(({ remote_ip: _remoteIp, ...attempt }) => attempt) };
+    }),
     callRoute(ReadEventOfPayment, async ({ params, query }) =>
       describe(await queries.findEvent({ paymentId: params.payment_id }), query.before),
     ),

@@ -1,12 +1,12 @@
 import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
-import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { ListLanes, ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import type { Queries } from '../queries.ts';
 import { readWaitingLanes, type PrivateTargetOf } from '../store/waiting-lanes.ts';
 
-/** Which merchants' events wait, and what was done to a merchant's endpoint. Both are empty for an unknown merchant. */
+/** Which merchants' events wait, and what was done to a merchant's endpoint. All are empty for an unknown merchant. */
 export const operatorRoutes = ({
   pool,
   queries,
@@ -19,6 +19,13 @@ export const operatorRoutes = ({
   callRoute(ListLanes, ({ query: { held, merchant_id: merchantId } }) =>
     readWaitingLanes(pool, merchantId === null ? { held: held === 'true' } : { merchantId }, privateTargetOf),
   ),
+  callRoute(ReadWebhookHealth, async ({ params: { merchant_id: merchantId } }) => {
+    const [{ lanes }, failed] = await Promise.all([
+      readWaitingLanes(pool, { merchantId }),
+      queries.failedEvents({ merchantId, after: null }),
+    ]);
+    return { lanes: lanes.map(({ private_target: _privateTarget, ...lane }) => lane), failed };
+  }),
   callRoute(ReadWebhookAudit, async ({ params, query }) => ({
     entries: await queries.audit(params.merchant_id, query.before),
   })),

@@ -1,6 +1,6 @@
 import { defineCall, json, object } from '../../call.ts';
-import type { Operator } from '../../operator.ts';
-import type { OperatorToken } from './operators.ts';
+import type { Principal } from '../../principal.ts';
+import type { Token } from './operators.ts';
 
 /** A session ends when nothing was done in it for so long, and in any case after the second. */
 export const SESSION_IDLE_SECONDS = 30 * 60;
@@ -11,10 +11,11 @@ export const secretSchema = { type: 'string', minLength: 1, maxLength: 255 } as 
 export const signInClient = { type: 'string', minLength: 1, maxLength: 100 } as const;
 
 /** The only time the session's secret is seen; it goes into a cookie. */
-export type OpenedSession = Operator & { session: string };
+export type OpenedSession = Principal & { session: string };
 
 /**
- * Signs an operator in. 401 unless a working operator has the credential, 429 with Retry-After after too many attempts.
+ * Signs an operator or a merchant's person in. 401 unless somebody who may sign in has the credential, 429 with Retry-After after too many
+ * attempts.
  */
 export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-sessions', json<OpenedSession>(), {
   access: 'anyone',
@@ -25,11 +26,14 @@ export const OpenOperatorSession = defineCall('api-gateway', 'POST /operator-ses
   status: 201,
 });
 
-/** Who is signed in, with a token to act as that operator. 401 once the session has ended, or its operator is disabled. */
+/**
+ * Who is signed in, with a token to act as that person. 401 once the session has ended, or somebody may not sign in any more: a disabled
+ * person, or one of a blocked merchant. 429 with Retry-After when a merchant's people ask too often.
+ */
 export const ResumeOperatorSession = defineCall(
   'api-gateway',
   'POST /operator-sessions/resume',
-  json<OperatorToken>(),
+  json<Principal & Token>(),
   {
     access: 'anyone',
     body: object<{ session: string }>({ session: secretSchema }),
@@ -37,7 +41,7 @@ export const ResumeOperatorSession = defineCall(
   },
 );
 
-/** Signs out: of this session, or of all that its operator has. Says how many ended. */
+/** Signs out: of this session, or of all that its person has. Says how many ended. */
 export const CloseOperatorSession = defineCall(
   'api-gateway',
   'POST /operator-sessions/close',

@@ -45,8 +45,10 @@ export const ReadOperatorAudit = defineCall(
   { access: 'admin', query: { before: query.timestamp } },
 );
 
-/** Goes with an operator's requests until it lapses. */
-export type OperatorToken = Operator & { token: string; expires_in: number };
+/** Goes with somebody's requests until it lapses. */
+export type Token = { token: string; expires_in: number };
+
+export type OperatorToken = Operator & Token;
 
 /** Who has a credential needs nothing else. 401 unless a working operator has it. */
 export const IssueOperatorToken = defineCall('api-gateway', 'POST /operator-tokens', json<OperatorToken>(), {

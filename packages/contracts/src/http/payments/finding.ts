@@ -19,6 +19,7 @@ export type ExportFormat = (typeof exportFormats)[number];
  */
 export const ExportPayments = defineCall('payments', 'GET /merchants/:merchant_id/payments/export', json<never>(), {
   access: 'viewer',
+  forMerchants: true,
   query: { status, created_from, created_to, format: query.oneOf(...exportFormats) },
 });
 

@@ -57,7 +57,7 @@ export const FindMerchantTransfers = defineCall(
   'payments',
   'GET /merchants/:merchant_id/transfers',
   json<FoundTransfers>(),
-  { query: { transaction_id: query.transactionId } },
+  { forMerchants: true, query: { transaction_id: query.transactionId } },
 );
 
 /** The same for operators: transfers to all merchants' wallets, and what the chain shows of what the ledger does not have. */

@@ -96,7 +96,15 @@ export const ListPayments = defineCall(
   'payments',
   'GET /merchants/:merchant_id/payments',
   json<{ payments: Payment[]; next_cursor: string | null }>(),
-  { access: 'viewer', query: { ...listFilters, ...pageParameters } },
+  { access: 'viewer', forMerchants: true, query: { ...listFilters, ...pageParameters } },
+);
+
+/** A payment as its merchant sees it: what is an operator's business is not in it. 404 for another merchant's. */
+export const ReadOwnPayment = defineCall(
+  'payments',
+  'GET /merchants/:merchant_id/payments/:payment_id',
+  json<PaymentDetails>(),
+  { access: 'viewer', forMerchants: true },
 );
 
 /** 409 for every payment that cannot be cancelled, whatever the cause, so that no answer tells which ids exist elsewhere. */

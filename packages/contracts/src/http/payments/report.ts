@@ -29,6 +29,7 @@ export const REPORT_ROWS_MAX = 400;
  */
 export const ReadReport = defineCall('payments', 'GET /merchants/:merchant_id/report', json<Report>(), {
   access: 'viewer',
+  forMerchants: true,
   query: { from: query.day, to: query.day, group: query.oneOf(...reportGroups) },
 });
 

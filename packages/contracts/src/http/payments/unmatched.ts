@@ -50,10 +50,13 @@ const more = {
 /** Transfers that pay nothing, fifty at a time, newest first: to wallets of whichever merchants. */
 export const ListUnmatched = defineCall('payments', 'GET /unmatched-transfers', json<UnmatchedPage>(), more);
 
-/** The same of one merchant: meant for a payment of its, or for none and to a wallet that is its. */
+/**
+ * The same of one merchant: meant for a payment of its, or for none and to a wallet that is its. What a cursor names is a transfer of its own
+ * or a moment, and never a transfer of somebody else's.
+ */
 export const ListUnmatchedOfMerchant = defineCall(
   'payments',
   'GET /merchants/:merchant_id/unmatched-transfers',
   json<UnmatchedPage>(),
-  more,
+  { ...more, forMerchants: true },
 );

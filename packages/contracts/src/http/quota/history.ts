@@ -13,5 +13,6 @@ export type UsageDay = { day: string; payments_created: number };
 /** The newest hundred days on which something was created, those before a day if one is given. 404 for an unknown merchant. */
 export const ReadUsage = defineCall('quota', 'GET /merchants/:merchant_id/usage', json<{ days: UsageDay[] }>(), {
   access: 'viewer',
+  forMerchants: true,
   query: { before: query.day },
 });

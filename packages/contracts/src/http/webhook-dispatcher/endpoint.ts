@@ -33,7 +33,7 @@ export const ReadWebhook = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/webhook',
   json<WebhookSettings & { version: number }>(),
-  { access: 'viewer' },
+  { access: 'viewer', forMerchants: true },
 );
 
 /** 409 before the first configuration. */

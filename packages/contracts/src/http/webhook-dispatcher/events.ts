@@ -9,7 +9,7 @@ export const ListDeliveries = defineCall(
   'webhook-dispatcher',
   'GET /merchants/:merchant_id/payments/:payment_id/deliveries',
   json<{ deliveries: DeliveryRecord[] }>(),
-  { access: 'viewer' },
+  { access: 'viewer', forMerchants: true },
 );
 
 /** A merchant's retry: 404 for an unknown event or another merchant's, 409 unless it has failed. */
@@ -82,6 +82,17 @@ export type DescribedEvent = {
 const page = { access: 'viewer', query: { before: query.timestamp } } as const;
 
 export const ReadEvent = defineCall('webhook-dispatcher', 'GET /events/:event_id', json<DescribedEvent>(), page);
+
+/** An event as its merchant sees it: with every attempt, and without addresses, which may be those of a private network. */
+export type OwnEvent = { event: DeliveryRecord; attempts: Omit<AttemptRecord, 'remote_ip'>[] };
+
+/** Attempts as above. 404 for an unknown event and for another merchant's. */
+export const ReadOwnEvent = defineCall(
+  'webhook-dispatcher',
+  'GET /merchants/:merchant_id/events/:event_id',
+  json<OwnEvent>(),
+  { ...page, forMerchants: true },
+);
 
 export const ReadEventOfPayment = defineCall(
   'webhook-dispatcher',
