@@ -16,7 +16,10 @@ type Claims = Principal & { expires_at: number };
  * @param internalToken from which the key is derived. A token is worth nothing once the internal token has been replaced.
  */
 export function issueOperatorToken(internalToken: string, principal: Principal, now: Date = new Date()): string {
-  const claims: Claims = { ...claimsOf(principal), expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS };
+  const claims: Claims = {
+    ...claimsOf(principal),
+    expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS,
+  };
   const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${text}.${mac(internalToken, text).toString('base64url')}`;
 }
@@ -36,7 +39,9 @@ export function readOperatorToken(
   if (more.length > 0 || !isSigned.includes(true)) return null;
   const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
   if (claims.expires_at * 1000 <= now.getTime()) return null;
-  const isKnown = isMerchantPerson(claims) ? isId('mer', String(claims.merchant_id)) : operatorRoles.includes(claims.role);
+  const isKnown = isMerchantPerson(claims)
+    ? isId('mer', String(claims.merchant_id))
+    : operatorRoles.includes(claims.role);
   return isKnown ? claimsOf(claims) : null;
 }
 

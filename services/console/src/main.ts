@@ -6,22 +6,23 @@ import { readConfig } from './config.ts';
 import { createConsoleApp } from './routes/app.ts';
 import type { Clients } from './upstream/services.ts';
 
-/** A person waits; what is read from a chain takes a while. */
-const TIMEOUT_MS = 10_000;
+/** A person waits; what is read from a chain takes a while. Each page ends earlier, unless it waits for a merchant's receiver. */
+const TIMEOUT_MS = { 'api-gateway': 18_000, others: 10_000 };
 
 await startService({
   name: 'console',
   readConfig,
-  start: async ({ config: { host, port, urls }, logger, metrics, lifecycle }) => {
+  start: async ({ config: { host, port, urls, audience }, logger, metrics, lifecycle }) => {
     const clientOf = ([name, baseUrl]: [string, string]) => {
       const client = createServiceClient({
-        ...{ name, baseUrl, internalToken: null, timeoutMs: TIMEOUT_MS },
+        ...{ name, baseUrl, internalToken: null },
+        timeoutMs: name === 'api-gateway' ? TIMEOUT_MS['api-gateway'] : TIMEOUT_MS.others,
         ...{ logger, metrics },
       });
       lifecycle.onStop(`client ${name}`, () => client.close());
       return [name as ServiceName, client] as const;
     };
     const clients = Object.fromEntries(Object.entries(urls).map(clientOf)) as Clients;
-    await listen(createConsoleApp({ clients, logger, metrics }), { host, port, lifecycle, logger });
+    await listen(createConsoleApp({ clients, logger, metrics, audience }), { host, port, lifecycle, logger });
   },
 });

@@ -11,8 +11,13 @@ export async function startWorld() {
   const settings = { ...urls, CHAIN_WATCHER_URL: 'http://127.0.0.1:1', HOST: '127.0.0.1' };
   const console = await startServiceProcess(new URL('../src/main.ts', import.meta.url), settings);
 
-  async function ask(method: string, path: string, headers: Record<string, string>, form?: Record<string, string>) {
-    const response = await fetch(`${console.url}${path}`, {
+  const ask = (method: string, path: string, headers: Record<string, string>, form?: Record<string, string>) =>
+    askAt(console.url, method, path, headers, form);
+
+  async function askAt(
+    ...[base, method, path, headers, form]: [string, string, string, Record<string, string>, Record<string, string>?]
+  ) {
+    const response = await fetch(`${base}${path}`, {
       ...{ method, headers, redirect: 'manual' },
       ...(form !== undefined && { body: new URLSearchParams(form) }),
     });
@@ -43,6 +48,8 @@ export async function startWorld() {
   return {
     services,
     ask,
+    askAt,
+    settings,
     signIn,
     browserOf,
     async credentialOf(name: string, role: string): Promise<string> {

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 
 import { startTimeout } from '@quittance/runtime/concurrency/deadline.ts';
 
@@ -69,7 +70,7 @@ function limitConnecting(sent: ClientRequest, timeoutMs: number): void {
 }
 
 /** @throws Error for an answer that is longer, or that breaks off; then its connection is closed. */
-export function readAll(answer: IncomingMessage, maxBytes: number): Promise<Buffer> {
+export function readAll(answer: Readable, maxBytes: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const chunks: Buffer[] = [];
   let size = 0;

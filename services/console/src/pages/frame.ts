@@ -1,12 +1,18 @@
 import { loadAsset } from '@quittance/checkout-page/asset.ts';
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import type { Operator } from '@quittance/contracts/operator.ts';
+import type { MerchantPerson } from '@quittance/contracts/principal.ts';
+import { merchantSections } from './merchant-sections.ts';
 
 /** The console's one file, read once at start. */
 export const stylesheet = loadAsset(new URL('../assets/console.css', import.meta.url));
 
 /** Who looks at a page, and what that person's forms carry. */
 export type Viewer = Operator & { formToken: string };
+
+/** The same of a merchant's person. */
+export type MerchantViewer = MerchantPerson & { formToken: string };
+export type AnyViewer = Viewer | MerchantViewer;
 
 const sections = [
   ['/', 'Overview'],
@@ -18,7 +24,7 @@ const sections = [
 ] as const;
 
 /** The frame of every page. @param viewer null before anybody has signed in. */
-export function page(title: string, viewer: Viewer | null, content: Html): string {
+export function page(title: string, viewer: AnyViewer | null, content: Html): string {
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -39,8 +45,8 @@ export function page(title: string, viewer: Viewer | null, content: Html): strin
     </html> `.html;
 }
 
-function header(viewer: Viewer, title: string): Html {
-  const links = sections.map(([path, name]) => {
+function header(viewer: AnyViewer, title: string): Html {
+  const links = (viewer.role === 'merchant' ? merchantSections : sections).map(([path, name]) => {
     const current = name === title ? html` aria-current="page"` : [];
     return html`<li><a href="${path}" ${current}>${name}</a></li>`;
   });
@@ -59,7 +65,7 @@ function header(viewer: Viewer, title: string): Html {
 }
 
 /** A form that changes something. */
-export const form = (action: string, { formToken }: Viewer, content: Html): Html =>
+export const form = (action: string, { formToken }: AnyViewer, content: Html): Html =>
   html`<form method="post" action="${action}">
     <input type="hidden" name="form_token" value="${formToken}" />${content}
   </form>`;
@@ -70,7 +76,7 @@ export const signInPage = (problem: string | null): string =>
     null,
     html`${problem === null ? [] : html`<p class="problem" role="alert">${problem}</p>`}
       <form method="post" action="/sign-in" class="sign-in">
-        <label for="credential">Your credential, from <code>ops operator add</code></label>
+        <label for="credential">Your credential</label>
         <input
           id="credential"
           name="credential"
@@ -95,5 +101,5 @@ export const linkPage = (link: string): string =>
       </form>`,
   );
 
-export const problemPage = (title: string, viewer: Viewer | null, problem: string): string =>
+export const problemPage = (title: string, viewer: AnyViewer | null, problem: string): string =>
   page(title, viewer, html`<p class="problem" role="alert">${problem}</p>`);

@@ -6,6 +6,7 @@ import type { Metrics } from '@quittance/runtime/metrics.ts';
 import { stylesheet } from '../pages/frame.ts';
 import { readRunbooks } from '../runbooks/runbooks.ts';
 import { incidentRoutes } from './incidents.ts';
+import { merchantOwnRoutes } from './merchant-own.ts';
 import { merchantRoutes } from './merchants.ts';
 import { networkRoutes } from './networks.ts';
 import { overviewRoutes } from './overview.ts';
@@ -42,6 +43,7 @@ export const consoleRoutes = (context: Context, runbooks = readRunbooks()): Rout
   ...networkRoutes(context),
   ...incidentRoutes(context, runbooks),
   ...runbookRoutes(context, runbooks),
+  ...merchantOwnRoutes(context),
   assetRoute,
 ];
 

@@ -3,15 +3,23 @@ import { ResumeOperatorSession } from '@quittance/contracts/http/api-gateway/ope
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 import type { Reply, Route, RouteRequest } from '@quittance/http/server/route.ts';
 import type { Logger } from '@quittance/runtime/logger.ts';
-import { page, problemPage, type Viewer } from '../pages/frame.ts';
+import { isMerchantPerson } from '@quittance/contracts/principal.ts';
+import { MERCHANT_HOME } from '../pages/merchant-sections.ts';
+import { page, problemPage, type AnyViewer, type MerchantViewer, type Viewer } from '../pages/frame.ts';
+import type { Audience } from '../session/audience.ts';
 import { formTokenOf, isFormToken, noSessionCookie, sessionIn } from '../session/cookie.ts';
 import { readForm } from '../session/form.ts';
 import { asNobody, asOperator, type Clients, type Services } from '../upstream/services.ts';
 
-export type Context = { clients: Clients; logger: Logger };
+export type Context = { clients: Clients; logger: Logger; audience: Audience };
 
-/** A request of an operator who is signed in. */
-export type Visit = { request: RouteRequest; viewer: Viewer; services: Services; session: string };
+/** A request of somebody who is signed in: of an operator, unless it says otherwise. */
+export type Visit<V extends AnyViewer = Viewer> = {
+  request: RouteRequest;
+  viewer: V;
+  services: Services;
+  session: string;
+};
 
 /** Nothing but our stylesheet loads, no script runs, no site frames a page, and its forms go to the console alone. */
 const pageHeaders = {
@@ -42,7 +50,7 @@ export const pageRoute = (
   path: string,
   show: (visit: Visit) => Promise<{ title: string; content: Html }>,
 ): Route =>
-  visitRoute(context, 'GET', path, async (visit) => {
+  visitRoute(context, 'GET', path, isOperator, async (visit) => {
     const { title, content } = await show(visit);
     return htmlReply(200, page(title, visit.viewer, content));
   });
@@ -52,8 +60,20 @@ export const actionRoute = (
   context: Context,
   path: string,
   act: (visit: Visit, form: URLSearchParams) => Promise<string | Reply>,
+): Route => formRoute(context, path, isOperator, act);
+
+export const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(viewer);
+export const isMerchant = (viewer: AnyViewer): viewer is MerchantViewer => isMerchantPerson(viewer);
+export const isAnybody = (_viewer: AnyViewer): _viewer is AnyViewer => true;
+
+/** As actionRoute(), for whomever it is. */
+export const formRoute = <V extends AnyViewer>(
+  context: Context,
+  path: string,
+  isFor: (viewer: AnyViewer) => viewer is V,
+  act: (visit: Visit<V>, form: URLSearchParams) => Promise<string | Reply>,
 ): Route =>
-  visitRoute(context, 'POST', path, async (visit) => {
+  visitRoute(context, 'POST', path, isFor, async (visit) => {
     const form = await readForm(visit.request);
     if (!isFormToken(visit.session, form.get('form_token') ?? ''))
       throw new HttpError(403, 'This form is from an earlier session: open the page again');
@@ -61,21 +81,33 @@ export const actionRoute = (
     return typeof next === 'string' ? goTo(next) : next;
   });
 
-function visitRoute(
+/** Pages that are not for somebody are not there: operators' for merchants, and theirs for operators. */
+export function visitRoute<V extends AnyViewer>(
   context: Context,
   method: 'GET' | 'POST',
   path: string,
-  answer: (visit: Visit) => Promise<Reply>,
+  isFor: (viewer: AnyViewer) => viewer is V,
+  answer: (visit: Visit<V>) => Promise<Reply>,
 ): Route {
-  const { clients, logger } = context;
+  const { clients, logger, audience } = context;
   const handle = async (request: RouteRequest): Promise<Reply> => {
-    let viewer: Viewer | null = null;
+    let viewer: AnyViewer | null = null;
     try {
       const session = sessionIn(request);
       if (session === null) return goTo('/sign-in');
-      const { name, role, token } = await asNobody(clients).call(ResumeOperatorSession, { body: { session } });
-      viewer = { name, role, formToken: formTokenOf(session) };
-      return await answer({ request, viewer, services: asOperator(clients, token), session });
+      const {
+        token,
+        expires_in: _,
+        ...person
+      } = await asNobody(clients).call(ResumeOperatorSession, {
+        body: { session },
+      });
+      if (audience === 'merchants' && !isMerchantPerson(person)) throw new HttpError(401, 'Not for operators');
+      const seen: AnyViewer = { ...person, formToken: formTokenOf(session) };
+      viewer = seen;
+      if (path === '/' && isMerchant(seen)) return goTo(MERCHANT_HOME);
+      if (!isFor(seen)) throw new HttpError(404, 'Not found');
+      return await answer({ request, viewer: seen, services: asOperator(clients, token), session });
     } catch (error) {
       // A session that is over, or a token that lapsed while the page was made.
       if (error instanceof HttpError && error.status === 401)
@@ -87,7 +119,7 @@ function visitRoute(
 }
 
 /** A person gets a page whatever happens, never JSON. */
-export function problemReply(error: unknown, viewer: Viewer | null, logger: Logger): Reply {
+export function problemReply(error: unknown, viewer: AnyViewer | null, logger: Logger): Reply {
   if (!(error instanceof HttpError)) {
     logger.error({ error }, 'a page could not be shown');
     return htmlReply(500, problemPage('Something went wrong', viewer, 'The log of the console says what.'));

@@ -1,12 +1,13 @@
 import { CloseOperatorSession, OpenOperatorSession } from '@quittance/contracts/http/api-gateway/operator-sessions.ts';
 import { OpenSessionByLink } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
+import { isMerchantPerson, type Principal } from '@quittance/contracts/principal.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route, type RouteRequest } from '@quittance/http/server/route.ts';
 import { linkPage, signInPage } from '../pages/frame.ts';
 import { noSessionCookie, sessionCookie } from '../session/cookie.ts';
 import { readForm } from '../session/form.ts';
 import { asNobody } from '../upstream/services.ts';
-import { actionRoute, goTo, htmlReply, problemReply, type Context } from './page-route.ts';
+import { formRoute, goTo, htmlReply, isAnybody, problemReply, type Context } from './page-route.ts';
 
 /** Every sign-in gets a session of its own, so that one which somebody else prepared is worth nothing. */
 export const signInRoutes = (context: Context): Route[] => [
@@ -25,7 +26,7 @@ export const signInRoutes = (context: Context): Route[] => [
     const link = secretOf(form.get('link'));
     return asNobody(context.clients).call(OpenSessionByLink, { body: { link, client: request.remoteAddress } });
   }),
-  actionRoute(context, '/sign-out', async ({ services, session, request }) => {
+  formRoute(context, '/sign-out', isAnybody, async ({ services, session, request }) => {
     await services.call(CloseOperatorSession, {
       body: { session, everywhere: request.query.get('everywhere') === 'yes' },
     });
@@ -37,11 +38,15 @@ export const signInRoutes = (context: Context): Route[] => [
 function signingIn(
   context: Context,
   path: string,
-  open: (request: RouteRequest, form: URLSearchParams) => Promise<{ session: string }>,
+  open: (request: RouteRequest, form: URLSearchParams) => Promise<Principal & { session: string }>,
 ): Route {
   const handle = async (request: RouteRequest) => {
     try {
-      const { session } = await open(request, await readForm(request));
+      const { session, ...person } = await open(request, await readForm(request));
+      if (context.audience === 'merchants' && !isMerchantPerson(person)) {
+        await asNobody(context.clients).call(CloseOperatorSession, { body: { session, everywhere: false } });
+        throw new HttpError(401, 'Nobody has this credential');
+      }
       return goTo('/', { 'set-cookie': sessionCookie(session) });
     } catch (error) {
       if (error instanceof HttpError && (error.status === 401 || error.status === 429))

@@ -1,13 +1,17 @@
 import type { Call, ResponseOf } from '@quittance/contracts/call.ts';
 import type { ServiceName } from '@quittance/contracts/service-name.ts';
 import type { ServiceCalls, ServiceClient } from '@quittance/http/client/client.ts';
-import { readAnswer, type Given } from '@quittance/http/client/request.ts';
+import { readAnswer, type Given, type ServiceResponse } from '@quittance/http/client/request.ts';
+import { readAll } from '@quittance/http/client/transport.ts';
+import type { StreamResponse } from '@quittance/http/client/stream.ts';
 import { detailText, HttpError } from '@quittance/http/errors.ts';
 
 /** The internal APIs, as one operator or, before anybody has signed in, as nobody. */
 export type Services = {
   /** @throws HttpError with the status and the sentence of a service that refuses, 503 where one gives no answer. */
   call<C extends Call>(call: C, ...given: Given<C>): Promise<ResponseOf<C>>;
+  /** As `call`, for an answer that is passed on as it comes. */
+  stream<C extends Call>(call: C, ...given: Given<C>): Promise<StreamResponse>;
 };
 
 export type Clients = Record<ServiceName, ServiceClient>;
@@ -22,14 +26,22 @@ const servicesOf = (callsOf: (owner: ServiceName) => ServiceCalls): Services => 
   async call(call, ...given) {
     const answer = await callsOf(call.owner).send(call, ...given);
     if (answer.status === call.status) return readAnswer(call, answer);
-    const retryAfter = answer.headers['retry-after'];
-    throw new HttpError(
-      answer.status,
-      detailOf(answer.body),
-      retryAfter === undefined ? {} : { 'retry-after': retryAfter },
-    );
+    throw refusalOf(answer);
+  },
+  async stream(call, ...given) {
+    const { status, headers, body } = await callsOf(call.owner).stream(call, ...given);
+    if (status === call.status) return { status, headers, body };
+    throw refusalOf({ status, headers, body: await readAll(body, MAX_REFUSAL_BYTES) });
   },
 });
+
+/** A refusal is a sentence or two. */
+const MAX_REFUSAL_BYTES = 64 * 1024;
+
+function refusalOf({ status, headers, body }: ServiceResponse): HttpError {
+  const retryAfter = headers['retry-after'];
+  return new HttpError(status, detailOf(body), retryAfter === undefined ? {} : { 'retry-after': retryAfter });
+}
 
 const detailOf = (body: Buffer): string =>
   detailText((JSON.parse(body.toString('utf8')) as { detail?: unknown }).detail);

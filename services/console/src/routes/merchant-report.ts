@@ -1,0 +1,72 @@
+import { html } from '@quittance/checkout-page/html.ts';
+import { ExportPayments, type ExportFormat } from '@quittance/contracts/http/payments/finding.ts';
+import { ReadReport } from '@quittance/contracts/http/payments/report.ts';
+import { query } from '@quittance/contracts/query.ts';
+import { invalid } from '@quittance/http/errors.ts';
+import { readQuery } from '@quittance/http/server/call-route.ts';
+import type { Reply, Route } from '@quittance/http/server/route.ts';
+import { rfc3339, systemClock } from '@quittance/runtime/time.ts';
+import { exportForm, reportForm, reportTable } from '../pages/merchant-account.ts';
+import { show } from '../pages/parts.ts';
+import { partOf } from '../upstream/services.ts';
+import { givenIn, ownPage, paramsOf, type OwnVisit } from './merchant-page.ts';
+import { isMerchant, visitRoute, type Context } from './page-route.ts';
+
+const DAY_MS = 86_400_000;
+
+const { status, format } = ExportPayments.query;
+
+/** As through the API. */
+const EXPORT_DAYS_MAX = 366;
+
+/** What became of a merchant's payments, counted, and the payments themselves as a file. */
+export const reportRoutes = (context: Context): Route[] => [
+  ownPage(context, '/my/report', async (visit) => {
+    const { from, to, group } = readQuery(ReadReport.query, givenIn(visit.request));
+    const today = dayOf(systemClock());
+    const span = {
+      from: from === null ? `${today.slice(0, 7)}-01` : dayOf(from),
+      to: to === null ? today : dayOf(to),
+      group: group ?? 'day',
+    };
+    const report = await partOf(visit.services.call(ReadReport, { ...paramsOf(visit.viewer), query: span }));
+    return {
+      title: 'Report',
+      content: html`${reportForm(span)} ${show(report, reportTable)} ${exportForm(span)}`,
+    };
+  }),
+  visitRoute(context, 'GET', '/my/export', isMerchant, exported),
+];
+
+/** Passed on as it comes, at the pace of the browser; one that cannot be finished breaks off, so that no half is taken for the whole. */
+async function exported({ request, services, viewer }: OwnVisit): Promise<Reply> {
+  const given = readQuery({ from: query.day, to: query.day, status, format }, givenIn(request));
+  const { from, to } = given;
+  if (from === null || to === null) throw invalid({ field: from === null ? 'from' : 'to', reason: 'must be given' });
+  const end = new Date(to.getTime() + DAY_MS);
+  const days = (end.getTime() - from.getTime()) / DAY_MS;
+  if (days < 1 || days > EXPORT_DAYS_MAX)
+    throw invalid({ field: 'to', reason: `must be from the first day on, and at most ${EXPORT_DAYS_MAX} days in all` });
+  const kind: ExportFormat = given.format ?? 'csv';
+  const asked = {
+    created_from: rfc3339(from),
+    created_to: rfc3339(end),
+    format: kind,
+    status: given.status ?? undefined,
+  };
+  const { headers, body } = await services.stream(ExportPayments, { ...paramsOf(viewer), query: asked });
+  return {
+    status: 200,
+    body,
+    headers: {
+      'content-type': headers['content-type'] ?? 'application/octet-stream',
+      'content-disposition': `attachment; filename="payments-${dayOf(from)}-${dayOf(to)}.${kind}"`,
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+    },
+  };
+}
+
+const dayOf = (date: Date): string => rfc3339(date).slice(0, 10);
