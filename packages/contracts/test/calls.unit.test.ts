@@ -1,23 +1,7 @@
-import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { Call } from '../src/call.ts';
 import { checkOfSchema } from '../src/schema.ts';
-import { serviceNames } from '../src/service-name.ts';
-
-const directory = new URL('../src/http/', import.meta.url);
-
-const declared = await Promise.all(
-  serviceNames.flatMap((service) =>
-    readdirSync(new URL(`${service}/`, directory)).map(async (file) => {
-      const exported = Object.values((await import(`${directory.href}${service}/${file}`)) as object) as unknown[];
-      // Incidents come as a pair of calls.
-      const calls = exported.flatMap((value) =>
-        isCall(value) ? [value] : isObject(value) ? (Object.values(value) as unknown[]) : [],
-      );
-      return calls.filter(isCall).map((call) => ({ service, call }));
-    }),
-  ),
-).then((files) => files.flat());
+import { declaredCalls as declared } from './declared-calls.ts';
 
 test('every declared call stands in the folder of its owner, below /internal/v1', () => {
   expect(declared.length).toBeGreaterThan(40);
@@ -89,7 +73,9 @@ test('only an admin changes what a merchant may do for good, its credentials, ne
 
 test("what merchants' people may do is about a merchant that the path names, reads but for a test event, and names the person", () => {
   const open = declared.filter(({ call }) => call.forMerchants).map(({ call }) => call);
-  expect(open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort()).toEqual([
+  expect(
+    open.map(({ owner, method, path }) => `${owner} ${method} ${path.slice('/internal/v1'.length)}`).sort(),
+  ).toEqual([
     'api-gateway POST /merchants/:merchant_id/webhook-test',
     'payments GET /merchants/:merchant_id/limits',
     'payments GET /merchants/:merchant_id/payments',
@@ -111,11 +97,3 @@ test("what merchants' people may do is about a merchant that the path names, rea
     expect([call.path, call.method === 'GET' || call.authored]).toEqual([call.path, true]);
   }
 });
-
-function isCall(value: unknown): value is Call {
-  return isObject(value) && 'owner' in value && 'path' in value;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}

@@ -142,7 +142,9 @@ describe('support', () => {
     expect(missing.map(({ status }) => status)).toEqual([404, 404]);
     const last = await gateway.merchant();
     const names = Array.from({ length: LOGINS_MAX + 3 }, (_, n) => `person${n}`);
-    const statuses = await Promise.all(names.map(async (name) => (await post(loginsOf(last), { ...note, name })).status));
+    const statuses = await Promise.all(
+      names.map(async (name) => (await post(loginsOf(last), { ...note, name })).status),
+    );
     expect(statuses.filter((status) => status === 201)).toHaveLength(LOGINS_MAX);
     expect(statuses.filter((status) => status === 409)).toHaveLength(3);
   });
@@ -171,8 +173,7 @@ describe('a test event', () => {
     expect(await ask(shop)).toMatchObject({ status: 200 });
     expect((await auditOf(shop))[0]).toMatchObject({ action: 'test_webhook', actor: '@merchant/anna' });
     expect((await ask(other)).status).toBe(404);
-    const api = () =>
-      gateway.call('POST', '/api/v1/merchant/webhook/test', { headers: { 'x-api-key': shop.api_key } });
+    const api = () => gateway.call('POST', '/api/v1/merchant/webhook/test', { headers: { 'x-api-key': shop.api_key } });
     await setCount('webhook_settings', 9);
     expect((await api()).status).toBe(200);
     expect([(await ask(shop)).status, (await api()).status]).toEqual([429, 429]);

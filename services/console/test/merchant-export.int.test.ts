@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import { insertPast, pastPayment } from '../../payments/test/finding-fixtures.ts';
 import { personOf } from './merchant-world.ts';
 import { startWorld, type World } from './world.ts';
 
 const MONTH = 'from=2026-10-01&to=2026-10-31';
+
+// Five services and a console start for it, and everybody asks for everything.
+jest.setTimeout(300_000);
 
 let world: World;
 let anna: Awaited<ReturnType<typeof personOf>>;

@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import type { Call } from '@quittance/contracts/call.ts';
 import { newId } from '@quittance/contracts/ids.ts';
+import { issueOperatorToken } from '@quittance/http/operator-token.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
+import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
 import { endWindows } from '../../api-gateway/test/gateway.ts';
 import { consoleRoutes } from '../src/routes/app.ts';
 import type { Clients } from '../src/upstream/services.ts';
 import { HOSTILE, openShop, personOf, type Shop } from './merchant-world.ts';
 import { startWorld, type Answer, type World } from './world.ts';
+
+// Five services and a console start for it, and everybody asks for everything.
+jest.setTimeout(300_000);
 
 let world: World;
 let own: Shop;
@@ -42,7 +48,9 @@ const pathOf = (path: string, ids: Ids): string =>
     .replace(':about', 'payment')
     .replace(':incident_id', randomUUID());
 const pagesOf = (ids: Ids): string[] => [
-  ...ownRoutes.filter(({ method }) => method === 'GET').map(({ path }) => pathOf(path, ids)),
+  ...ownRoutes
+    .filter(({ method, path }) => method === 'GET' && path !== '/my/export')
+    .map(({ path }) => pathOf(path, ids)),
   '/my/export?from=2026-01-01&to=2026-12-31',
 ];
 /** What stands in an answer, but for its own id. */
@@ -171,6 +179,57 @@ describe("a merchant's person", () => {
     await world.services.internal('api-gateway', 'POST', `/merchants/${own.merchantId}/logins/carla/disable`, {});
     expect((await carla.get('/my/payments')).headers.get('location')).toBe('/sign-in');
     expect((await anna.get('/my/payments')).status).toBe(200);
+  });
+});
+
+describe("the services themselves, asked with the token of a merchant's person", () => {
+  /** What a merchant's list needs to be asked for. */
+  const queries: Record<string, string> = {
+    report: '?from=2026-01-01&to=2027-01-01&group=month',
+    transfers: `?transaction_id=${'ab'.repeat(32)}`,
+  };
+  const ask = async (call: Call, ids: Ids) => {
+    const { env } = world.services;
+    const urls: Partial<Record<string, string>> = {
+      ...{ payments: env.PAYMENTS_URL, quota: env.QUOTA_URL, 'webhook-dispatcher': env.WEBHOOK_DISPATCHER_URL },
+    };
+    const token = issueOperatorToken(env.INTERNAL_TOKEN, {
+      ...{ name: 'anna', role: 'merchant', merchant_id: own.merchantId },
+    });
+    const path = pathOf(call.path.replace(':merchant_id', own.merchantId), ids);
+    const query = queries[path.split('/').at(-1) ?? ''] ?? '';
+    const response = await fetch(`${urls[call.owner]}${path}${query}`, { headers: { 'x-operator-token': token } });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  };
+  const open = declaredCalls
+    .map(({ call }) => call)
+    .filter(({ forMerchants, method }) => forMerchants && method === 'GET');
+
+  test("answer for another merchant's payments and events, byte by byte, as for ones that are not there", async () => {
+    const named = open.filter(({ path }) => /:(payment|event)_id/.test(path));
+    expect(named.length).toBeGreaterThan(2);
+    for (const call of named) {
+      const mine = { merchantId: own.merchantId, payment: own.cancelled, event: own.event };
+      const theirs = { merchantId: foreign.merchantId, payment: foreign.cancelled, event: foreign.event };
+      const [known, hidden, unknown] = [await ask(call, mine), await ask(call, theirs), await ask(call, nobodys())];
+      expect([call.path, known.status, known.text.includes(own.event) || known.text.includes(own.cancelled)]).toEqual([
+        ...[call.path, 200, true],
+      ]);
+      expect([call.path, shape(hidden)]).toEqual([call.path, shape(unknown)]);
+      expectNothingOf(foreign, hidden);
+    }
+  });
+
+  test("have nothing of another merchant's in any list", async () => {
+    const lists = open.filter(({ path }) => !/:(payment|event)_id/.test(path));
+    expect(lists.length).toBeGreaterThan(6);
+    for (const call of lists) {
+      const answer = await ask(call, nobodys());
+      // Nobody answers for the chain here.
+      expect([call.path, [200, 503].includes(answer.status)]).toEqual([call.path, true]);
+      if (answer.status === 503) expect(call.path).toMatch(/\/transfers$/);
+      expectNothingOf(foreign, answer);
+    }
   });
 });
 

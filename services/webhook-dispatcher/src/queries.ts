@@ -85,8 +85,7 @@ export function createQueries(pool: Pool, schema: string) {
     /** While it is `in_flight`, `next_attempt_at` is when its lease lapses. Null when there is none. */
     async findEvent(by: { eventId: string; merchantId?: string } | { paymentId: string }) {
       const ofMerchant = 'merchantId' in by && { event: { merchant_id: by.merchantId } };
-      const where =
-        'eventId' in by ? { event_id: by.eventId, ...ofMerchant } : { event: { payment_id: by.paymentId } };
+      const where = 'eventId' in by ? { event_id: by.eventId, ...ofMerchant } : { event: { payment_id: by.paymentId } };
       const select = { ...operatorFields, cycle_started_at: true, lease_id: true } as const;
       const row = await (await prisma()).delivery.findFirst({ where, select });
       if (row === null) return null;

@@ -77,6 +77,10 @@ function disable(login: Command, { api, config }: Ops): void {
     .action(async (id: string, name: string, options: ChangeOptions) => {
       const author = authorOf(options, config);
       await confirm(async () => `Disable ${name} of ${await namedMerchant(api, id)}?`, options);
-      printResult(await api.call(DisableMerchantLogin, { params: { merchant_id: id, name }, author }), options, loginView);
+      printResult(
+        await api.call(DisableMerchantLogin, { params: { merchant_id: id, name }, author }),
+        options,
+        loginView,
+      );
     });
 }

@@ -16,12 +16,7 @@ import type { Queryable } from '@quittance/postgres/pool.ts';
 import type { Transaction } from '@quittance/postgres/transaction.ts';
 import { rfc3339 } from '@quittance/runtime/time.ts';
 import { insertAudit } from '../store/audit.ts';
-import {
-  insertLoginSession,
-  takeLoginLink,
-  useLoginCredential,
-  useLoginSession,
-} from '../store/merchant-login.ts';
+import { insertLoginSession, takeLoginLink, useLoginCredential, useLoginSession } from '../store/merchant-login.ts';
 import { insertOperatorAudit, useCredential } from '../store/operator.ts';
 import { deleteSessions, insertSession, signOutOperator, useSession } from '../store/operator-session.ts';
 import { insertOperatorLink, takeLink } from '../store/sign-in-link.ts';
@@ -104,9 +99,7 @@ async function useMerchantSession(db: Queryable, sessionHash: Buffer): Promise<M
 }
 
 const begin = (tx: Queryable, person: Principal, sessionHash: Buffer): Promise<void> =>
-  isMerchantPerson(person)
-    ? insertLoginSession(tx, person, sessionHash)
-    : insertSession(tx, person.name, sessionHash);
+  isMerchantPerson(person) ? insertLoginSession(tx, person, sessionHash) : insertSession(tx, person.name, sessionHash);
 
 /** In the audit of whom it concerns: of the operators, or of the merchant. */
 async function auditLink(tx: Queryable, person: Operator | MerchantPerson, client: string): Promise<void> {

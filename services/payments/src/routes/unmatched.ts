@@ -14,7 +14,11 @@ import { toUnmatched } from '../views/unmatched.ts';
 
 /** Money that pays nothing and waits for a person. What merchants may ask for is not read by the operators' connection. */
 export function unmatchedRoutes({ db, operators }: { db: Queryable; operators: Queryable }): Route[] {
-  const page = async (from: Queryable, merchantId: string | null, cursor: UnmatchedPlace | null): Promise<UnmatchedPage> => {
+  const page = async (
+    from: Queryable,
+    merchantId: string | null,
+    cursor: UnmatchedPlace | null,
+  ): Promise<UnmatchedPage> => {
     const { rows, next } = await listUnmatched(from, merchantId, cursor);
     return {
       transfers: rows.map(toListed),
