@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@
 import type { Call } from '@quittance/contracts/call.ts';
 import { newId } from '@quittance/contracts/ids.ts';
 import { issueOperatorToken } from '@quittance/http/operator-token.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
 import { testLogger } from '@quittance/testkit/logger.ts';
 import { startServiceProcess } from '@quittance/testkit/service-process.ts';
 import { declaredCalls } from '../../../packages/contracts/test/declared-calls.ts';
@@ -68,6 +69,14 @@ const expectNothingOf = (shop: Shop, { text }: Answer) => {
   expect(tracesOf(shop).filter((trace) => lower.includes(trace.toLowerCase()))).toEqual([]);
 };
 
+/** On a busy machine a service may not answer in time; then its part of the page says so. */
+const whole = (path: string): Promise<Answer> =>
+  eventually(async () => {
+    const answer = await anna.get(path);
+    if (answer.status >= 500 || answer.text.includes('this part is missing')) throw new Error(`${path} is not whole`);
+    return answer;
+  });
+
 describe("a merchant's person", () => {
   test('is led to the own payments, with a way to every own page and to nothing of the operators', async () => {
     expect((await anna.get('/')).headers.get('location')).toBe('/my/payments');
@@ -79,19 +88,18 @@ describe("a merchant's person", () => {
   });
 
   test('sees the own data on every page, of which no text becomes markup', async () => {
-    const seen = await Promise.all(
-      pagesOf({ merchantId: own.merchantId, payment: own.cancelled, event: own.event }).map(async (path) => {
-        const answer = await anna.get(path);
-        expect([path, answer.status]).toEqual([path, 200]);
-        if (!path.startsWith('/my/export')) expect(answer.text).not.toContain('<script>');
-        expectNothingOf(foreign, answer);
-        return answer.text;
-      }),
-    );
+    const seen: string[] = [];
+    for (const path of pagesOf({ merchantId: own.merchantId, payment: own.cancelled, event: own.event })) {
+      const answer = await whole(path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      if (!path.startsWith('/my/export')) expect(answer.text).not.toContain('<script>');
+      expectNothingOf(foreign, answer);
+      seen.push(answer.text);
+    }
     const all = seen.join('\n');
     for (const trace of [own.payment, own.cancelled, own.event, own.transactionId, own.reference, 'connect refused'])
       expect([trace, all.includes(trace)]).toEqual([trace, true]);
-    const story = await anna.get(`/my/payments/${own.cancelled}`);
+    const story = await whole(`/my/payments/${own.cancelled}`);
     expect(story.text).toContain('&lt;script&gt;alert(1)');
     for (const text of ['webhook payment.cancelled', 'attempt 1 at', 'pays nothing: after cancel', 'Metadata'])
       expect(story.text).toContain(text);
