@@ -9,17 +9,18 @@ export const OPERATOR_TOKEN_SECONDS = 300;
 /** What the requests of an operator, or of a merchant's person, carry on `/internal/` routes. */
 export const OPERATOR_TOKEN_HEADER = 'x-operator-token';
 
-type Claims = Principal & { expires_at: number };
+/** A token of an earlier release may lack what this one knows. */
+type Claims = Pick<Principal, 'name' | 'role'> & { merchant_id?: string; expires_at: number };
 
 /**
  * Says who somebody is, in a form that every service can check by itself: the claims and their HMAC, both in base64url.
  * @param internalToken from which the key is derived. A token is worth nothing once the internal token has been replaced.
  */
 export function issueOperatorToken(internalToken: string, principal: Principal, now: Date = new Date()): string {
-  const claims: Claims = {
-    ...claimsOf(principal),
-    expires_at: Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS,
-  };
+  const { name, role } = principal;
+  const merchant = isMerchantPerson(principal) && { merchant_id: principal.merchant_id };
+  const expires_at = Math.floor(now.getTime() / 1000) + OPERATOR_TOKEN_SECONDS;
+  const claims: Claims = { name, role, ...merchant, expires_at };
   const text = Buffer.from(JSON.stringify(claims)).toString('base64url');
   return `${text}.${mac(internalToken, text).toString('base64url')}`;
 }
@@ -37,19 +38,11 @@ export function readOperatorToken(
   const given = Buffer.from(signature, 'base64url');
   const isSigned = internalTokens.map((key) => given.length === 32 && timingSafeEqual(given, mac(key, text)));
   if (more.length > 0 || !isSigned.includes(true)) return null;
-  const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
-  if (claims.expires_at * 1000 <= now.getTime()) return null;
-  const isKnown = isMerchantPerson(claims)
-    ? isId('mer', String(claims.merchant_id))
-    : operatorRoles.includes(claims.role);
-  return isKnown ? claimsOf(claims) : null;
+  const { name, role, merchant_id, expires_at } = JSON.parse(Buffer.from(text, 'base64url').toString()) as Claims;
+  if (expires_at * 1000 <= now.getTime()) return null;
+  if (role !== 'merchant') return operatorRoles.includes(role) ? { name, role } : null;
+  return merchant_id !== undefined && isId('mer', merchant_id) ? { name, role, merchant_id } : null;
 }
-
-/** What a token says of somebody, and nothing else that may be known. */
-const claimsOf = (principal: Principal): Principal =>
-  isMerchantPerson(principal)
-    ? { name: principal.name, role: principal.role, merchant_id: principal.merchant_id }
-    : { name: principal.name, role: principal.role };
 
 const mac = (internalToken: string, text: string): Buffer =>
   createHmac('sha256', keyOf(internalToken)).update(text).digest();

@@ -4,7 +4,7 @@ import { reportGroups, type Report } from '@quittance/contracts/http/payments/re
 import type { UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
 import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
-import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { form, type MerchantViewer } from './frame.ts';

@@ -4,7 +4,7 @@ import { ReadLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { ListUnmatchedOfMerchant } from '@quittance/contracts/http/payments/unmatched.ts';
 import { ReadUsage } from '@quittance/contracts/http/quota/history.ts';
 import { ReadWebhook, type TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
-import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import { page, type MerchantViewer } from '../pages/frame.ts';

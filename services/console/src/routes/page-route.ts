@@ -62,9 +62,9 @@ export const actionRoute = (
   act: (visit: Visit, form: URLSearchParams) => Promise<string | Reply>,
 ): Route => formRoute(context, path, isOperator, act);
 
-export const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(viewer);
+const isOperator = (viewer: AnyViewer): viewer is Viewer => !isMerchantPerson(viewer);
 export const isMerchant = (viewer: AnyViewer): viewer is MerchantViewer => isMerchantPerson(viewer);
-export const isAnybody = (_viewer: AnyViewer): _viewer is AnyViewer => true;
+export const isAnybody = (viewer: AnyViewer): viewer is AnyViewer => isOperator(viewer) || isMerchant(viewer);
 
 /** As actionRoute(), for whomever it is. */
 export const formRoute = <V extends AnyViewer>(

@@ -9,6 +9,7 @@ import {
   RetryEvent,
   type DescribedEvent,
   type EventState,
+  type OwnEvent,
 } from '@quittance/contracts/http/webhook-dispatcher/events.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import { conflict, HttpError, invalid } from '@quittance/http/errors.ts';
@@ -82,14 +83,21 @@ export const eventRoutes = ({
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
     ),
-    callRoute(ReadOwnEvent, async ({ params: { event_id: eventId, merchant_id: merchantId }, query }) => {
-      const event = await queries.findEvent({ eventId, merchantId });
-      if (event === null) throw new HttpError(404, 'Webhook event not found');
-      const attempts = await queries.attemptsOf(eventId, query.before);
-      return { event, attempts: attempts.map(({ remote_ip: _remoteIp, ...attempt }) => attempt) };
-    }),
+    callRoute(ReadOwnEvent, ({ params, query }) => ownEvent(queries, params, query.before)),
     callRoute(ReadEventOfPayment, async ({ params, query }) =>
       describe(await queries.findEvent({ paymentId: params.payment_id }), query.before),
     ),
   ];
 };
+
+/** @throws HttpError 404, also for another merchant's. */
+async function ownEvent(
+  queries: Queries,
+  { event_id: eventId, merchant_id: merchantId }: { event_id: string; merchant_id: string },
+  before: Date | null,
+): Promise<OwnEvent> {
+  const event = await queries.findEvent({ eventId, merchantId });
+  if (event === null) throw new HttpError(404, 'Webhook event not found');
+  const attempts = await queries.attemptsOf(eventId, before);
+  return { event, attempts: attempts.map(({ remote_ip: _remoteIp, ...attempt }) => attempt) };
+}

@@ -1,5 +1,6 @@
 import { ReadWebhookAudit } from '@quittance/contracts/http/webhook-dispatcher/audit.ts';
-import { ListLanes, ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
+import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
+import { ListLanes } from '@quittance/contracts/http/webhook-dispatcher/lanes.ts';
 import { callRoute } from '@quittance/http/server/call-route.ts';
 import type { Route } from '@quittance/http/server/route.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';

@@ -1,6 +1,5 @@
 import { defineCall, json } from '../../call.ts';
 import { query } from '../../query.ts';
-import type { FailedEvent } from './events.ts';
 
 /** Due deliveries of a lane are counted up to this. */
 export const LANE_DUE_MAX = 1_000;
@@ -44,13 +43,3 @@ export const ListLanes = defineCall('webhook-dispatcher', 'GET /lanes', json<{ l
   access: 'viewer',
   query: { held: query.oneOf('true', 'false'), merchant_id: query.text },
 });
-
-/** How a merchant's webhooks are doing, as the merchant sees it: both of its queues, and the oldest hundred of its failed events. */
-export type WebhookHealth = { lanes: Omit<Lane, 'private_target'>[]; failed: { events: FailedEvent[]; total: number } };
-
-export const ReadWebhookHealth = defineCall(
-  'webhook-dispatcher',
-  'GET /merchants/:merchant_id/webhook/health',
-  json<WebhookHealth>(),
-  { access: 'viewer', forMerchants: true },
-);
