@@ -7,11 +7,11 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../support/http.ts';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
 import { limitsOf, untilGate } from './support/access.ts';
-import { inDatabase } from './support/database.ts';
+import { inDatabase } from '../support/database.ts';
 import { asOperator } from '../support/operator.ts';
-import { openMerchant, type Merchant } from './support/merchant.ts';
-import { createAndPay, deliveriesOf, detailsOf, patience, untilRecord, untilStatus } from './support/paying.ts';
-import { answerWith, isGenuine, receivedBy, untilReceived } from './support/receiver.ts';
+import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { createAndPay, deliveriesOf, detailsOf, patience, untilRecord, untilStatus } from '../support/paying.ts';
+import { answerWith, isGenuine, receivedBy, untilReceived } from '../support/receiver.ts';
 import { rule } from './support/rule.ts';
 import { UTC_TIMESTAMP } from './support/timestamp.ts';
 

@@ -15,9 +15,9 @@ import {
   connectionsOfGateway,
   endConnectionsOfGateway,
 } from './support/gateway-database.ts';
-import { inDatabase } from './support/database.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from './support/merchant.ts';
-import { createAndPay, deliveriesOf, tokenOf, untilRecord } from './support/paying.ts';
+import { inDatabase } from '../support/database.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
+import { createAndPay, deliveriesOf, tokenOf, untilRecord } from '../support/paying.ts';
 import { rule } from './support/rule.ts';
 
 const rotationPath = '/api/v1/merchant/rotate-key';

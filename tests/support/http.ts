@@ -59,6 +59,12 @@ export function send(method: string, url: string, { headers = {}, body, from }: 
   });
 }
 
+/** All that an answer shows, save what is its own each time. */
+export function bytesOf({ status, text, headers }: HttpAnswer) {
+  const own = ['date', 'x-request-id'];
+  return { status, text, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))) };
+}
+
 /** Asks all of these, a few at a time, in this order: of many at once a busy machine answers the last too late. */
 export function fewAtATime<T>(asks: readonly (() => Promise<T>)[]): Promise<T[]> {
   const turns = createSemaphore(5);

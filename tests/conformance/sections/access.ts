@@ -7,7 +7,7 @@ import { send, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, untilGate } from '../support/access.ts';
 import { asOperator } from '../../support/operator.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /** Whether a merchant may create: the 403 of every code, and which of several comes first. Quotas are in quota.ts. */

@@ -5,8 +5,8 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, detailsOf, expireSoon, publicStatus, untilStatus } from '../support/paying.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, detailsOf, expireSoon, publicStatus, untilStatus } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

@@ -6,8 +6,8 @@ import { openBrowser, type TestBrowser } from '../../browser/support/browser.ts'
 import { watchPage, type StatusAnswer } from '../../browser/support/watched-page.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { tokenOf, untilStatus } from '../support/paying.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { tokenOf, untilStatus } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 const PENDING: StatusAnswer = { status: 200, body: { status: 'PENDING' } };

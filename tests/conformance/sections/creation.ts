@@ -4,9 +4,9 @@ import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
 import { fewAtATime } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, shownExtensions, type Api, type Merchant } from '../support/merchant.ts';
-import { detailsOf, publicStatus, tokenOf } from '../support/paying.ts';
-import { protectedEndpoints } from '../support/protected-endpoints.ts';
+import { apiAt, openMerchant, shownExtensions, type Api, type Merchant } from '../../support/merchant.ts';
+import { detailsOf, publicStatus, tokenOf } from '../../support/paying.ts';
+import { protectedEndpoints } from '../../support/protected-endpoints.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect } from '@jest/globals';
 import { newSecret } from '@quittance/contracts/ids.ts';
 import type { Contract } from '../conformance.test.ts';
 import { asOperator } from '../../support/operator.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
-import { tokenOf } from '../support/paying.ts';
-import { protectedEndpoints, type Endpoint } from '../support/protected-endpoints.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from '../../support/merchant.ts';
+import { tokenOf } from '../../support/paying.ts';
+import { protectedEndpoints, type Endpoint } from '../../support/protected-endpoints.ts';
 import { rule } from '../support/rule.ts';
 
 type Headers = Record<string, string | string[]>;

@@ -4,9 +4,9 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import type { DeliveryRecord } from '@quittance/contracts/webhook.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, deliveriesOf, detailsOf, untilRecord } from '../support/paying.ts';
-import { answerWith, isGenuine, receivedBy, untilReceived } from '../support/receiver.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, deliveriesOf, detailsOf, untilRecord } from '../../support/paying.ts';
+import { answerWith, isGenuine, receivedBy, untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

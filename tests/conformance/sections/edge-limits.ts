@@ -1,21 +1,15 @@
-import { request, type ClientRequest } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import { beforeAll, describe, expect } from '@jest/globals';
 import { newPublicToken, newSecret } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { send, sourceAddress, type HttpAnswer } from '../../support/http.ts';
+import { burstOf, clientAddress as address, hold, rateProblems, type Burst } from '../../support/bursts.ts';
+import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, type Api } from '../support/merchant.ts';
+import { apiAt, type Api } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
-/**
- * Below the 30 that may be active, so that a test of the rates meets no other limit. Also below the bursts of 20 and more:
- * an edge that made a burst wait, instead of letting it pass at once, would never have to refuse one of so few.
- */
-const AT_A_TIME = 15;
 const ACTIVE = 30;
 const KEYLESS_READ = '/api/v1/merchant/limits';
-
-type Burst = { admitted: number; refused: HttpAnswer[]; seconds: number };
 
 /** The public gateway's limits for one client address, asked for with requests that the application answers without counting. */
 export function edgeLimitsSection(contract: Contract): void {
@@ -172,49 +166,5 @@ export function edgeLimitsSection(contract: Contract): void {
   });
 }
 
-/** Sends them fifteen at a time. */
-async function burstOf(count: number, ask: (index: number) => Promise<HttpAnswer>): Promise<Burst> {
-  const startedAt = performance.now();
-  const refused: HttpAnswer[] = [];
-  let admitted = 0;
-  let index = 0;
-  const sender = async (): Promise<void> => {
-    while (index < count) {
-      index += 1;
-      const answer = await ask(index);
-      if (answer.status === 429) refused.push(answer);
-      else admitted += 1;
-      expect(answer.status).toBeLessThan(500);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, sender));
-  return { admitted, refused, seconds: (performance.now() - startedAt) / 1_000 };
-}
-
-/** The whole burst is admitted, and beyond it, with the one request that the rate itself admits at once, only what the time allows. */
-function expectRate({ admitted, refused, seconds }: Burst, allowed: { burst: number; perSecond: number }): void {
-  expect(admitted).toBeGreaterThanOrEqual(allowed.burst);
-  expect(admitted).toBeLessThanOrEqual(Math.ceil(allowed.burst + 1 + seconds * allowed.perSecond));
-  expect(refused).not.toEqual([]);
-}
-
-/** A request whose body never comes. Resolves when the edge says that it waits for it: from then on it is active. */
-function hold(url: string, from: string): Promise<ClientRequest> {
-  const { promise, resolve, reject } = Promise.withResolvers<ClientRequest>();
-  const held = request(url, {
-    method: 'POST',
-    headers: { 'Content-Type': 'text/plain', 'Content-Length': '10', Expect: '100-continue' },
-    agent: false,
-    localAddress: from,
-  });
-  held.on('error', reject);
-  held.once('response', ({ statusCode }) =>
-    reject(new Error(`a request was to be held, but was answered ${statusCode}`)),
-  );
-  held.once('continue', () => resolve(held));
-  held.flushHeaders();
-  return promise;
-}
-
-/** An address of this machine that stays the same for one client of one test. */
-const address = (): string => sourceAddress() ?? '127.0.0.1';
+const expectRate = (burst: Burst, allowed: { burst: number; perSecond: number }): void =>
+  expect(rateProblems(burst, allowed)).toEqual([]);

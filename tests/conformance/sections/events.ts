@@ -3,9 +3,9 @@ import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import type { Payment, PaymentTransaction } from '@quittance/contracts/payment.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, toldExtensions, type Merchant } from '../support/merchant.ts';
-import { untilStatus } from '../support/paying.ts';
-import { isGenuine, signatureOf, untilReceived, type Received } from '../support/receiver.ts';
+import { apiAt, openMerchant, toldExtensions, type Merchant } from '../../support/merchant.ts';
+import { untilStatus } from '../../support/paying.ts';
+import { isGenuine, signatureOf, untilReceived, type Received } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 
 type Receipt = { status: string; logs: { topics: string[]; data: string; address: string }[] };

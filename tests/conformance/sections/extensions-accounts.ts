@@ -7,9 +7,9 @@ import { fewAtATime, send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { limitsOf } from '../support/access.ts';
 import { expectAdmitted, repeated } from '../support/counted.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { tokenOf } from '../support/paying.ts';
-import { protectedEndpoints, type Endpoint } from '../support/protected-endpoints.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { tokenOf } from '../../support/paying.ts';
+import { protectedEndpoints, type Endpoint } from '../../support/protected-endpoints.ts';
 import { fieldsOf } from '../support/refusals.ts';
 import { rule } from '../support/rule.ts';
 

@@ -6,8 +6,8 @@ import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { detailsOf, patience, publicStatus, untilStatus } from '../support/paying.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { detailsOf, patience, publicStatus, untilStatus } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 const options = {

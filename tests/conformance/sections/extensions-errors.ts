@@ -3,11 +3,11 @@ import { newId, newPublicToken, newSecret } from '@quittance/contracts/ids.ts';
 import { fewAtATime, sourceAddress, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
-import { codeProblems } from '../support/error-codes.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, untilRecord } from '../support/paying.ts';
-import { protectedEndpoints } from '../support/protected-endpoints.ts';
-import { RawConnection } from '../support/raw.ts';
+import { codeProblems } from '../../support/error-codes.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, untilRecord } from '../../support/paying.ts';
+import { protectedEndpoints } from '../../support/protected-endpoints.ts';
+import { RawConnection } from '../../support/raw.ts';
 import { rule } from '../support/rule.ts';
 
 /** The top-level code of an error. That each status has codes of its own only is checked of every answer, in every section. */

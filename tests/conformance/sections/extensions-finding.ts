@@ -3,9 +3,9 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
-import { inDatabase } from '../support/database.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, detailsOf } from '../support/paying.ts';
+import { inDatabase } from '../../support/database.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, detailsOf } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 /** Finding and counting payments: on a merchant with one that is paid, one that is cancelled and one that waits. */

@@ -3,8 +3,8 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay, patience } from '../support/paying.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, patience } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 /** What the hosted page shows beyond the interface document, read as a browser without script reads it. */

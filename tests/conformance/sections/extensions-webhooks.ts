@@ -7,10 +7,10 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import { asOperator } from '../../support/operator.ts';
 import type { Contract } from '../conformance.test.ts';
-import { inDatabase } from '../support/database.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { deliveriesOf, expireSoon, patience, untilStatus } from '../support/paying.ts';
-import { answerWith, isGenuine, receivedBy, untilReceived, type Received } from '../support/receiver.ts';
+import { inDatabase } from '../../support/database.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { deliveriesOf, expireSoon, patience, untilStatus } from '../../support/paying.ts';
+import { answerWith, isGenuine, receivedBy, untilReceived, type Received } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

@@ -3,11 +3,11 @@ import { newId, newPublicToken } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import type { HttpAnswer } from '../../support/http.ts';
+import { bytesOf } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
-import { patience } from '../support/paying.ts';
-import { untilReceived, type Received } from '../support/receiver.ts';
+import { apiAt, openMerchant, type Merchant } from '../../support/merchant.ts';
+import { patience } from '../../support/paying.ts';
+import { untilReceived, type Received } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 
 /** No merchant sees, changes or even notices another one's payments and events. One paid payment serves all tests. */
@@ -124,10 +124,4 @@ export function foreignObjectsSection(contract: Contract): void {
       }, patience);
     });
   });
-}
-
-/** All that an answer shows, save what is its own each time. */
-function bytesOf({ status, text, headers }: HttpAnswer) {
-  const own = ['date', 'x-request-id'];
-  return { status, text, headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !own.includes(name))) };
 }

@@ -3,9 +3,9 @@ import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { send } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { runCampaign } from '../support/hostile/campaign.ts';
-import { allShapes } from '../support/hostile/shapes.ts';
-import { shapeProblems } from '../support/hostile/try-shape.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { allShapes } from '../../support/shapes/shapes.ts';
+import { shapeProblems } from '../../support/shapes/try-shape.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /** Enough that their counters leave most requests through. */

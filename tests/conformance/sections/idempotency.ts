@@ -6,7 +6,7 @@ import { insist } from '@quittance/testkit/insist.ts';
 import { type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { repeated } from '../support/counted.ts';
-import { apiAt, extensions, openMerchant, type Merchant } from '../support/merchant.ts';
+import { apiAt, extensions, openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /** Repeated creations, and which of several reasons to refuse one is said. */

@@ -5,7 +5,7 @@ import { fewAtATime, type HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { asOperator } from '../../support/operator.ts';
 import { expectAdmitted } from '../support/counted.ts';
-import { apiAt, openMerchant, type Api } from '../support/merchant.ts';
+import { apiAt, openMerchant, type Api } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 const PATH = '/api/v1/merchant/rotate-key';

@@ -3,7 +3,7 @@ import type { CreationLimits } from '@quittance/contracts/access.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, standardBeta } from '../support/access.ts';
-import { openMerchant } from '../support/merchant.ts';
+import { openMerchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

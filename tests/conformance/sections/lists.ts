@@ -2,7 +2,7 @@ import { beforeAll, describe, expect } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { Contract } from '../conformance.test.ts';
 import { endWindows } from '../support/access.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 type Page = { payments: Payment[]; next_cursor: string | null };

@@ -5,7 +5,7 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
-import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
+import { apiAt, openMerchant, type Merchant } from '../../support/merchant.ts';
 import {
   addressTexts,
   amountTexts,

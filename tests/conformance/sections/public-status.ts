@@ -5,8 +5,8 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
 import { expectAdmitted, expectRefused } from '../support/counted.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
-import { detailsOf, expireSoon, tokenOf, untilStatus } from '../support/paying.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from '../../support/merchant.ts';
+import { detailsOf, expireSoon, tokenOf, untilStatus } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 const LIMIT = 120;

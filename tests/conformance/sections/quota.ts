@@ -5,9 +5,9 @@ import { insist } from '@quittance/testkit/insist.ts';
 import type { Contract } from '../conformance.test.ts';
 import { changeAccess, limitsOf, passBetaDays, passDays, standardBeta } from '../support/access.ts';
 import { repeated } from '../support/counted.ts';
-import { apiAt, openMerchant, trust, type Merchant } from '../support/merchant.ts';
-import { createAndPay, deliveriesOf, detailsOf, publicStatus, untilStatus } from '../support/paying.ts';
-import { untilReceived } from '../support/receiver.ts';
+import { apiAt, openMerchant, trust, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, deliveriesOf, detailsOf, publicStatus, untilStatus } from '../../support/paying.ts';
+import { untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 
 /** How many payments a merchant may create, and what goes on when it may create none. */

@@ -5,9 +5,9 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { expectAdmitted, expectRefused, expectStatuses, repeated } from '../support/counted.ts';
-import { inDatabase } from '../support/database.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
-import { createAndPay, tokenOf, untilRecord } from '../support/paying.ts';
+import { inDatabase } from '../../support/database.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from '../../support/merchant.ts';
+import { createAndPay, tokenOf, untilRecord } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
 
 const SHARED_READS = 120;

@@ -4,8 +4,8 @@ import { eventually } from '@quittance/testkit/eventually.ts';
 import type { HttpAnswer } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { expectRefused } from '../support/counted.ts';
-import { inDatabase } from '../support/database.ts';
-import { apiAt, type Api } from '../support/merchant.ts';
+import { inDatabase } from '../../support/database.ts';
+import { apiAt, type Api } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 const LIMIT = 5;

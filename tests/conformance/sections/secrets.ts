@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { beforeAll, describe, expect } from '@jest/globals';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
+import { found, foundInTable, logsIn, note, readQueues, tablesOf, type Needles } from '../../support/needles.ts';
 import type { Contract } from '../conformance.test.ts';
-import { inDatabase } from '../support/database.ts';
-import { apiAt, openMerchant, type Merchant } from '../support/merchant.ts';
-import { patience } from '../support/paying.ts';
+import { apiAt, openMerchant, type Merchant } from '../../support/merchant.ts';
+import { patience } from '../../support/paying.ts';
 import { rule } from '../support/rule.ts';
-
-/** Texts to look for, each with what it gives away. */
-type Needles = Map<string, string>;
 
 /**
  * The only places where a public token may stand in clear: the payment, whose URL must be shown again, and the saved reply of
@@ -53,18 +49,14 @@ export function secretsSection(contract: Contract): void {
       'auth.2',
       'no table holds a credential in clear, and only payments and their saved replies a token',
       async () => {
-        const tables = await inDatabase<{ name: string }>(
-          contract.stack,
-          `select format('%I.%I', n.nspname, c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-         where c.relkind in ('r', 'p') and not c.relispartition and n.nspname !~ '^pg_|^information_schema$' order by 1`,
-        );
-        const schemas = new Set(tables.map(({ name }) => name.split('.')[0]));
+        const tables = await tablesOf(contract.stack);
+        const schemas = new Set(tables.map((name) => name.split('.')[0]));
         for (const schema of ['gateway', 'payments', 'chain', 'webhooks', 'quota'])
           expect([...schemas]).toContain(schema);
         const places = [];
         const needles = new Map([...everything(), [merchant.merchantId, 'merchant id']]);
-        for (const { name } of tables) {
-          places.push(...(await foundInTable(contract, name, needles)).map((what) => `${name}: ${what}`));
+        for (const name of tables) {
+          places.push(...(await foundInTable(contract.stack, name, needles)).map((what) => `${name}: ${what}`));
         }
         // Who looks the same way for what must be there finds it.
         const known = [
@@ -79,24 +71,14 @@ export function secretsSection(contract: Contract): void {
     );
 
     rule('auth.2', 'no queue holds a message with a secret', async () => {
-      const { management_url: address } = contract.stack;
-      if (address === null) {
+      const queues = await readQueues(contract.stack);
+      if (queues === null) {
         // Only somebody's own stack may have a broker that shows no queues.
         if (process.env['CONFORMANCE_STACK']) return;
         throw new Error('the stack names no management API of its broker');
       }
-      const { origin, username, password } = new URL(address);
-      const authorization = `Basic ${Buffer.from(`${username}:${decodeURIComponent(password)}`).toString('base64')}`;
-      const ask = async <T>(method: string, path: string, body?: object) =>
-        (await send(method, origin + path, { headers: { Authorization: authorization }, body })).json<T>();
-      const host = encodeURIComponent(decodeURIComponent(new URL(contract.stack.amqp_url).pathname.slice(1)) || '/');
-      const queues = await ask<{ name: string; messages?: number }[]>('GET', `/api/queues/${host}`);
       expect(queues.map(({ name }) => name)).toContain('payments.access-changed');
-      const looked = { count: 1_000, ackmode: 'ack_requeue_true', encoding: 'auto' };
-      for (const { name } of queues.filter(({ messages = 0 }) => messages > 0)) {
-        const path = `/api/queues/${host}/${encodeURIComponent(name)}/get`;
-        expect(found(JSON.stringify(await ask('POST', path, looked)), everything())).toEqual([]);
-      }
+      for (const { messages } of queues) expect(found(messages, everything())).toEqual([]);
     });
 
     rule('auth.2', 'no error repeats a secret that was sent in the wrong place', async () => {
@@ -186,33 +168,4 @@ async function live(
     expect(deliveries.json()).toMatchObject({ deliveries: [{ status: 'delivered' }] });
     return String(deliveries.headers['x-request-id']);
   }, patience);
-}
-
-/** The random part, without the prefix that says what it is, as it stands and as bytes are written. */
-function note(needles: Needles, what: string, secret: string): void {
-  const random = secret.slice(-43);
-  const raw = Buffer.from(random, 'base64url');
-  needles.set(random, what);
-  needles.set(Buffer.from(random).toString('hex'), `${what}, its text in hex`);
-  needles.set(raw.toString('hex'), `${what}, its bytes in hex`);
-  needles.set(raw.toString('base64'), `${what}, its bytes in base64`);
-}
-
-const found = (text: string, needles: Needles): string[] =>
-  [...needles].filter(([needle]) => text.includes(needle)).map(([, what]) => what);
-
-/** A row as text shows bytes in hex, and a partitioned table with all of its partitions. */
-async function foundInTable(contract: Contract, table: string, needles: Needles): Promise<string[]> {
-  const rows = await inDatabase<{ needle: string }>(
-    contract.stack,
-    `select distinct hit.needle from (select t::text as line from ${table} t offset 0) r,
-     lateral (select needle from unnest($1::text[]) needle where strpos(r.line, needle) > 0) hit`,
-    [[...needles.keys()]],
-  );
-  return rows.map(({ needle }) => needles.get(needle)!);
-}
-
-async function logsIn(directory: string): Promise<{ name: string; text: string }[]> {
-  const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.log'));
-  return Promise.all(names.map(async (name) => ({ name, text: await readFile(join(directory, name), 'utf8') })));
 }

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect } from '@jest/globals';
 import { newPublicToken } from '@quittance/contracts/ids.ts';
 import type { HttpCall } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, type Api, type Merchant } from '../support/merchant.ts';
-import { protectedEndpoints } from '../support/protected-endpoints.ts';
+import { apiAt, openMerchant, type Api, type Merchant } from '../../support/merchant.ts';
+import { protectedEndpoints } from '../../support/protected-endpoints.ts';
 import { rule } from '../support/rule.ts';
 
 const KIB_64 = 64 * 1024;

@@ -7,9 +7,9 @@ import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { LocalChain } from '../../support/local-chain.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { detailsOf, expireSoon, patience, untilStatus } from '../support/paying.ts';
-import { receivedBy, untilReceived } from '../support/receiver.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { detailsOf, expireSoon, patience, untilStatus } from '../../support/paying.ts';
+import { receivedBy, untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

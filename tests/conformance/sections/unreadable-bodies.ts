@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import { gzipSync } from 'node:zlib';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { creationsOf, refusals } from '../support/refusals.ts';
 import { rule } from '../support/rule.ts';
 

@@ -3,7 +3,7 @@ import { ZeroAddress } from 'ethers';
 import { addressFromHex } from '@quittance/contracts/address.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { creationsOf, fieldsOf, label, refusals } from '../support/refusals.ts';
 import { rule } from '../support/rule.ts';
 

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect } from '@jest/globals';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import type { Contract } from '../conformance.test.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
-import { createAndPay } from '../support/paying.ts';
-import { isGenuine, untilReceived } from '../support/receiver.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
+import { createAndPay } from '../../support/paying.ts';
+import { isGenuine, untilReceived } from '../../support/receiver.ts';
 import { rule } from '../support/rule.ts';
 import { UTC_TIMESTAMP } from '../support/timestamp.ts';
 

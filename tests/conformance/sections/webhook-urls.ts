@@ -4,7 +4,7 @@ import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
 import { fewAtATime } from '../../support/http.ts';
 import type { Contract } from '../conformance.test.ts';
 import { endWindows } from '../support/access.ts';
-import { openMerchant, type Merchant } from '../support/merchant.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 const PATH = '/api/v1/merchant/webhook';

@@ -2,9 +2,9 @@ import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.t
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { send } from '../../support/http.ts';
-import { inDatabase } from './database.ts';
+import { inDatabase } from '../../support/database.ts';
 import { asQuotaOperator, type Registration } from '../../support/operator.ts';
-import { type Merchant } from './merchant.ts';
+import { type Merchant } from '../../support/merchant.ts';
 
 /** A beta registered without a number, so that the standard decides. JSON leaves the absent total out. */
 export const standardBeta = { access_type: 'beta', total_limit: undefined } satisfies Registration;

@@ -1,5 +1,5 @@
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
-import { inDatabase } from './database.ts';
+import { inDatabase } from '../../support/database.ts';
 
 const role = 'quittance_gateway';
 

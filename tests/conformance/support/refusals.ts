@@ -1,5 +1,5 @@
 import { fewAtATime, type HttpAnswer, type HttpCall } from '../../support/http.ts';
-import type { Merchant } from './merchant.ts';
+import type { Merchant } from '../../support/merchant.ts';
 
 /** Ways to send a creation that is to be refused, and to tell for which fields. */
 export function creationsOf(merchant: () => Merchant) {

@@ -3,7 +3,7 @@ import { parseAmount, toTokenUnits } from '@quittance/contracts/amount.ts';
 import { ensureToken } from '@quittance/local-backends/token/token.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { latenciesOf, type Latencies } from '../../benchmarks/support/latencies.ts';
-import { answerWith } from '../../conformance/support/receiver.ts';
+import { answerWith } from '../../support/receiver.ts';
 import { withDatabase } from '../../support/database.ts';
 import { fewAtATime } from '../../support/http.ts';
 import type { JourneyStack } from '../../support/journey-stack.ts';

@@ -1,8 +1,8 @@
 import type { Payment } from '@quittance/contracts/payment.ts';
 import type { HttpAnswer } from '../../../support/http.ts';
-import { NoAnswer, RawConnection } from '../raw.ts';
+import { NoAnswer, RawConnection } from '../../../support/raw.ts';
 import { hostileRequest, type World } from './generate.ts';
-import { problemsOf } from './judge.ts';
+import { problemsOf } from '../../../support/shapes/judge.ts';
 import { seededRandom } from './random.ts';
 import { printed, toBytes, type HostileRequest } from './request.ts';
 

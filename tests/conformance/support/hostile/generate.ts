@@ -1,4 +1,4 @@
-import type { Merchant } from '../merchant.ts';
+import type { Merchant } from '../../../support/merchant.ts';
 import { hostileBody } from './bodies.ts';
 import { hostilePath, hostileQuery } from './paths.ts';
 import type { Random } from './random.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '@quittance/contracts/ids.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
-import type { HttpCall } from '../../support/http.ts';
+import type { HttpCall } from './http.ts';
 
 export type Endpoint = { method: 'GET' | 'POST' | 'PUT'; path: string; call: HttpCall };
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import type { IncomingHttpHeaders } from 'node:http';
-import { sourceAddress, type HttpAnswer } from '../../support/http.ts';
+import { sourceAddress, type HttpAnswer } from './http.ts';
 
 /** How long an answer may take; far above the two seconds that the slowest of them needs. */
 const TIMEOUT_MS = 20_000;

@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../../support/http.ts';
+import type { HttpAnswer } from '../http.ts';
 import { NoAnswer, RawConnection } from '../raw.ts';
 import { problemsOf } from './judge.ts';
 import type { Shape } from './shapes.ts';

@@ -3,10 +3,10 @@ import type { Payment } from '@quittance/contracts/payment.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { newWallet } from '@quittance/testkit/chain/samples.ts';
 import { insist } from '@quittance/testkit/insist.ts';
-import { registerMerchant, type Registered, type Registration } from '../../support/operator.ts';
-import { send, type HttpAnswer, type HttpCall } from '../../support/http.ts';
+import { registerMerchant, type Registered, type Registration } from './operator.ts';
+import { send, type HttpAnswer, type HttpCall } from './http.ts';
 import { codeProblems } from './error-codes.ts';
-import { undocumented } from '../../support/openapi/undocumented.ts';
+import { undocumented } from './openapi/undocumented.ts';
 
 /** Sends requests to one base URL and holds every answer against the OpenAPI document. */
 export type Api = (method: string, path: string, call?: HttpCall) => Promise<HttpAnswer>;

@@ -3,7 +3,7 @@ import type { WebhookEvent } from '@quittance/contracts/webhook.ts';
 import type { BehaviourRequest } from '@quittance/local-stack/receiver/behaviour.ts';
 import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { send } from '../../support/http.ts';
+import { send } from './http.ts';
 import { patience } from './paying.ts';
 
 /** One webhook as it reached a merchant's endpoint. */

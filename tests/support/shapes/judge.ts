@@ -1,5 +1,5 @@
-import type { HttpAnswer } from '../../../support/http.ts';
-import { undocumented } from '../../../support/openapi/undocumented.ts';
+import type { HttpAnswer } from '../http.ts';
+import { undocumented } from '../openapi/undocumented.ts';
 import { codeProblems } from '../error-codes.ts';
 
 /** Parts of programs, of their errors and of our innards, none of which a client has any use for. */

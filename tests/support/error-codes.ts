@@ -1,4 +1,4 @@
-import type { HttpAnswer } from '../../support/http.ts';
+import type { HttpAnswer } from './http.ts';
 
 /** The codes that an error of each status may have, worded here once more and not read from the code that is tested. */
 const codes: Record<number, string[]> = {
