@@ -49,7 +49,7 @@ export function currentRequestId(): string | undefined {
 const secretMember =
   /"([\w-]*(?:api[-_]?key|secret(?:[-_]?key)?|signing[-_]?key|encryption[-_]?key|private[-_]?key|internal[-_]?token|operator[-_]?token|password|authorization|cookie))":"(?:[^"\\]|\\.)*"/gi;
 const urlPassword = /(:\/\/[^\s:/?#@"\\]*:)[^\s/?#@"\\]*@/g;
-const ourCredential = /\b(qk|qr|qo|qs|whsec)_[A-Za-z0-9_-]{43}/g;
+const ourCredential = /\b(qk|qr|qo|qs|ql|whsec)_[A-Za-z0-9_-]{43}/g;
 
 /**
  * Removes secrets from a finished log line, so that no field, error text or child logger can leak one:
