@@ -5,62 +5,17 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Agent } from 'undici';
 import { parseEndpointUrl } from '@quittance/contracts/endpoint-url.ts';
-import { isPublicAddress } from '@quittance/contracts/public-address.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { createConnector, dialPublic, openTls, type Dial } from '../src/sending/dial.ts';
-import { systemResolve } from '../src/sending/resolve.ts';
 import { createSender, type AttemptResult, type Sender } from '../src/sending/sender.ts';
 import { createAuthority, type Authority } from './certificates.ts';
+import { closedNames, outside, ownAddress, publicAddress } from './closed-names.ts';
 import { hostileUrls } from './hostile-urls.ts';
 import { startNameServer, type NameServer, type Zone } from './name-server.ts';
 import { startReceiver, status, type Receiver } from './receiver.ts';
 import { startTrap, type Trap } from './trap.ts';
 import { urlTable } from './url-table.ts';
-
-const publicAddress = '8.8.8.8';
-const outside = { a: [publicAddress] };
-const ownAddress = '127.0.0.1';
-
-/** Names that must lead nowhere, and what an attempt at each comes to. */
-const closed: Record<string, { zone: Zone; category: 'blocked_address' | 'dns_error' }> = {
-  'private.io': { zone: { a: [ownAddress] }, category: 'blocked_address' },
-  'elsewhere-in-127.io': { zone: { a: ['127.77.7.7'] }, category: 'blocked_address' },
-  'unspecified.io': { zone: { a: ['0.0.0.0'] }, category: 'blocked_address' },
-  'unspecified-six.io': { zone: { aaaa: ['0:0:0:0:0:0:0:0'] }, category: 'blocked_address' },
-  'loopback-six.io': { zone: { aaaa: ['0:0:0:0:0:0:0:1'] }, category: 'blocked_address' },
-  'mapped.io': { zone: { aaaa: ['0:0:0:0:0:ffff:7f00:1'] }, category: 'blocked_address' },
-  'mapped-public.io': { zone: { aaaa: ['0:0:0:0:0:ffff:808:808'] }, category: 'blocked_address' },
-  'nat64.io': { zone: { aaaa: ['64:ff9b:0:0:0:0:7f00:1'] }, category: 'blocked_address' },
-  'six-to-four.io': { zone: { aaaa: ['2002:7f00:1:0:0:0:0:1'] }, category: 'blocked_address' },
-  'metadata.io': { zone: { a: ['169.254.169.254'] }, category: 'blocked_address' },
-  'one-among-public.io': { zone: { a: ['8.8.8.8', '8.8.4.4', ownAddress] }, category: 'blocked_address' },
-  'private-beside-six.io': {
-    zone: { a: [ownAddress], aaaa: ['2001:4860:4860:0:0:0:0:8888'] },
-    category: 'blocked_address',
-  },
-  'six-private-beside-four.io': {
-    zone: { a: [publicAddress], aaaa: ['0:0:0:0:0:0:0:1'] },
-    category: 'blocked_address',
-  },
-  'late-private-six.io': {
-    zone: { a: [publicAddress], aaaa: ['0:0:0:0:0:0:0:1'], lateFor: 'aaaa' },
-    category: 'blocked_address',
-  },
-  'alias.io': { zone: { cname: 'localhost', a: [ownAddress] }, category: 'blocked_address' },
-  'chain.io': { zone: { cname: ['one.io', 'two.io', 'localhost'], a: [ownAddress] }, category: 'blocked_address' },
-  'fleeting.io': { zone: { a: [ownAddress], ttl: 0 }, category: 'blocked_address' },
-  'cut.io': { zone: { a: ['8.8.8.8', ownAddress], truncated: true }, category: 'blocked_address' },
-  'huge.io': {
-    zone: { a: [...Array.from({ length: 500 }, (_, n) => `8.8.${n >> 8}.${n & 255}`), ownAddress], truncated: true },
-    category: 'blocked_address',
-  },
-  'alias-to-nothing.io': { zone: { cname: 'nowhere.io' }, category: 'dns_error' },
-  'empty.io': { zone: {}, category: 'dns_error' },
-  'unknown.io': { zone: 'NXDOMAIN', category: 'dns_error' },
-  'failing.io': { zone: 'SERVFAIL', category: 'dns_error' },
-  'refused.io': { zone: 'REFUSED', category: 'dns_error' },
-  'silent.io': { zone: 'silence', category: 'dns_error' },
-};
+import { watchedSender, type Dialled } from './watched-sender.ts';
 
 let authority: Authority;
 let zones: Record<string, Zone>;
@@ -68,12 +23,12 @@ let nameServer: NameServer;
 let receiver: Receiver;
 let trap: Trap;
 let sender: Sender;
-const dialled: { host: string; address: string }[] = [];
+const dialled: Dialled[] = [];
 
 beforeAll(async () => {
   authority = await createAuthority();
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
-  zones = Object.fromEntries(Object.entries(closed).map(([name, { zone }]) => [name, zone]));
+  zones = Object.fromEntries(Object.entries(closedNames).map(([name, { zone }]) => [name, zone]));
   [nameServer, receiver, trap] = await Promise.all([startNameServer(zones), startReceiver(authority), startTrap()]);
   sender = senderTo();
 }, 60_000);
@@ -82,17 +37,7 @@ afterAll(async () => {
   await Promise.all([sender.close(), receiver.close(), trap.close()]);
 });
 
-/** The real resolver and the real way out, except that the public address is the receiver of the test. */
-function senderTo(): Sender {
-  const reallyDial = dialPublic(trap.port);
-  const dial: Dial = (target) => {
-    dialled.push(target);
-    if (target.address === publicAddress) return openTls({ ...target, address: ownAddress, port: receiver.port });
-    return isPublicAddress(target.address) ? Promise.reject(new Error('not on this machine')) : reallyDial(target);
-  };
-  const connector = createConnector({ resolve: systemResolve({ servers: [nameServer.address] }), dial });
-  return createSender({ connector, clock: () => new Date(), connectionsPerHost: 8 });
-}
+const senderTo = (): Sender => watchedSender({ nameServer, receiver, trap, dialled });
 
 const send = (url: string, by = sender): Promise<AttemptResult> =>
   by.send({ eventId: 'evt_1', merchantId: 'mer_1', url, keyId: 'whk_1', secret: 'whsec_1', body: Buffer.from('{}') });
@@ -111,7 +56,7 @@ describe('a name is dialled only when all it leads to is public', () => {
     expect(trap.hits()).toBe(before + 1);
   });
 
-  test.each(Object.entries(closed))(
+  test.each(Object.entries(closedNames))(
     '%s is not',
     async (name, { category }) => {
       const [hits, dials] = [trap.hits(), dialled.length];
