@@ -45,6 +45,7 @@ const commands = {
   'test:rabbitmq4': script('infra/local/commands/test-rabbitmq4.ts'),
   bench: script('tests/benchmarks/main.ts'),
   faults: script('tests/faults/main.ts'),
+  attacks: script('tests/attacks/main.ts'),
   screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
   format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
@@ -58,12 +59,13 @@ const commands = {
     ],
     tests,
   ],
-  // What takes too long for every change: random tests with many runs from a new seed, and every fault.
+  // What takes too long for every change: random tests with many runs from a new seed, every attack and every fault.
   nightly: [
     step('long random tests', [...jest, ...longRandomTests()], { TEST_LENGTH: 'long' }),
     step('contract, with optional fields', [...jest, 'tests/conformance/conformance', '-t', WITHOUT_EXTENSIONS], {
       TEST_EXTENSIONS: 'present',
     }),
+    step('attacks', ['tests/attacks/main.ts']),
     step('faults', ['tests/faults/main.ts']),
   ],
 };

@@ -1,14 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
 import { beforeAll, describe, expect } from '@jest/globals';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { payOnChain } from '@quittance/local-stack/stack/pay.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
+import { live } from '../../support/careless-life.ts';
 import { send } from '../../support/http.ts';
-import { found, foundInTable, logsIn, note, readQueues, tablesOf, type Needles } from '../../support/needles.ts';
+import { found, foundInTable, logsIn, readQueues, tablesOf, type Needles } from '../../support/needles.ts';
 import type { Contract } from '../conformance.test.ts';
-import { apiAt, openMerchant, type Merchant } from '../../support/merchant.ts';
-import { patience } from '../../support/paying.ts';
+import { openMerchant, type Merchant } from '../../support/merchant.ts';
 import { rule } from '../support/rule.ts';
 
 /**
@@ -29,7 +27,7 @@ export function secretsSection(contract: Contract): void {
 
     beforeAll(async () => {
       merchant = await openMerchant(contract.stack, { webhook: false });
-      lastRequestId = await live(contract, merchant, { credentials, tokens, refusals });
+      lastRequestId = await live(contract.stack, merchant, { credentials, tokens, refusals });
     }, 120_000);
 
     const everything = (): Needles => new Map([...credentials, ...tokens]);
@@ -99,73 +97,4 @@ export function secretsSection(contract: Contract): void {
       expect(found(events, everything())).toEqual([]);
     });
   });
-}
-
-/**
- * Gets every secret a merchant can get, and puts each where it does not belong, as careless callers do.
- * @returns the X-Request-ID of its last request.
- */
-async function live(
-  contract: Contract,
-  merchant: Merchant,
-  { credentials, tokens, refusals }: { credentials: Needles; tokens: Needles; refusals: string[] },
-): Promise<string> {
-  const anybody = apiAt(contract.stack.edge_url);
-  let key = merchant.apiKey;
-  const call: Merchant['call'] = (method, path, options = {}) =>
-    anybody(method, path, { ...options, headers: { 'X-API-Key': key, ...options.headers } });
-  note(credentials, 'API key', key);
-  note(credentials, 'rotation secret', merchant.rotationSecret);
-
-  const put = await call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://${merchant.host}/hooks` } });
-  note(credentials, 'signing key', put.json<{ signing_key: string }>().signing_key);
-  const rotated = await call('POST', '/api/v1/merchant/webhook/rotate-key');
-  note(credentials, 'rotated signing key', rotated.json<{ signing_key: string }>().signing_key);
-  const answer = await anybody('POST', '/api/v1/merchant/rotate-key', {
-    headers: { 'secret-key': merchant.rotationSecret },
-  });
-  key = answer.json<{ new_api_key: string }>().new_api_key;
-  note(credentials, 'rotated API key', key);
-
-  const creation = { amount: '2.02', merchant_wallet: merchant.wallet, description: 'Nothing secret' };
-  const created = await call('POST', '/api/v1/payments', {
-    headers: { 'Idempotency-Key': randomUUID() },
-    body: creation,
-  });
-  const { payment_id: paymentId, payment_url: link } = created.json<{ payment_id: string; payment_url: string }>();
-  const token = link.split('/').at(-1)!;
-  note(tokens, 'public token', token);
-
-  const secrets = [
-    merchant.apiKey,
-    key,
-    merchant.rotationSecret,
-    put.json<{ signing_key: string }>().signing_key,
-    token,
-  ];
-  const answers = await Promise.all(
-    secrets.flatMap((secret) => [
-      anybody('GET', `/api/v1/payments?api_key=${secret}`),
-      anybody('GET', `/api/v1/payments/${secret}`),
-      anybody('POST', '/api/v1/merchant/rotate-key', { headers: { 'secret-key': `${secret}x` } }),
-      anybody('GET', '/api/v1/payments', { headers: { Authorization: `Bearer ${secret}`, 'X-API-Key': `${secret}x` } }),
-      call('GET', `/api/v1/payments/page?cursor=${secret}`),
-      call('GET', `/api/v1/payments/${secret}/details`),
-      call('POST', `/api/v1/merchant/webhook/events/${secret}/retry`),
-      call('PUT', '/api/v1/merchant/webhook', { body: { url: `https://u:${secret}@shop.example.com/` } }),
-      call('POST', '/api/v1/payments', {
-        headers: { 'Idempotency-Key': `${secret} é` },
-        body: { ...creation, amount: secret, merchant_wallet: secret, network: secret, api_key: secret },
-      }),
-      send('GET', `${contract.stack.edge_url}/pay/${secret}`),
-      send('GET', `${contract.stack.edge_url}/${secret}`),
-    ]),
-  );
-  refusals.push(...answers.filter(({ status }) => status >= 400).map(({ text }) => text));
-  await payOnChain(contract.stack.chain, merchant.wallet, '2.02');
-  return eventually(async () => {
-    const deliveries = await call('GET', `/api/v1/payments/${paymentId}/webhooks`);
-    expect(deliveries.json()).toMatchObject({ deliveries: [{ status: 'delivered' }] });
-    return String(deliveries.headers['x-request-id']);
-  }, patience);
 }

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import type { Call } from '@quittance/contracts/call.ts';
+import { mayCall, type OperatorRole } from '@quittance/contracts/operator.ts';
+import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
+import { issueOperatorToken } from '../../packages/http/src/operator-token.ts';
+import { fewAtATime, send, type HttpAnswer } from '../support/http.ts';
+import { openMerchant } from '../support/merchant.ts';
+import { asOperator } from '../support/operator.ts';
+import type { Attack, Check } from './attack.ts';
+import { ask } from './support/ask.ts';
+import { internalCalls, pathWithIds } from './support/internal-calls.ts';
+import { addPerson, exchange, signIn, tokenFor, type Person } from './support/operators.ts';
+
+type Headers = Record<string, string>;
+
+/** Fewer would mean that they were not found. */
+const CALLS_MIN = 70;
+
+export const attack: Attack = {
+  name: 'operators',
+  about:
+    'every internal call of every service, past the edge, by whoever may not make it; and the pages of the console',
+  async checks({ stack }) {
+    const calls = await internalCalls();
+    if (calls.length < CALLS_MIN) throw new Error(`only ${calls.length} internal calls were found`);
+    const [viewer, support, admin] = await Promise.all(
+      (['viewer', 'support', 'admin'] as const).map((role) => addPerson(stack, role)),
+    );
+    return [
+      ...impostors(stack, admin!).map(({ name, headers }) => shutOut(stack, calls, name, headers)),
+      ...[viewer!, support!, admin!].map((person, rank) =>
+        withRole(stack, calls, person, (['viewer', 'support', 'admin'] as const)[rank]!),
+      ),
+      signature(stack),
+      disabled(stack),
+      ...consoleChecks(stack, viewer!),
+    ];
+  },
+};
+
+/** The same call of the service that has it, with a body that nothing is done for. */
+const make = ({ owner, method, path, ...call }: Call, stack: StackFile, headers: Headers): Promise<HttpAnswer> =>
+  send(method, stack.services[owner].url + pathWithIds({ owner, method, path, ...call }), {
+    headers,
+    ...(method !== 'GET' && { body: {} }),
+  });
+
+function impostors(stack: StackFile, admin: Person): { name: string; headers: Headers }[] {
+  const [text = '', mac = ''] = admin.token.split('.');
+  const claims = JSON.parse(Buffer.from(text, 'base64url').toString()) as object;
+  const forged = (changed: object) => Buffer.from(JSON.stringify({ ...claims, ...changed })).toString('base64url');
+  const long = { name: 'root', role: 'admin', expires_at: 9_999_999_999 };
+  const lapsed = issueOperatorToken(stack.internal_token, { name: admin.name, role: 'admin' }, new Date(0));
+  const foreign = issueOperatorToken(randomBytes(32).toString('hex'), { name: admin.name, role: 'admin' });
+  const token = (value: string) => ({ 'X-Operator-Token': value });
+  return [
+    { name: 'nobody', headers: {} },
+    { name: 'an empty internal token', headers: { 'X-Internal-Token': '' } },
+    { name: 'a wrong internal token of the right length', headers: { 'X-Internal-Token': 'f'.repeat(64) } },
+    {
+      name: 'the right internal token twice',
+      headers: { 'X-Internal-Token': `${stack.internal_token}, ${stack.internal_token}` },
+    },
+    {
+      name: "a merchant's API key",
+      headers: { 'X-Internal-Token': stack.merchant.api_key, 'X-API-Key': stack.merchant.api_key },
+    },
+    { name: 'a credential in place of its token', headers: token(admin.credential) },
+    { name: 'a token with another name', headers: token(`${forged({ name: 'root' })}.${mac}`) },
+    { name: 'a token that lasts longer', headers: token(`${forged({ expires_at: 9_999_999_999 })}.${mac}`) },
+    { name: 'a token without a signature', headers: token(`${forged(long)}.`) },
+    { name: 'a token signed with another key', headers: token(foreign) },
+    { name: 'a token that has lapsed', headers: token(lapsed) },
+    {
+      name: 'a token that is wrong beside the right internal token',
+      headers: { ...token('x.y'), 'X-Internal-Token': stack.internal_token },
+    },
+  ];
+}
+
+/** 401, but for the calls that carry a secret of their own, where a wrong one is refused too. */
+const shutOut = (stack: StackFile, calls: Call[], name: string, headers: Headers): Check => ({
+  name: `no internal call is made for ${name}`,
+  async run(trial) {
+    const answers = await fewAtATime(calls.map((call) => () => make(call, stack, headers)));
+    for (const [index, { status, text }] of answers.entries()) {
+      const { owner, method, path, access } = calls[index]!;
+      const wanted = access === 'anyone' ? [401, 422] : [401];
+      trial.holds(
+        wanted.includes(status),
+        () => `${owner} answered ${method} ${path} with ${status} ${text.slice(0, 200)}`,
+      );
+    }
+  },
+});
+
+/** 403 above the role. What it may do is not refused, so that the row cannot hold because everything is. */
+const withRole = (stack: StackFile, calls: Call[], person: Person, role: OperatorRole): Check => ({
+  name: `operators with the role ${role} make the calls of that role and no others`,
+  async run(trial) {
+    const token = await tokenFor(stack, person.credential);
+    const answers = await fewAtATime(calls.map((call) => () => make(call, stack, { 'X-Operator-Token': token })));
+    let admitted = 0;
+    for (const [index, { status, text }] of answers.entries()) {
+      const { owner, method, path, access } = calls[index]!;
+      const may = mayCall({ name: person.name, role }, access);
+      if (may && access !== 'anyone') admitted += 1;
+      const isRight = access === 'anyone' ? status >= 400 : may ? status !== 401 && status !== 403 : status === 403;
+      trial.holds(
+        isRight,
+        () => `${owner} answered ${method} ${path} (${access}) with ${status} ${text.slice(0, 200)}`,
+      );
+    }
+    trial.holds(admitted > 5, () => `only ${admitted} calls were admitted`);
+  },
+});
+
+const signature = (stack: StackFile): Check => ({
+  name: 'nobody signs an audit with the name of an operator: not a service, and not another operator',
+  async run(trial) {
+    const [person, { merchantId }] = await Promise.all([
+      addPerson(stack, 'support'),
+      openMerchant(stack, { webhook: false }),
+    ]);
+    const path = `${stack.services.quota.url}/internal/v1/merchants/${merchantId}`;
+    const body = { actor: '@somebody-else', reason: 'an attempt at forging the audit' };
+    const byService = await ask('POST', `${path}/pause`, {
+      headers: { 'X-Internal-Token': stack.internal_token },
+      body,
+    });
+    trial.holds(byService.status === 422, () => `a service that signs with @ was answered ${byService.status}`);
+    const headers = { 'X-Operator-Token': person.token };
+    const byOperator = await ask('POST', `${path}/resume`, { headers, body });
+    trial.holds(byOperator.status === 200, () => `the operator was answered ${byOperator.status} ${byOperator.text}`);
+    const audit = await ask('GET', `${path}/audit`, { headers });
+    trial.holds(audit.status === 200, () => `the audit was answered ${audit.status}`);
+    trial.holds(!audit.text.includes('somebody-else'), () => 'the audit names whom the request named');
+  },
+});
+
+const disabled = (stack: StackFile): Check => ({
+  name: "a disabled operator's credential and sessions are refused from then on",
+  async run(trial) {
+    const person = await addPerson(stack, 'viewer');
+    const cookie = await signIn(stack, person.credential);
+    const page = () => ask('GET', `${stack.console_url}/`, { headers: { Cookie: cookie } });
+    trial.same('the session before', (await page()).status, 200);
+    await asOperator(stack, 'POST', `/operators/${person.name}/disable`, {});
+    trial.same('the session', [(await page()).status, (await page()).headers.location], [303, '/sign-in']);
+    trial.same('the credential', (await exchange(stack, person.credential)).status, 401);
+  },
+});
+
+/** What the forms of this session carry. */
+async function formTokenOf(stack: StackFile, Cookie: string): Promise<string> {
+  const { text } = await ask('GET', `${stack.console_url}/`, { headers: { Cookie } });
+  const token = /name="form_token" value="([^"]+)"/.exec(text)?.[1];
+  if (token === undefined) throw new Error('the page has no form with a token');
+  return token;
+}
+
+function consoleChecks(stack: StackFile, viewer: Person): Check[] {
+  const merchant = stack.merchant.merchant_id;
+  const pages = ['/', '/payments', '/merchants', `/merchants/${merchant}`, '/transfers', '/networks', '/webhooks'];
+  const forms = [`/merchants/${merchant}/pause`, `/merchants/${merchant}/block`, '/sign-out?everywhere=yes'];
+  const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  const submit = (path: string, headers: Headers, fields: Headers) =>
+    ask('POST', stack.console_url + path, {
+      headers: { ...form, ...headers },
+      body: new URLSearchParams({ reason: 'an attack', ...fields }).toString(),
+    });
+  return [
+    {
+      name: 'the console shows and does nothing without a session, whatever the cookie',
+      async run(trial) {
+        const cookies = ['', '__Host-session=guess', `__Host-session=${viewer.credential}`, `session=${viewer.token}`];
+        for (const Cookie of cookies) {
+          const answers = await Promise.all([
+            ...pages.map((path) => ask('GET', stack.console_url + path, { headers: { Cookie } })),
+            ...forms.map((path) => submit(path, { Cookie }, {})),
+          ]);
+          for (const { status, text, headers } of answers)
+            trial.same('a page', [status, text, headers.location], [303, '', '/sign-in']);
+        }
+      },
+    },
+    {
+      name: 'the console takes no form of another site, and none without the token of its session',
+      async run(trial) {
+        // Who may do it, so that nothing but the form can be refused.
+        const [person, other] = await Promise.all([
+          addPerson(stack, 'support'),
+          openMerchant(stack, { webhook: false }),
+        ]);
+        const pause = `/merchants/${other.merchantId}/pause`;
+        const Cookie = await signIn(stack, person.credential);
+        const token = await formTokenOf(stack, Cookie);
+        const host = new URL(stack.console_url).host;
+        const attempts = [
+          submit(pause, { Cookie }, {}),
+          submit(pause, { Cookie }, { form_token: `${token.slice(0, -2)}xx` }),
+          submit(pause, { Cookie }, { form_token: await formTokenOf(stack, await signIn(stack, person.credential)) }),
+          submit(pause, { Cookie, Origin: 'https://evil.example' }, { form_token: token }),
+          submit(pause, { Cookie, Origin: 'null' }, { form_token: token }),
+          submit(pause, { Cookie, 'Sec-Fetch-Site': 'same-site', Origin: `http://${host}` }, { form_token: token }),
+        ];
+        for (const { status } of await Promise.all(attempts)) trial.same('a forged form', status, 403);
+        trial.same('the right form', (await submit(pause, { Cookie }, { form_token: token })).status, 303);
+      },
+    },
+    {
+      name: 'a viewer at the console changes nothing, with a form that is right',
+      async run(trial) {
+        const Cookie = await signIn(stack, viewer.credential);
+        const token = await formTokenOf(stack, Cookie);
+        for (const path of forms.slice(0, 2))
+          trial.same(path, (await submit(path, { Cookie }, { form_token: token })).status, 403);
+      },
+    },
+    {
+      name: "the console's pages cannot be framed, cached or scripted, and its cookie is for it alone",
+      async run(trial) {
+        const { headers } = await ask('GET', `${stack.console_url}/sign-in`);
+        trial.same('Cache-Control', headers['cache-control'], 'no-store');
+        trial.same('X-Frame-Options', headers['x-frame-options'], 'DENY');
+        const policy = String(headers['content-security-policy']);
+        for (const part of ["default-src 'none'", "frame-ancestors 'none'", "form-action 'self'"])
+          trial.holds(policy.includes(part), () => `the policy "${policy}" is without ${part}`);
+        trial.holds(!/unsafe|script-src|\*/.test(policy), () => `the policy "${policy}" lets something run`);
+      },
+    },
+  ];
+}

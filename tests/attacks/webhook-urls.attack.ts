@@ -1,0 +1,284 @@
+import tls from 'node:tls';
+import { newId } from '@quittance/contracts/ids.ts';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import { createAuthority } from '../../services/webhook-dispatcher/test/certificates.ts';
+import { closedNames, outside, ownAddress } from '../../services/webhook-dispatcher/test/closed-names.ts';
+import { hostileUrls } from '../../services/webhook-dispatcher/test/hostile-urls.ts';
+import { startNameServer, type NameServer, type Zone } from '../../services/webhook-dispatcher/test/name-server.ts';
+import { startReceiver, status, type Receiver } from '../../services/webhook-dispatcher/test/receiver.ts';
+import { startTrap, type Trap } from '../../services/webhook-dispatcher/test/trap.ts';
+import { urlTable } from '../../services/webhook-dispatcher/test/url-table.ts';
+import { watchedSender, type Dialled } from '../../services/webhook-dispatcher/test/watched-sender.ts';
+import { startWorld, type World } from '../../services/webhook-dispatcher/test/world.ts';
+import type { Sender } from '../../services/webhook-dispatcher/src/sending/sender.ts';
+import { fewAtATime } from '../support/http.ts';
+import { openMerchant, type Merchant } from '../support/merchant.ts';
+import type { Attack, Check, Target, Trial } from './attack.ts';
+import { askAs } from './support/ask.ts';
+
+/** A name server of the attacker's, what the attacker wants to reach, and what must reach nothing of it. */
+type Scene = {
+  zones: Record<string, Zone>;
+  nameServer: NameServer;
+  trap: Trap;
+  receiver: Receiver;
+  dialled: Dialled[];
+  /** The dispatcher's own way out, in this process: the only public address leads to the receiver. */
+  sender: Sender;
+};
+
+export const attack: Attack = {
+  name: 'webhook-urls',
+  about:
+    "webhooks that should reach places inside: by URLs, names that change, redirects; against a dispatcher with the attacker's name server",
+  async checks(target) {
+    const scene = await setScene(target.onEnd);
+    return [
+      trapWorks(scene),
+      urls(target),
+      stored(scene),
+      ...inProcess(scene),
+      ...(await asAService(target, scene)),
+      nothingReached(scene),
+    ];
+  },
+};
+
+async function setScene(onEnd: Target['onEnd']): Promise<Scene> {
+  const authority = await createAuthority();
+  tls.setDefaultCACertificates([...tls.getCACertificates('default'), authority.certificate]);
+  const zones: Record<string, Zone> = Object.fromEntries(
+    Object.entries(closedNames).map(([name, { zone }]) => [name, zone]),
+  );
+  const [nameServer, receiver, trap] = await Promise.all([
+    startNameServer(zones),
+    startReceiver(authority),
+    startTrap(),
+  ]);
+  const dialled: Dialled[] = [];
+  const sender = watchedSender({ nameServer, receiver, trap, dialled });
+  onEnd(async () => {
+    nameServer.close();
+    await Promise.all([sender.close(), receiver.close(), trap.close()]);
+  });
+  return { zones, nameServer, trap, receiver, dialled, sender };
+}
+
+const send = ({ sender }: Scene, url: string) =>
+  sender.send({
+    eventId: 'evt_1',
+    merchantId: 'mer_1',
+    url,
+    keyId: 'whk_1',
+    secret: 'whsec_1',
+    body: Buffer.from('{}'),
+  });
+
+/** Without it nothing below would show anything. */
+const trapWorks = ({ trap }: Scene): Check => ({
+  name: 'what does connect to a place inside is noticed by these checks',
+  async run(trial) {
+    const before = trap.hits();
+    await fetch(`http://127.0.0.1:${trap.port}/`).catch(() => undefined);
+    await eventually(() => {
+      if (trap.hits() === before) throw new Error('the trap noticed nothing');
+    });
+    trial.holds(true, () => '');
+  },
+});
+
+/** Of the trap, since `trapWorks`. */
+const HITS_OF_OURS = 1;
+
+const urls = ({ stack }: Target): Check => ({
+  name: 'no URL that leads elsewhere than to a public host by HTTPS on 443 is accepted at the API',
+  async run(trial) {
+    // Names are judged after the counter, which admits ten a minute.
+    const merchants = await Promise.all(Array.from({ length: 6 }, () => openMerchant(stack)));
+    const before = await Promise.all(merchants.map(settingsOf));
+    const refused = [...urlTable('reject'), ...hostileUrls];
+    const answers = await fewAtATime(refused.map((url, index) => () => put(merchants[index % merchants.length]!, url)));
+    for (const [index, { status, text }] of answers.entries())
+      trial.holds(status === 422, () => `${JSON.stringify(refused[index])} was answered ${status} ${text}`);
+    trial.same('the settings afterwards', await Promise.all(merchants.map(settingsOf)), before);
+    // So that it is not everything that is refused.
+    trial.same('a public URL', (await put(merchants[0]!, 'https://a.io/x')).status, 200);
+  },
+});
+
+const put = (merchant: Merchant, url: string) => askAs(merchant, 'PUT', '/api/v1/merchant/webhook', { body: { url } });
+
+const settingsOf = async (merchant: Merchant) => (await askAs(merchant, 'GET', '/api/v1/merchant/webhook')).text;
+
+const stored = (scene: Scene): Check => ({
+  name: 'no such URL is dialled where one is stored all the same, nor is its name asked for',
+  async run(trial) {
+    for (const url of [...urlTable('reject'), ...hostileUrls]) {
+      const dials = scene.dialled.length;
+      const { errorCategory } = await send(scene, url);
+      trial.holds(
+        errorCategory === 'blocked_address' && scene.dialled.length === dials,
+        () => `${url} came to ${String(errorCategory)}`,
+      );
+    }
+  },
+});
+
+function inProcess(scene: Scene): Check[] {
+  const { zones, receiver, dialled } = scene;
+  const blocked = async (trial: Trial, name: string, wanted: string) => {
+    const dials = dialled.length;
+    const { errorCategory } = await send(scene, `https://${name}/`);
+    trial.same(name, [errorCategory, dialled.length - dials], [wanted, 0]);
+  };
+  return [
+    {
+      name: 'a name that leads inside is not dialled: mixed answers, aliases, mapped and translated addresses, long answers',
+      async run(trial) {
+        for (const [name, { category }] of Object.entries(closedNames)) await blocked(trial, name, category);
+      },
+    },
+    {
+      name: 'a name that changes with every question is dialled only at what was judged',
+      async run(trial) {
+        for (let round = 0; round < 10; round += 1) {
+          const name = `flips-${round}.io`;
+          let asked = round;
+          const flip = (): Zone => ((asked += 1) % 2 === 0 ? { ...outside, ttl: 0 } : { a: [ownAddress], ttl: 0 });
+          Object.defineProperty(zones, name, { get: flip, configurable: true });
+          const dials = dialled.length;
+          await send(scene, `https://${name}/`);
+          for (const { address } of dialled.slice(dials)) trial.same(name, address, outside.a[0]);
+          trial.holds(asked > round, () => `${name} was not asked for`);
+        }
+      },
+    },
+    {
+      name: 'a name that turns inside between two attempts is not dialled again, whatever its TTL said',
+      async run(trial) {
+        for (const ttl of [0, 86_400]) {
+          const name = `turns-${ttl}.io`;
+          zones[name] = { ...outside, ttl };
+          receiver.answer(name, status(200, { connection: 'close' }));
+          trial.same(`${name} at first`, (await send(scene, `https://${name}/`)).errorCategory, null);
+          zones[name] = { a: [ownAddress], ttl };
+          await blocked(trial, name, 'blocked_address');
+        }
+      },
+    },
+    {
+      name: 'no redirect is followed, to whatever place, port or scheme',
+      async run(trial) {
+        const { port } = scene.trap;
+        const places = [
+          `http://127.0.0.1:${port}/`,
+          `https://127.0.0.1:${port}/`,
+          `//127.0.0.1:${port}/`,
+          'https://inside.io/',
+          '/elsewhere',
+          'file:///etc/passwd',
+          `gopher://127.0.0.1:${port}/`,
+        ];
+        for (const code of [300, 301, 302, 303, 307, 308]) {
+          for (const [index, location] of places.entries()) {
+            const name = `redirects-${code}-${index}.io`;
+            zones[name] = { ...outside };
+            receiver.answer(name, status(code, { location, refresh: `0;url=${location}`, connection: 'close' }));
+            const { errorCategory, httpStatus } = await send(scene, `https://${name}/`);
+            trial.same(
+              `${code} to ${location}`,
+              [errorCategory, httpStatus, receiver.received(name).length],
+              ['redirect', code, 1],
+            );
+          }
+        }
+      },
+    },
+    {
+      name: 'a certificate for another name, by itself, or that is over is not enough',
+      async run(trial) {
+        for (const name of ['wrong.certificate.io', 'self-signed.certificate.io', 'expired.certificate.io']) {
+          zones[name] = { ...outside };
+          const { errorCategory } = await send(scene, `https://${name}/`);
+          trial.same(name, [errorCategory, receiver.received(name).length], ['tls_error', 0]);
+        }
+      },
+    },
+  ];
+}
+
+/** A dispatcher as it runs anywhere, on the stack's PostgreSQL and RabbitMQ, with a database and a virtual host of its own. */
+async function asAService({ stack, onEnd }: Target, { zones, nameServer }: Scene): Promise<Check[]> {
+  const named = "a dispatcher whose name server is the attacker's";
+  if (stack.management_url === null)
+    return [{ name: named, run: async (trial) => trial.skip('the broker of this stack has no management API') }];
+  Object.assign(process.env, {
+    TEST_POSTGRES_URL: stack.postgres_url,
+    TEST_AMQP_URL: stack.amqp_url,
+    TEST_AMQP_MANAGEMENT_URL: stack.management_url,
+  });
+  const world = await startWorld();
+  onEnd(() => world.stop());
+  await world.dispatcher().stop();
+  await world.restart({ WEBHOOK_LOCAL_RECEIVER: '', WEBHOOK_NAME_SERVERS: nameServer.address });
+  const configure = (name: string, merchantId = newId('mer')) =>
+    world.callUntilServed('PUT', `/merchants/${merchantId}/webhook`, { url: `https://${name}/` });
+  return [
+    {
+      name: `${named} configures no endpoint that leads inside, and tells nobody where a name leads`,
+      async run(trial) {
+        const wanted = {
+          detail: [{ field: 'url', reason: 'must have a host name that exists and leads to public addresses only' }],
+          code: 'invalid_request',
+        };
+        const names = Object.entries(closedNames).filter(
+          ([, { zone }]) => typeof zone !== 'string' || zone === 'NXDOMAIN',
+        );
+        for (const [name] of names) trial.same(name, await configure(name), { status: 422, body: wanted });
+      },
+    },
+    ...rebindings.map(([what, zone, category]): Check => ({
+      name: `${named} does not dial a name that ${what} since it was configured`,
+      async run(trial) {
+        const merchantId = newId('mer');
+        const name = `${merchantId.slice(-12)}.io`;
+        zones[name] = { ...outside, ttl: 0 };
+        trial.same('the PUT', (await configure(name, merchantId)).status, 200);
+        zones[name] = zone;
+        const asked = nameServer.questions(name);
+        const delivery = await attempted(world, merchantId);
+        trial.same(what, [delivery.status, delivery.error_category], ['failed', category]);
+        trial.holds(nameServer.questions(name) > asked, () => `${name} was not asked for again`);
+      },
+    })),
+  ];
+}
+
+const rebindings: [what: string, zone: Zone, category: string][] = [
+  ['leads to this machine', { a: [ownAddress], aaaa: ['0:0:0:0:0:0:0:1'], ttl: 0 }, 'blocked_address'],
+  ['leads to a private network', { a: ['10.0.0.7'], ttl: 0 }, 'blocked_address'],
+  ['leads to the metadata of a cloud', { a: ['169.254.169.254'], ttl: 0 }, 'blocked_address'],
+  ['has one private address among public ones', { a: ['8.8.8.8', '192.168.1.1'], ttl: 0 }, 'blocked_address'],
+  ['is another name for this machine', { cname: ['one.io', 'localhost'], a: [ownAddress], ttl: 0 }, 'blocked_address'],
+  ['has a mapped address', { aaaa: ['0:0:0:0:0:ffff:7f00:1'], ttl: 0 }, 'blocked_address'],
+  ['is gone', 'NXDOMAIN', 'dns_error'],
+];
+
+/** Pays a payment of the merchant. @returns the record of its event once it has come to an end. */
+async function attempted(world: World, merchantId: string) {
+  const payment = await world.pay({ merchantId });
+  return eventually(async () => {
+    const delivery = await world.delivery(payment);
+    if (delivery.status === 'pending') throw new Error(`still pending: ${JSON.stringify(delivery)}`);
+    return delivery;
+  });
+}
+
+const nothingReached = ({ trap, dialled }: Scene): Check => ({
+  name: 'and nothing on this machine was connected to by any of it',
+  async run(trial) {
+    trial.same('connections to the trap', trap.hits(), HITS_OF_OURS);
+    const private_ = dialled.filter(({ address }) => address !== outside.a[0]);
+    trial.same('addresses dialled', private_, []);
+  },
+});
