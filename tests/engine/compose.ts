@@ -1,41 +1,34 @@
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { eventually } from '@quittance/testkit/eventually.ts';
-import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { environmentText } from '../../infra/docker/setup/init/env-file.ts';
+import { docker, patience, run } from './docker.ts';
 
-/** One compose project on the engine that answers here. */
+/** The compose project of one checkout, as its .env has it, on the engine that answers here. */
 export type Project = {
-  /** To its end. @returns what it wrote. @throws Error with that, unless its exit code is 0. */
+  folder: string;
+  /** A program of the checkout, such as `sh infra/docker/backup.sh`, to its end. @returns its stdout. @throws Error, unless it ends with 0. */
+  run(program: string, ...words: string[]): Promise<string>;
+  /** `docker compose …`, likewise. */
   compose(...words: string[]): Promise<string>;
   /** Starts what does not run, and waits until everything that is asked how it is says that it is well. */
   up(): Promise<void>;
   /** Kills process 1 of a service's container as a machine that is out of memory would, and waits until it is back and well. */
-  killed(service: string): Promise<void>;
+  kill(service: string): Promise<void>;
   containers(): Promise<Container[]>;
   /** Puts settings into its .env. */
   set(values: Record<string, string>): Promise<void>;
 };
 
-type Container = { service: string; id: string; image: string; state: string; health: string };
+export type Container = { service: string; id: string; image: string; state: string; health: string };
 
-/** Patient beyond what any machine needs: whether something happens is judged here, and never how soon. */
-const patience = { timeoutMs: 900_000 };
-const run = promisify(execFile);
+/** Of everything that is started here: a deployment that this machine may have is called otherwise. */
+export const projectName = 'quittance-engine';
 
-/** @param folder holds its .env. @param files of the checkout, the first one first. */
-export function composeProject(folder: string, files: readonly string[]): Project {
-  const environmentFile = join(folder, '.env');
-  const words = ['compose', '--project-name', 'quittance-engine', '--project-directory', repositoryRoot];
-  words.push('--env-file', environmentFile, ...files.flatMap((file) => ['--file', join(repositoryRoot, file)]));
-  const compose = (...more: string[]) => docker(...words, ...more);
-  const set = async (values: Record<string, string>): Promise<void> => {
-    const earlier = await readFile(environmentFile, 'utf8').catch(() => null);
-    const example = await readFile(join(repositoryRoot, '.env.example'), 'utf8');
-    await writeFile(environmentFile, environmentText(example, earlier, values), { mode: 0o600 });
-  };
+/** @param version of our images, from one of which helpers run. */
+export function composeProject(folder: string, version: string): Project {
+  const here = { cwd: folder, env: { ...process.env, COMPOSE_PROJECT_NAME: projectName } };
+  const compose = (...words: string[]) => run('docker', ['compose', ...words], here);
   const containers = async (): Promise<Container[]> => {
     const lines = (await compose('ps', '--all', '--format', 'json')).trim().split('\n').filter(Boolean);
     return lines.map((line) => {
@@ -49,31 +42,27 @@ export function composeProject(folder: string, files: readonly string[]): Projec
       if (ill.length > 0) throw new Error(`not healthy: ${ill.map(({ service }) => service).join(', ')}`);
     }, patience);
   return {
+    folder,
+    run: (program, ...words) => run(program, words, here),
     compose,
-    set,
     containers,
+    set: async (values) => {
+      const file = join(folder, '.env');
+      const earlier = await readFile(file, 'utf8').catch(() => null);
+      const example = await readFile(join(folder, '.env.example'), 'utf8');
+      await writeFile(file, environmentText(example, earlier, values), { mode: 0o600 });
+    },
     // A busy machine answers health checks late, which ends the wait and nothing else.
     up: async () => {
       await eventually(() => compose('up', '--detach', '--wait'), patience);
       await allWell();
     },
-    killed: async (service) => {
+    kill: async (service) => {
       const { id } = (await containers()).find((container) => container.service === service)!;
       const [pid, before] = await inspect(id, '{{.State.Pid}} {{.RestartCount}}');
       // `docker kill` would count as a wish to have it stopped. By the engine's rights, which who calls it may lack.
-      const { image } = (await containers()).find((container) => container.service === 'receiver')!;
-      await docker(
-        'run',
-        '--rm',
-        '--pid',
-        'host',
-        '--user',
-        '0',
-        image,
-        'node',
-        '-e',
-        `process.kill(${pid}, 'SIGKILL')`,
-      );
+      const words = ['run', '--rm', '--pid', 'host', '--user', '0', `quittance/setup:${version}`];
+      await docker(...words, 'node', '-e', `process.kill(${pid}, 'SIGKILL')`);
       await eventually(async () => {
         const [count, state] = await inspect(id, '{{.RestartCount}} {{.State.Status}}');
         if (count === before || state !== 'running') throw new Error(`${service} is ${state}, restarts: ${count}`);
@@ -85,12 +74,4 @@ export function composeProject(folder: string, files: readonly string[]): Projec
 
 async function inspect(id: string, format: string): Promise<string[]> {
   return (await docker('inspect', '--format', format, id)).trim().split(' ');
-}
-
-export async function docker(...words: string[]): Promise<string> {
-  const { stdout } = await run('docker', words, { maxBuffer: 100_000_000 }).catch((error: unknown) => {
-    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-    throw new Error(`docker ${words.join(' ')} failed:\n${(stdout + stderr).split('\n').slice(-30).join('\n')}`);
-  });
-  return stdout;
 }

@@ -100,7 +100,7 @@ ${helpList([
   ['--runs <n>', 'how much of it, in the unit of the fault'],
   ['--seed <n>', 'decides everything that chance decides; the same seed makes the same run (random)'],
   ['--path <path>', 'where an earlier run of model failed, as it printed'],
-  ['--part <row>', 'one row of neighbours'],
+  ['--part <name>', 'one row of neighbours, one part of engine'],
   ['--from <revision>', 'the earlier version of upgrade'],
   ['--help', 'this text'],
 ])}`;

@@ -1,0 +1,118 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { Wallet } from 'ethers';
+import { freePorts } from '@quittance/local-backends/ports.ts';
+import { freshCheckout } from './checkout.ts';
+import type { Container, Project } from './compose.ts';
+import { standInsOf } from './images.ts';
+import type { PartContext } from './part.ts';
+import { openShop, prepareShop, type Shop } from './shop.ts';
+
+export type Deployment = Project & {
+  /** Where the edge is on this machine, without TLS. */
+  edgeUrl: string;
+  /** Takes a payment all the way. @returns its id. */
+  paid(): Promise<string>;
+  /** Kills the container of each, one after the other, and has a payment paid once they are back. */
+  survives(...services: string[]): Promise<void>;
+  /** `ops …` of the deployment. */
+  ops(...words: string[]): Promise<string>;
+};
+
+type Choice = {
+  /** For init, beside the name, the endpoints and a wallet. */
+  options?: string[];
+  /** More for the end of COMPOSE_FILE. */
+  files?: string[];
+  /** In place of the bundled backends that init lets run. */
+  profiles?: string[];
+  settings?: Record<string, string>;
+  /** Before the first start, in the checkout. */
+  prepare?: (project: Project) => Promise<void>;
+};
+
+export const publicHost = 'pay.example.com';
+
+/**
+ * What docs/go-live.md leads to, by its commands: settings by `init.sh`, everything started, a merchant made by `ops`. The test chain stands
+ * for a provider, under the name that a node of one's own would have. It has a shop beside it, and one payment paid.
+ */
+export async function deploy(context: PartContext, choice: Choice = {}): Promise<Deployment> {
+  const { images, say, onEnd } = context;
+  await images.ours();
+  const project = await freshCheckout(images.version, onEnd);
+  onEnd(() => project.compose('down', '--volumes', '--remove-orphans', '--timeout', '5'));
+  const [edge = 0, chain = 0, receiver = 0] = await freePorts(3);
+  await initialise(project, edge, choice.options ?? []);
+  await prepareShop(project.folder);
+  await choice.prepare?.(project);
+  const environment = parseEnv(await readFile(join(project.folder, '.env'), 'utf8'));
+  const files = [...environment['COMPOSE_FILE']!.split(':'), ...(choice.files ?? [])];
+  const shopFiles = [
+    'tests/engine/shop.yml',
+    ...(files.includes('docker-compose.single.yml') ? ['tests/engine/shop-single.yml'] : []),
+  ];
+  const profiles = choice.profiles ?? environment['COMPOSE_PROFILES']!.split(',');
+  await project.set({
+    COMPOSE_FILE: [...files, ...shopFiles, ...standInsOf(images, files)].join(':'),
+    COMPOSE_PROFILES: [...profiles, 'test-chain'].join(','),
+    CHAIN_PORT: String(chain),
+    SHOP_PORT: String(receiver),
+    ...choice.settings,
+  });
+  await project.up();
+  say(`up      ${healthy(await project.containers())}`);
+
+  const ops = (...words: string[]) => project.compose('run', '--rm', '-T', 'ops', ...words);
+  const edgeUrl = `http://127.0.0.1:${edge}`;
+  const shop = await openShop(project, { edgeUrl, chainUrl: `http://127.0.0.1:${chain}`, receiverPort: receiver }, ops);
+  const deployment = { ...project, edgeUrl, ops, ...lifeOf(project, shop, say) };
+  await deployment.paid();
+  return deployment;
+}
+
+function lifeOf(project: Project, shop: Shop, say: PartContext['say']): Pick<Deployment, 'paid' | 'survives'> {
+  const paid = async (): Promise<string> => {
+    const payment = await shop.pay();
+    say(`paid    ${payment}, and its webhook is verified`);
+    return payment;
+  };
+  return {
+    paid,
+    survives: async (...services) => {
+      for (const service of services) {
+        await project.kill(service);
+        say(`killed  ${service}, which is back and healthy`);
+      }
+      await paid();
+    },
+  };
+}
+
+/** `infra/networks.json` has the test chain in place of the real ones, because a provider of these cannot be had here. */
+async function initialise(project: Project, edgePort: number, options: string[]): Promise<void> {
+  const { folder } = project;
+  const testChain = JSON.parse(
+    await readFile(join(folder, 'infra/docker/test-chain.networks.json'), 'utf8'),
+  ) as object[];
+  await writeFile(
+    join(folder, 'infra/networks.json'),
+    JSON.stringify(testChain.map((one) => ({ ...one, rpc_urls: [] }))),
+  );
+  await writeFile(join(folder, 'endpoints.txt'), 'local http://anvil:8545 X-Api-Key:a-key-of-the-provider\n');
+  // What listens on the usual port of this machine is no business of ours.
+  const example = join(folder, '.env.example');
+  const text = (await readFile(example, 'utf8')).replace(/^EDGE_PUBLISH=.*$/m, `EDGE_PUBLISH=127.0.0.1:${edgePort}`);
+  await writeFile(example, text);
+  const known = ['--host', publicHost, '--endpoints', 'endpoints.txt', '--wallet', Wallet.createRandom().address];
+  await project.run('sh', 'infra/docker/init.sh', ...known, ...options);
+}
+
+function healthy(containers: readonly Container[]): string {
+  const ones = containers.filter(({ health }) => health === 'healthy');
+  return `${ones.length} containers are healthy: ${ones
+    .map(({ service }) => service)
+    .sort()
+    .join(', ')}`;
+}

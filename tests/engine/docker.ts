@@ -1,0 +1,21 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+type Options = { cwd?: string; env?: NodeJS.ProcessEnv; input?: string };
+
+/** Patient beyond what any machine needs: whether something happens is judged here, and never how soon. */
+export const patience = { timeoutMs: 900_000, intervalMs: 500 };
+
+export const docker = (...words: string[]): Promise<string> => run('docker', words);
+
+/** A program, to its end. @returns what it wrote to stdout. @throws Error with the end of all that it wrote, unless its exit code is 0. */
+export async function run(program: string, words: readonly string[], options: Options = {}): Promise<string> {
+  const { input, ...rest } = options;
+  const running = promisify(execFile)(program, words, { maxBuffer: 100_000_000, ...rest });
+  running.child.stdin?.on('error', () => undefined).end(input);
+  const { stdout } = await running.catch((error: unknown) => {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${words.join(' ')} failed:\n${(stdout + stderr).split('\n').slice(-30).join('\n')}`);
+  });
+  return stdout;
+}

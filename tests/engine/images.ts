@@ -1,0 +1,89 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { images as used } from '@quittance/local-backends/container.ts';
+import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
+import { docker } from './docker.ts';
+import { freshCheckout } from './checkout.ts';
+
+/** What containers run from. */
+export type Images = {
+  /** Of ours, as package.json has it. */
+  version: string;
+  /** Whether stand-ins take the places of images that are not ours, because no registry has them. */
+  areStandIns: boolean;
+  /** For `docker compose build`. */
+  buildWords: string[];
+  /** Gives stand-ins the names by which the local stack and the tests ask for others' images. */
+  nameStandIns(): void;
+  /** Builds ours, the first time it is called. */
+  ours(): Promise<void>;
+};
+
+const read = (path: string): string => readFileSync(join(repositoryRoot, path), 'utf8');
+
+/** Takes others' images from their registry, or makes stand-ins where that cannot be reached. */
+export async function prepareImages(say: (line: string) => void): Promise<Images> {
+  const { version } = JSON.parse(read('package.json')) as { version: string };
+  const areStandIns = !(await isBaseThere());
+  if (areStandIns) {
+    say('images  of others cannot be pulled; stand-ins are made of packages');
+    makeStandIns();
+  }
+  const images: Images = {
+    version,
+    areStandIns,
+    buildWords: ['build', '--quiet', ...(areStandIns ? ['--build-arg', 'NODE_DIGEST='] : [])],
+    nameStandIns: () => {
+      if (!areStandIns) return;
+      for (const [name, image] of Object.entries(used)) execFileSync('docker', ['tag', `stand-in/${name}`, image]);
+    },
+    ours: () => (built ??= buildOurs(images, say)),
+  };
+  let built: Promise<void> | undefined;
+  return images;
+}
+
+/** Every image that one of the compose files names, at once. */
+async function buildOurs(images: Images, say: (line: string) => void): Promise<void> {
+  const closers: (() => Promise<unknown>)[] = [];
+  try {
+    const project = await freshCheckout(images.version, (close) => closers.unshift(close));
+    await project.set({
+      COMPOSE_FILE: 'docker-compose.yml:docker-compose.single.yml',
+      QUITTANCE_VERSION: images.version,
+    });
+    await project.compose('--profile', '*', ...images.buildWords);
+    say(`images  of ${images.version} are built`);
+  } finally {
+    for (const close of closers) await close();
+  }
+}
+
+const [, nodeVersion = '', nodeDigest = ''] =
+  /^ARG NODE_VERSION=(.*)\nARG NODE_DIGEST=(.*)$/m.exec(read('infra/docker/Dockerfile')) ?? [];
+
+/** The base of ours, which none of them can be built without. */
+function isBaseThere(): Promise<boolean> {
+  return docker('pull', '--quiet', `node:${nodeVersion}-trixie-slim${nodeDigest}`).then(
+    () => true,
+    () => false,
+  );
+}
+
+function makeStandIns(): void {
+  const [, foundry = ''] = /foundry:v([\d.]+)@/.exec(read('docker-compose.yml')) ?? [];
+  execFileSync('sh', [join(import.meta.dirname, 'stand-ins', 'make.sh'), nodeVersion, foundry], { stdio: 'inherit' });
+}
+
+/** For the end of COMPOSE_FILE: what puts stand-ins into these compose files. */
+export function standInsOf({ areStandIns }: Images, files: readonly string[]): string[] {
+  if (!areStandIns) return [];
+  const folder = 'tests/engine/stand-ins';
+  const has = (file: string): boolean => files.includes(file);
+  return [
+    `${folder}/compose.yml`,
+    ...(has('docker-compose.tls.yml') ? [`${folder}/tls.yml`] : []),
+    ...(has('docker-compose.alerts.yml') ? [`${folder}/alerts.yml`] : []),
+  ];
+}

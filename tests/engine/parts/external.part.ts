@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { eventually } from '@quittance/testkit/eventually.ts';
+import type { Project } from '../compose.ts';
+import { deploy } from '../deployment.ts';
+import { docker, patience } from '../docker.ts';
+import type { Part, PartContext } from '../part.ts';
+
+/** As elsewhere.yml names it. Only what docker-compose.external.yml gives the outside network reaches it. */
+const network = 'quittance-engine-elsewhere';
+const postgres = 'quittance-engine-postgres';
+const rabbitmq = 'quittance-engine-rabbitmq';
+const password = randomBytes(12).toString('hex');
+
+export const part: Part = {
+  name: 'external',
+  about: 'PostgreSQL and RabbitMQ given by URL, outside of the project; none of the bundled ones runs',
+  run: async (context) => {
+    await docker('network', 'create', network);
+    context.onEnd(() => docker('network', 'rm', network));
+    const deployment = await deploy(context, {
+      options: ['--own-proxy'],
+      profiles: [],
+      files: ['tests/engine/elsewhere.yml'],
+      settings: {
+        POSTGRES_ADDRESS: `${postgres}:5432`,
+        POSTGRES_ADMIN_URL: `postgres://postgres:${password}@${postgres}:5432/quittance`,
+        AMQP_URL: `amqp://shop:${password}@${rabbitmq}:5672`,
+      },
+      prepare: (project) => startElsewhere(project, context),
+    });
+    const services = (await deployment.containers()).map(({ service }) => service);
+    const bundled = services.filter((service) => service === 'postgres' || service === 'rabbitmq');
+    if (bundled.length > 0) throw new Error(`the bundled ${bundled.join(' and ')} runs`);
+    await deployment.survives('payments');
+    // The services find both again, wherever their connections were.
+    for (const name of [postgres, rabbitmq]) await docker('restart', '--time', '60', name);
+    context.say('restarted both backends');
+    await deployment.paid();
+  },
+};
+
+/** From the images that compose names, so that nothing else has to be pulled. */
+async function startElsewhere(project: Project, { images, onEnd }: PartContext): Promise<void> {
+  const words = ['run', '--detach', '--network', network];
+  const start = async (name: string, env: string[], image: string): Promise<void> => {
+    await docker(...words, '--name', name, '--hostname', name, ...env.flatMap((one) => ['--env', one]), image);
+    onEnd(() => docker('rm', '--force', '--volumes', name));
+  };
+  const text = await project.run('docker', 'compose', '--profile', '*', 'config', '--format', 'json');
+  const { services } = JSON.parse(text) as { services: Record<string, { image: string }> };
+  const imageOf = (name: string): string => (images.areStandIns ? `stand-in/${name}` : services[name]!.image);
+  await start(postgres, [`POSTGRES_PASSWORD=${password}`], imageOf('postgres'));
+  await start(rabbitmq, ['RABBITMQ_DEFAULT_USER=shop', `RABBITMQ_DEFAULT_PASS=${password}`], imageOf('rabbitmq'));
+  // Over TCP, on which the server that only makes the cluster does not listen.
+  await eventually(() => docker('exec', postgres, 'pg_isready', '-q', '-h', '127.0.0.1', '-U', 'postgres'), patience);
+}
