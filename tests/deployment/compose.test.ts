@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { images } from '@quittance/local-backends/container.ts';
 import { serviceNames, settingPrefix } from '@quittance/contracts/service-name.ts';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
 import { localNetwork } from '@quittance/local-stack/stack/network.ts';
@@ -321,4 +322,9 @@ describe('.env', () => {
   test('is demanded: without its secrets nothing starts', () => {
     expect(() => readCompose([base], {})).toThrow('must be set');
   });
+});
+
+test('the local stack and the tests put the same PostgreSQL, RabbitMQ and nginx into containers', () => {
+  const versions = (name: string): string => whole.services[name]!.image!.replace(/@.*/, '');
+  expect(images).toEqual({ postgres: versions('postgres'), rabbitmq: versions('rabbitmq'), nginx: versions('edge') });
 });

@@ -3,6 +3,7 @@ import { serviceNames, type ServiceName } from '@quittance/contracts/service-nam
 import { ensureCertificateAuthority } from '@quittance/local-backends/certificates.ts';
 import { startChain } from '@quittance/local-backends/chain.ts';
 import { startPostgres } from '@quittance/local-backends/postgres.ts';
+import { requirePrograms, type Program } from '@quittance/local-backends/programs.ts';
 import { startReceiver, type Receiver } from '../receiver/process.ts';
 import { startRabbitmq, type Rabbitmq } from '@quittance/local-backends/rabbitmq.ts';
 import { rpc } from '@quittance/local-backends/rpc.ts';
@@ -41,6 +42,12 @@ const database = 'quittance';
 
 /** Starts what no URL in the environment names; an empty one counts as absent, as in the services. All of them at once: each waits for its own disk and processes. */
 export async function startBackends(options: Options): Promise<Backends> {
+  const { directory, environment } = options;
+  // nginx is none of them, but what is missing is told at once.
+  const needed: Program[] = [...(environment['AMQP_URL'] ? [] : (['rabbitmq-server'] as const)), 'nginx'];
+  await requirePrograms(needed, directory.tools).catch((error: unknown) => {
+    throw new StackError(reason(error));
+  });
   const starting = {
     postgres: ownPostgres(options),
     broker: ownBroker(options),

@@ -33,7 +33,7 @@ export type PackageTree = {
 export async function unpackDebianPackages(toolsDirectory: string, tree: PackageTree): Promise<string> {
   const root = join(toolsDirectory, tree.name);
   if (existsSync(root)) return root;
-  if (!(await succeeds('apt-get', ['--version'])) || !(await succeeds('dpkg-deb', ['--version']))) {
+  if (!(await canUnpack(toolsDirectory, tree.name))) {
     throw new Error(
       `This machine has no ${tree.name}, and it is not a Debian or Ubuntu from whose packages it could be taken. ` +
         `Install ${tree.name} (brew install ${tree.name.replace('-server', '')}, say), so that it is found on the PATH.`,
@@ -56,6 +56,12 @@ export async function unpackDebianPackages(toolsDirectory: string, tree: Package
     await rm(work, { recursive: true, force: true });
   }
   return root;
+}
+
+/** Whether such a tree is there, or this machine can make it. */
+export async function canUnpack(toolsDirectory: string, name: string): Promise<boolean> {
+  if (existsSync(join(toolsDirectory, name))) return true;
+  return (await succeeds('apt-get', ['--version'])) && (await succeeds('dpkg-deb', ['--version']));
 }
 
 /** For programs of an unpacked tree: its libraries before the machine's. */

@@ -2,13 +2,16 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChild } from './child.ts';
-import { libraryPath, unpackDebianPackages } from './debian-packages.ts';
+import { startContainer } from './container.ts';
+import { nginxContainer, nginxProgram } from './nginx-program.ts';
 import { endOrphan } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
-import type { Backend } from './child.ts';
+import { sourceOf } from './programs.ts';
+import type { Backend, Child } from './child.ts';
+import type { NginxProgram } from './nginx-program.ts';
 
 export type Nginx = Backend & {
   /** Takes another configuration without dropping a connection. @throws Error when nginx refuses it; the old one stays. */
@@ -27,12 +30,13 @@ export type NginxOptions = {
 };
 
 /**
- * A private nginx: the machine's program, else Debian's package unpacked below `toolsDirectory`.
+ * A private nginx: the machine's program, else Debian's package unpacked below `toolsDirectory`, else a container on this machine's network.
  * @throws Error naming a taken port, a missing program, or nginx's own complaint about the configuration.
  */
 export async function startNginx(options: NginxOptions): Promise<Nginx> {
-  const { directory, logFile, ports } = options;
-  const program = await nginxProgram(options.toolsDirectory);
+  const { directory, ports } = options;
+  const { toolsDirectory } = options;
+  const program = await nginxProgram((await sourceOf('nginx', toolsDirectory)) ?? 'packages', toolsDirectory);
   const configurationFile = join(directory, 'nginx.conf');
   const pidFile = join(directory, 'nginx.pid');
   const args = ['-p', directory, '-c', configurationFile, '-e', 'stderr'];
@@ -47,15 +51,7 @@ export async function startNginx(options: NginxOptions): Promise<Nginx> {
 
   await use(options.configuration);
   await rm(pidFile, { force: true });
-  const child = await startChild({
-    name: 'nginx',
-    ...program,
-    args,
-    logFile,
-    cwd: directory,
-    stopSignal: 'SIGQUIT',
-    graceMs: 6000,
-  });
+  const child = await startProgram(program, args, options);
   const refusal = await Promise.race([child.exited, written(pidFile)]);
   if (refusal !== null) {
     await child.stop();
@@ -74,22 +70,27 @@ export function nginxUser(): { name: string; group: string } | undefined {
   return { name: 'nobody', group: execFileSync('id', ['-gn', 'nobody'], { encoding: 'utf8' }).trim() };
 }
 
-type Program = { command: string; env: NodeJS.ProcessEnv };
-
-async function nginxProgram(toolsDirectory: string): Promise<Program> {
-  const places = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin', '/opt/homebrew/bin'];
-  const installed = places.map((place) => join(place || '/nonexistent', 'nginx')).find((file) => existsSync(file));
-  if (installed) return { command: installed, env: process.env };
-  // The program is in the first package or the second, depending on the release.
-  const root = await unpackDebianPackages(toolsDirectory, { name: 'nginx', packages: ['nginx', 'nginx-core'] });
-  return { command: join(root, 'usr/sbin/nginx'), env: { ...process.env, LD_LIBRARY_PATH: await libraryPath(root) } };
+function startProgram(program: NginxProgram, args: string[], { directory, logFile }: NginxOptions): Promise<Child> {
+  const own = { name: 'nginx', logFile, stopSignal: 'SIGQUIT', graceMs: 6000 } as const;
+  if ('command' in program) return startChild({ ...own, ...program, args, cwd: directory });
+  const { image } = program;
+  const command = ['nginx', ...args];
+  return startContainer({ ...own, directory, image, command, options: nginxContainer(directory) });
 }
 
 /** nginx may be told to log to /dev/stderr. That cannot be opened while it is one of Node's pipes, so here it is a file. */
-async function check({ command, env }: Program, directory: string, configurationFile: string): Promise<void> {
+async function check(program: NginxProgram, directory: string, configurationFile: string): Promise<void> {
   const complaintFile = `${configurationFile}.complaint`;
   const stderr = openSync(complaintFile, 'w', 0o600);
-  const args = ['-p', directory, '-c', configurationFile, '-e', 'stderr', '-t', '-q'];
+  const words = ['-p', directory, '-c', configurationFile, '-e', 'stderr', '-t', '-q'];
+  const { command, args, env } =
+    'command' in program
+      ? { ...program, args: words }
+      : {
+          command: 'docker',
+          args: ['run', '--rm', ...nginxContainer(directory), program.image, 'nginx', ...words],
+          env: process.env,
+        };
   try {
     const child = spawn(command, args, { env, cwd: '/', stdio: ['ignore', 'ignore', stderr] });
     const [code] = (await once(child, 'close')) as [number | null];

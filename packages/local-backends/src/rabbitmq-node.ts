@@ -1,11 +1,36 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, realpathSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
 import { dirname, join } from 'node:path';
 import { rabbitmqPrograms } from './rabbitmq-programs.ts';
+import type { Backend } from './child.ts';
 import type { RabbitmqPrograms } from './rabbitmq-programs.ts';
 
 export type RabbitmqPorts = { amqp: number; management: number; distribution: number; epmd: number };
+
+export type Rabbitmq = Backend & {
+  /** amqp://user:password@127.0.0.1:port, virtual host `/`. */
+  url: string;
+  /** http://user:password@127.0.0.1:port of the management API, null when the plugin is not there. */
+  managementUrl: string | null;
+  /** Stops the broker inside its living Erlang VM, so that clients are refused; for tests of outages. */
+  stopApp(): Promise<void>;
+  startApp(): Promise<void>;
+  /** `rabbitmqctl <args>` on this node. */
+  control(...args: string[]): Promise<string>;
+};
+
+export type RabbitmqOptions = {
+  /** Everything of this node: data, logs, cookie, configuration. */
+  directory: string;
+  /** Where unpacked programs are shared between nodes. */
+  toolsDirectory: string;
+  ports: RabbitmqPorts;
+  logFile: string;
+  /** Removed when this process dies without stopping the node. */
+  temporaryDirectory?: string;
+};
 
 /** A node's files on disk and everything that is needed to start it or to talk to it. */
 export type RabbitmqNode = {
@@ -43,7 +68,7 @@ export async function prepareNode(options: {
   };
 }
 
-const user = 'quittance';
+export const user = 'quittance';
 
 function configuration(ports: RabbitmqPorts, password: string, management: boolean): string {
   const lines = [
@@ -91,10 +116,22 @@ function hasManagement({ server }: RabbitmqPrograms): boolean {
   return readdirSync(plugins).some((name) => name.startsWith('rabbitmq_management-'));
 }
 
-async function secretFile(file: string): Promise<string> {
+/** Made once and kept, for its owner alone. */
+export async function secretFile(file: string): Promise<string> {
   const stored = await readFile(file, 'utf8').catch(() => '');
   if (stored) return stored;
   const secret = randomBytes(24).toString('hex');
   await writeFile(file, secret, { mode: 0o400 });
   return secret;
+}
+
+/** Whether the management API says 200. Without keep-alive: an open connection would hold up the plugin's stop for five seconds. */
+export function managementAnswers(managementUrl: string, path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(`${managementUrl}${path}`, { agent: false, timeout: 2000 }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    request.on('error', () => resolve(false)).on('timeout', () => request.destroy());
+  });
 }

@@ -49,14 +49,19 @@ export async function rabbitmqPrograms(toolsDirectory: string): Promise<Rabbitmq
   if (generation === '4') return await unpackedRabbitmq4(toolsDirectory);
   if (generation !== '')
     throw new Error(`RABBITMQ_GENERATION may be 4, or empty for the machine's own, not "${generation}"`);
-  const scripts = installedScripts.find((directory) => existsSync(join(directory, 'rabbitmq-server')));
-  const epmd = findOnPath('epmd');
-  if (scripts && epmd) return programs(scripts, epmd, process.env.PATH ?? '');
-
+  const installed = installedRabbitmq();
+  if (installed !== undefined) return installed;
   const root = await unpackDebianPackages(toolsDirectory, { name: 'rabbitmq-server', packages, adapt: adaptTree });
   const unpacked = unpackedPrograms(root);
   const libraries = await libraryPath(root);
   return libraries ? { ...unpacked, env: { ...unpacked.env, LD_LIBRARY_PATH: libraries } } : unpacked;
+}
+
+/** The machine's, if it has one. */
+export function installedRabbitmq(): RabbitmqPrograms | undefined {
+  const scripts = installedScripts.find((directory) => existsSync(join(directory, 'rabbitmq-server')));
+  const epmd = findOnPath('epmd');
+  return scripts && epmd ? programs(scripts, epmd, process.env.PATH ?? '') : undefined;
 }
 
 /** 43 MB from Debian; the tree brings the C library that its programs need. */

@@ -1,44 +1,30 @@
 import { execFile } from 'node:child_process';
-import { get } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { startChild } from './child.ts';
 import { endOrphan, writePidFile } from './orphans.ts';
 import { requireFreePort } from './ports.ts';
-import { prepareNode } from './rabbitmq-node.ts';
-import type { Backend, Child } from './child.ts';
-import type { RabbitmqNode, RabbitmqPorts } from './rabbitmq-node.ts';
+import { sourceOf } from './programs.ts';
+import { startRabbitmqContainer } from './rabbitmq-container.ts';
+import { managementAnswers, prepareNode } from './rabbitmq-node.ts';
+import type { Child } from './child.ts';
+import type { Rabbitmq, RabbitmqNode, RabbitmqOptions } from './rabbitmq-node.ts';
 
-export type Rabbitmq = Backend & {
-  /** amqp://user:password@127.0.0.1:port, virtual host `/`. */
-  url: string;
-  /** http://user:password@127.0.0.1:port of the management API, null when the plugin is not there. */
-  managementUrl: string | null;
-  /** Stops the broker inside its living Erlang VM, so that clients are refused; for tests of outages. */
-  stopApp(): Promise<void>;
-  startApp(): Promise<void>;
-  /** `rabbitmqctl <args>` on this node. */
-  control(...args: string[]): Promise<string>;
-};
-
-export type RabbitmqOptions = {
-  /** Everything of this node: data, logs, cookie, configuration. */
-  directory: string;
-  /** Where unpacked programs are shared between nodes. */
-  toolsDirectory: string;
-  ports: RabbitmqPorts;
-  logFile: string;
-  /** Removed when this process dies without stopping the node. */
-  temporaryDirectory?: string;
-};
+export type { Rabbitmq, RabbitmqOptions } from './rabbitmq-node.ts';
 
 /**
  * A private RabbitMQ node that shares nothing with any other on the machine: its own name, ports, cookie, data and
  * port mapper (epmd), all on 127.0.0.1. Data survives a kill -9; the user and password are made once and kept.
+ * Where the machine has no RabbitMQ, and no packages to take it from, it is a container.
  * @throws Error naming a taken port, a missing program, or the broker's own complaint.
  */
 export async function startRabbitmq(options: RabbitmqOptions): Promise<Rabbitmq> {
+  const source = await sourceOf('rabbitmq-server', options.toolsDirectory);
+  return source === 'engine' ? startRabbitmqContainer(options) : startNode(options);
+}
+
+async function startNode(options: RabbitmqOptions): Promise<Rabbitmq> {
   const { directory, ports } = options;
   const node = await prepareNode(options);
   await endOrphan(node.pidFiles.server, directory);
@@ -103,7 +89,11 @@ function childDefaults({ logFile, directory, temporaryDirectory }: RabbitmqOptio
 async function untilReady(amqpPort: number, managementUrl: string | null): Promise<null | string> {
   const deadline = Date.now() + 90_000;
   while (Date.now() < deadline) {
-    if ((await accepts(amqpPort)) && (managementUrl === null || (await answers(managementUrl)))) return null;
+    if (
+      (await accepts(amqpPort)) &&
+      (managementUrl === null || (await managementAnswers(managementUrl, '/api/whoami')))
+    )
+      return null;
     await delay(50);
   }
   return 'RabbitMQ did not listen within 90 seconds and was stopped';
@@ -114,17 +104,6 @@ function accepts(port: number): Promise<boolean> {
     const socket = connect({ port, host: '127.0.0.1' });
     socket.once('connect', () => resolve(true)).once('error', () => resolve(false));
     socket.once('connect', () => socket.destroy());
-  });
-}
-
-/** Without keep-alive: an open connection would hold up the plugin's stop for five seconds. */
-function answers(managementUrl: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const request = get(`${managementUrl}/api/whoami`, { agent: false, timeout: 2000 }, (response) => {
-      response.resume();
-      resolve(response.statusCode === 200);
-    });
-    request.on('error', () => resolve(false)).on('timeout', () => request.destroy());
   });
 }
 

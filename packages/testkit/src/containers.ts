@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { GenericContainer, Wait } from 'testcontainers';
+import { images } from '@quittance/local-backends/container.ts';
 import type { Backend } from './backend.ts';
 
 /** PostgreSQL in a container of the machine's Docker engine; without durability, since nobody wants its data again. */
 export async function startPostgresContainer(): Promise<Backend> {
   const password = randomBytes(12).toString('hex');
-  const container = await new GenericContainer('postgres:18-alpine')
+  const container = await new GenericContainer(images.postgres)
     .withEnvironment({ POSTGRES_PASSWORD: password })
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'synchronous_commit=off', '-c', 'max_connections=300'])
     .withExposedPorts(5432)
@@ -25,7 +26,7 @@ export async function startPostgresContainer(): Promise<Backend> {
 /** RabbitMQ with its management API in a container of the machine's Docker engine. */
 export async function startRabbitmqContainer(): Promise<Backend> {
   const password = randomBytes(12).toString('hex');
-  const container = await new GenericContainer('rabbitmq:4-management-alpine')
+  const container = await new GenericContainer(images.rabbitmq)
     .withEnvironment({ RABBITMQ_DEFAULT_USER: 'quittance', RABBITMQ_DEFAULT_PASS: password })
     .withExposedPorts(5672, 15672)
     .withWaitStrategy(Wait.forLogMessage('Server startup complete'))
