@@ -11,8 +11,8 @@ export type Project = {
   run(program: string, ...words: string[]): Promise<string>;
   /** `docker compose …`, likewise. */
   compose(...words: string[]): Promise<string>;
-  /** Starts what does not run, and waits until everything that is asked how it is says that it is well. */
-  up(): Promise<void>;
+  /** Starts what does not run, or one service alone, and waits until everything that is asked how it is says that it is well. */
+  up(service?: string): Promise<void>;
   /** Kills process 1 of a service's container as a machine that is out of memory would, and waits until it is back and well. */
   kill(service: string): Promise<void>;
   containers(): Promise<Container[]>;
@@ -53,8 +53,9 @@ export function composeProject(folder: string, version: string): Project {
       await writeFile(file, environmentText(example, earlier, values), { mode: 0o600 });
     },
     // A busy machine answers health checks late, which ends the wait and nothing else.
-    up: async () => {
-      await eventually(() => compose('up', '--detach', '--wait'), patience);
+    up: async (service) => {
+      const alone = service === undefined ? [] : ['--no-deps', service];
+      await eventually(() => compose('up', '--detach', '--wait', ...alone), patience);
       await allWell();
     },
     kill: async (service) => {

@@ -49,10 +49,8 @@ export async function deploy(context: PartContext, choice: Choice = {}): Promise
   await choice.prepare?.(project);
   const environment = parseEnv(await readFile(join(project.folder, '.env'), 'utf8'));
   const files = [...environment['COMPOSE_FILE']!.split(':'), ...(choice.files ?? [])];
-  const shopFiles = [
-    'tests/engine/shop.yml',
-    ...(files.includes('docker-compose.single.yml') ? ['tests/engine/shop-single.yml'] : []),
-  ];
+  const isSingle = files.includes('docker-compose.single.yml');
+  const shopFiles = ['tests/engine/shop.yml', ...(isSingle ? ['tests/engine/shop-single.yml'] : [])];
   const profiles = choice.profiles ?? environment['COMPOSE_PROFILES']!.split(',');
   await project.set({
     COMPOSE_FILE: [...files, ...shopFiles, ...standInsOf(images, files)].join(':'),
@@ -66,7 +64,9 @@ export async function deploy(context: PartContext, choice: Choice = {}): Promise
 
   const ops = (...words: string[]) => project.compose('run', '--rm', '-T', 'ops', ...words);
   const edgeUrl = `http://127.0.0.1:${edge}`;
-  const shop = await openShop(project, { edgeUrl, chainUrl: `http://127.0.0.1:${chain}`, receiverPort: receiver }, ops);
+  const chainUrl = `http://127.0.0.1:${chain}`;
+  const dispatcher = isSingle ? 'single' : 'webhook-dispatcher';
+  const shop = await openShop(project, { edgeUrl, chainUrl, receiverPort: receiver, dispatcher }, ops);
   const deployment = { ...project, edgeUrl, ops, ...lifeOf(project, shop, say) };
   await deployment.paid();
   return deployment;

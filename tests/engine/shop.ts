@@ -16,7 +16,8 @@ export type Shop = {
   pay(): Promise<string>;
 };
 
-type Places = { edgeUrl: string; chainUrl: string; receiverPort: number };
+/** @property dispatcher the service that sends webhooks. */
+type Places = { edgeUrl: string; chainUrl: string; receiverPort: number; dispatcher: string };
 type Received = { body: { payment_id: string; status: string }; verified: boolean };
 
 /** In no public DNS; where it leads is said by the exception. The address is that of shop.yml. */
@@ -54,7 +55,8 @@ export async function openShop(
     WEBHOOK_PRIVATE_TARGETS: `${created.merchant_id}@${host}=${address}`,
     WEBHOOK_PRIVATE_TARGETS_CA: '/etc/quittance/private-targets.pem',
   });
-  await project.up();
+  // Which reads both when it starts.
+  await project.up(places.dispatcher);
   const registered = { ...created, wallet: Wallet.createRandom().address };
   const url = `https://${host}/webhooks/quittance`;
   const merchant = await eventually(() => setWebhook(edgeUrl, registered, url), patience);

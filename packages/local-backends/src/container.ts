@@ -27,7 +27,8 @@ export type ContainerOptions = Pick<
 
 /** Whether Docker is here and its engine runs. */
 export async function engineAnswers(): Promise<boolean> {
-  return docker('version', '--format', '{{.Server.Version}}').then(
+  const asked = promisify(execFile)('docker', ['version', '--format', '{{.Server.Version}}'], { timeout: 10_000 });
+  return asked.then(
     () => true,
     () => false,
   );
