@@ -33,6 +33,16 @@ make_tree() {
   rm -rf "$work"
 }
 
+# Containers are a group of processes to this machine, and all of them together would get as much of its processors as one process outside.
+weigh_containers() {
+  groups=/sys/fs/cgroup
+  if [ -f $groups/cpu/cpu.shares ]; then
+    mkdir -p $groups/cpu/docker && echo 16384 >$groups/cpu/docker/cpu.shares || true
+  elif [ -f $groups/cgroup.controllers ]; then
+    (mkdir -p $groups/docker && echo 1600 >$groups/docker/cpu.weight) 2>/dev/null || true
+  fi
+}
+
 # In namespaces of its own. With chroot instead of pivot_root, `docker exec` would run in the root of the namespace: this machine's.
 inside() {
   mount --make-rprivate /
@@ -57,6 +67,7 @@ inside() {
     kill -0 $! 2>/dev/null || fail "dockerd has ended: $(tail -3 /var/log/dockerd.log)"
     sleep 0.2
   done
+  weigh_containers
   cd "$checkout"
   status=0
   "$@" || status=$?
