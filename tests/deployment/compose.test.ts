@@ -253,8 +253,8 @@ describe('docker-compose.trial.yml', () => {
 
   test('lets webhooks go to its receiver, and what is tried reach nothing outside', () => {
     expect(networks['trial']).toMatchObject({ internal: true });
-    expect(services['receiver']!.networks).toMatchObject({ trial: { ipv4_address: '172.31.252.10' } });
-    expect(services['trial-merchant']!.environment!['RECEIVER_ADDRESS']).toBe('172.31.252.10:8443');
+    expect(services['receiver']!.networks).toMatchObject({ trial: { ipv4_address: '10.213.252.10' } });
+    expect(services['trial-merchant']!.environment!['RECEIVER_ADDRESS']).toBe('10.213.252.10:8443');
     expect(services['webhook-dispatcher']!.networks).toHaveProperty('trial');
     expect(services['webhook-dispatcher']!.command!.at(-1)).toMatch(/ exec node main\.ts$/);
     expect(Object.keys(services['trial']!.networks!)).not.toContain('egress');
@@ -265,7 +265,7 @@ describe('docker-compose.tls.yml', () => {
   const { services, configs } = readCompose([base, external, tls], environment);
 
   test('has the edge believe its proxy, at the address that it stands at, and nobody else', () => {
-    const address = { ipv4_address: '172.31.251.250' };
+    const address = { ipv4_address: '10.213.251.250' };
     expect(services['tls']!.networks).toEqual({ public: address });
     expect(services['edge-configuration']!.environment!['EDGE_TRUSTED_PROXIES']).toBe(address.ipv4_address);
   });

@@ -181,7 +181,7 @@ describe('as docker-compose.yml runs them', () => {
     execFileSync('chmod', [`--reference=${layouts.app('setup')}/volume`, source]);
     await run('edge-configuration', { binds: [{ source, path: '/app/volume', writable: true }] });
     const configuration = readFileSync(join(source, 'nginx.conf'), 'utf8');
-    expect(configuration).toContain('server 172.31.250.10:8080 max_fails');
+    expect(configuration).toContain('server 10.213.250.10:8080 max_fails');
     expect(configuration).toContain('pid "/tmp/nginx.pid"');
     expect(statSync(join(source, 'nginx.conf')).mode & 0o044).toBe(0o044);
   });

@@ -71,7 +71,7 @@ describe('npm run init', () => {
       NETWORKS_FILE: './networks.json',
       COMPOSE_FILE: 'docker-compose.yml:docker-compose.external.yml',
       COMPOSE_PROFILES: 'postgres,rabbitmq',
-      EDGE_TRUSTED_PROXIES: '172.31.251.1',
+      EDGE_TRUSTED_PROXIES: '10.213.251.1',
     });
     const networks = await content('networks.json');
     expect(networks + output).not.toContain('key-of');

@@ -52,10 +52,9 @@ export function composeProject(folder: string, version: string): Project {
       const example = await readFile(join(folder, '.env.example'), 'utf8');
       await writeFile(file, environmentText(example, earlier, values), { mode: 0o600 });
     },
-    // A busy machine answers health checks late, which ends the wait and nothing else.
     up: async (service) => {
       const alone = service === undefined ? [] : ['--no-deps', service];
-      await eventually(() => compose('up', '--detach', '--wait', ...alone), patience);
+      await whenNotBusy(() => compose('up', '--detach', '--wait', ...alone));
       await allWell();
     },
     kill: async (service) => {
@@ -71,6 +70,20 @@ export function composeProject(folder: string, version: string): Project {
       await allWell();
     },
   };
+}
+
+/** A busy machine answers health checks late, which ends a start's wait and nothing else. What the engine itself refuses stays so. */
+export async function whenNotBusy(start: () => Promise<string>): Promise<void> {
+  const refusal = await eventually(async () => {
+    try {
+      await start();
+      return null;
+    } catch (error) {
+      if (error instanceof Error && error.message.includes('Error response from daemon')) return error;
+      throw error;
+    }
+  }, patience);
+  if (refusal !== null) throw refusal;
 }
 
 async function inspect(id: string, format: string): Promise<string[]> {

@@ -1,11 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { repositoryRoot } from '@quittance/local-stack/stack/directory.ts';
-import { eventually } from '@quittance/testkit/eventually.ts';
 import { blocksIn } from '../../support/markdown-blocks.ts';
-import { projectName } from '../compose.ts';
+import { projectName, whenNotBusy } from '../compose.ts';
 import { deploy } from '../deployment.ts';
-import { patience } from '../docker.ts';
 import type { Part } from '../part.ts';
 
 export const part: Part = {
@@ -24,8 +22,7 @@ export const part: Part = {
 
     for (const line of restoring(file)) {
       const carryOut = () => deployment.run('sh', '-ec', line);
-      // A busy machine answers health checks late, which ends the wait and nothing else.
-      await (line.startsWith('docker compose up') ? eventually(carryOut, patience) : carryOut());
+      await (line.startsWith('docker compose up') ? whenNotBusy(carryOut) : carryOut());
     }
     await deployment.up();
     say('back    PostgreSQL from the copy, RabbitMQ empty, all messages replayed, everything healthy');

@@ -93,7 +93,7 @@ function valuesOf(options: Options, earlier: string, { host, endpointLines }: An
     ...(goesLive && { COMPOSE_PROFILES: 'postgres,rabbitmq' }),
     // Where connections from the machine itself come from: the first address of the network.
     ...(options.ownProxy && {
-      EDGE_TRUSTED_PROXIES: (subnet || '172.31.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),
+      EDGE_TRUSTED_PROXIES: (subnet || '10.213.251.0/24').replace(/(\d+)\/\d+$/, (_, last) => String(Number(last) + 1)),
     }),
   };
 }
