@@ -42,7 +42,6 @@ export async function deploy(context: PartContext, choice: Choice = {}): Promise
   const { images, say, onEnd } = context;
   await images.ours();
   const project = await freshCheckout(images.version, onEnd);
-  onEnd(() => project.compose('down', '--volumes', '--remove-orphans', '--timeout', '5'));
   const [edge = 0, chain = 0, receiver = 0] = await freePorts(3);
   await initialise(project, edge, choice.options ?? []);
   await prepareShop(project.folder);

@@ -19,3 +19,13 @@ export async function run(program: string, words: readonly string[], options: Op
   });
   return stdout;
 }
+
+/** Every container, network and volume whose name begins so, with all that is in it. */
+export async function removeAll(prefix: string): Promise<void> {
+  const named = async (...words: string[]) =>
+    (await docker(...words, '--quiet', '--filter', `name=^${prefix}`)).split('\n').filter(Boolean);
+  const remove = async (ids: string[], ...words: string[]) => (ids.length === 0 ? '' : docker(...words, ...ids));
+  await remove(await named('ps', '--all'), 'rm', '--force', '--volumes');
+  await remove(await named('network', 'ls'), 'network', 'rm');
+  await remove(await named('volume', 'ls'), 'volume', 'rm');
+}

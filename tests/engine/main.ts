@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { chooseByName, loadNamed } from '../support/named-files.ts';
-import { docker } from './docker.ts';
+import { projectName } from './compose.ts';
+import { docker, removeAll } from './docker.ts';
 import { prepareImages, type Images } from './images.ts';
 import type { Part } from './part.ts';
 
@@ -28,6 +29,8 @@ async function carryOut({ name, about, run }: Part, images: Images): Promise<str
   const start = performance.now();
   const closers: (() => Promise<unknown>)[] = [];
   try {
+    // Of a run that was killed.
+    await removeAll(projectName);
     const skipped = await run({ images, say, onEnd: (close) => closers.unshift(close) });
     if (skipped !== undefined) return `skipped ${name}: ${skipped}`;
     return `held    ${name}, in ${secondsSince(start)} s`;
@@ -37,6 +40,7 @@ async function carryOut({ name, about, run }: Part, images: Images): Promise<str
     say(`broken  ${name}: ${reason}`);
     return `broken  ${name}, in ${secondsSince(start)} s. To see it again: npm run faults -- engine --part ${name}`;
   } finally {
+    closers.push(() => removeAll(projectName));
     for (const close of closers) await close().catch((error: unknown) => say(`while ending: ${String(error)}`));
   }
 }

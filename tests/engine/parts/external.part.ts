@@ -16,7 +16,6 @@ export const part: Part = {
   about: 'PostgreSQL and RabbitMQ given by URL, outside of the project; none of the bundled ones runs',
   run: async (context) => {
     await docker('network', 'create', network);
-    context.onEnd(() => docker('network', 'rm', network));
     const deployment = await deploy(context, {
       options: ['--own-proxy'],
       profiles: [],
@@ -40,11 +39,10 @@ export const part: Part = {
 };
 
 /** From the images that compose names, so that nothing else has to be pulled. */
-async function startElsewhere(project: Project, { images, onEnd }: PartContext): Promise<void> {
+async function startElsewhere(project: Project, { images }: PartContext): Promise<void> {
   const words = ['run', '--detach', '--network', network];
   const start = async (name: string, env: string[], image: string): Promise<void> => {
     await docker(...words, '--name', name, '--hostname', name, ...env.flatMap((one) => ['--env', one]), image);
-    onEnd(() => docker('rm', '--force', '--volumes', name));
   };
   const text = await project.run('docker', 'compose', '--profile', '*', 'config', '--format', 'json');
   const { services } = JSON.parse(text) as { services: Record<string, { image: string }> };

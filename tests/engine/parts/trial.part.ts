@@ -16,7 +16,6 @@ export const part: Part = {
     const { images, say, onEnd } = context;
     await images.ours();
     const project = await freshCheckout(images.version, onEnd);
-    onEnd(() => project.compose('down', '--volumes', '--remove-orphans', '--timeout', '5'));
     const [edge, receiver] = await freePorts(2);
     await project.set({
       COMPOSE_FILE: [...files, ...standInsOf(images, files)].join(':'),
