@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AMOUNT_DECIMALS, formatUnits, parseAmount } from '@quittance/contracts/amount.ts';
 import type { Chance } from '../../../services/chain-watcher/test/random-run/chance.ts';
 
-export type Situation = {
+type Situation = {
   /** What is to be paid, decimal text. */
   amount: string;
   /** Milliseconds since 1970. */

@@ -14,7 +14,7 @@ export type Faults = {
 };
 
 /** Where a process can be killed between two steps, and whose processes pass there. */
-export const faultPoints: readonly (readonly [point: string, services: readonly ServiceName[]])[] = [
+const faultPoints: readonly (readonly [point: string, services: readonly ServiceName[]])[] = [
   ['commit-allowed', ['payments', 'api-gateway', 'quota', 'webhook-dispatcher']],
   ['request-committed', ['payments', 'api-gateway', 'quota', 'webhook-dispatcher']],
   ['message-committed', ['payments', 'chain-watcher', 'webhook-dispatcher', 'quota']],

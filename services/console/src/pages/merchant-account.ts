@@ -1,12 +1,13 @@
 import { html, type Html } from '@quittance/checkout-page/html.ts';
 import { exportFormats } from '@quittance/contracts/http/payments/finding.ts';
+import type { OwnLimits } from '@quittance/contracts/http/payments/limits.ts';
 import { reportGroups, type Report } from '@quittance/contracts/http/payments/report.ts';
 import type { UnmatchedPage } from '@quittance/contracts/http/payments/unmatched.ts';
-import type { UsageDay } from '@quittance/contracts/http/quota/history.ts';
 import type { TestedWebhook } from '@quittance/contracts/http/webhook-dispatcher/endpoint.ts';
 import type { WebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
 import { paymentStatuses } from '@quittance/contracts/payment.ts';
 import type { WebhookSettings } from '@quittance/contracts/webhook.ts';
+import { usageFacts } from './account.ts';
 import { form, type MerchantViewer } from './frame.ts';
 import { choices, ownPaymentLink } from './merchant-payments.ts';
 import { badge, facts, table, time } from './parts.ts';
@@ -86,11 +87,8 @@ export const healthTables = ({ lanes, failed }: WebhookHealth): Html =>
     Error: ({ error_category: error }) => error?.replaceAll('_', ' ') ?? null,
   })}`;
 
-export const usageTable = ({ days }: { days: readonly UsageDay[] }): Html =>
-  table('Payments created, by UTC day', days, {
-    Day: ({ day }) => day,
-    Created: ({ payments_created: n }) => n,
-  });
+export const limitsFacts = (limits: OwnLimits): Html =>
+  html`${facts({ Access: limits.access_type, 'Beta ends': time(limits.beta_expires_at) })} ${usageFacts(limits)}`;
 
 /** A span of UTC days, both included. */
 export type Span = { from: string; to: string; group: string };

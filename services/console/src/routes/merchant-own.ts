@@ -7,9 +7,9 @@ import { ReadWebhook, type TestedWebhook } from '@quittance/contracts/http/webho
 import { ReadWebhookHealth } from '@quittance/contracts/http/webhook-dispatcher/health.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import type { Route } from '@quittance/http/server/route.ts';
+import { usageTable } from '../pages/account.ts';
 import { page, type MerchantViewer } from '../pages/frame.ts';
-import { endpointFacts, healthTables, ownTransfersTable, testForm, usageTable } from '../pages/merchant-account.ts';
-import { limitsFacts } from '../pages/merchants.ts';
+import { endpointFacts, healthTables, limitsFacts, ownTransfersTable, testForm } from '../pages/merchant-account.ts';
 import { show } from '../pages/parts.ts';
 import { partOf } from '../upstream/services.ts';
 import { ownPage, paramsOf, type OwnVisit } from './merchant-page.ts';
