@@ -77,9 +77,7 @@ export const eventRoutes = ({
       if (status === null) throw invalid({ field: 'status', reason: 'must be failed' });
       return queries.failedEvents({ merchantId, after });
     }),
-    callRoute(ReadDeliveries, async ({ body }) => ({
-      deliveries: await readArchivedDeliveries(pool, body.payment_ids),
-    })),
+    callRoute(ReadDeliveries, ({ body }) => archived(pool, body.payment_ids)),
     callRoute(ReadEvent, async ({ params, query }) =>
       describe(await queries.findEvent({ eventId: params.event_id }), query.before),
     ),
@@ -89,6 +87,10 @@ export const eventRoutes = ({
     ),
   ];
 };
+
+const archived = async (pool: Pool, paymentIds: readonly string[]) => ({
+  deliveries: await readArchivedDeliveries(pool, paymentIds),
+});
 
 /** @throws HttpError 404, also for another merchant's. */
 async function ownEvent(
