@@ -4,7 +4,7 @@ import { PUBLIC_STATUS } from './support/console-requests.ts';
 import { renderSpread, shortened, significant } from './support/report.ts';
 import { measurementOf, ratioOf, spreadOf, type Measurement } from './support/rounds.ts';
 
-/** A public status by itself takes 2 ms on two cores that nobody else uses: so many of them are 200 ms. */
+/** Where a public status by itself takes 2 ms, so many of them are 200 ms. */
 const AT_MOST = 100;
 
 export const consoleNotes = [

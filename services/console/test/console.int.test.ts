@@ -31,7 +31,8 @@ beforeAll(async () => {
   payment = created.body.payment_id;
   for (const role of ['viewer', 'support', 'admin'] as const)
     browsers[role] = await world.browserOf(await world.credentialOf(`${role}-olga`, role));
-});
+  // Seven processes start, whatever else the machine does.
+}, 300_000);
 afterAll(() => world.close());
 // All of them sign in from one address, which may try ten times a minute.
 beforeEach(() => endWindows(world.services.pools.gateway, 'operator_sign_in'));
