@@ -66,7 +66,7 @@ async function start(directory: string, env: NodeJS.ProcessEnv = {}): Promise<St
   const { tools } = stackDirectory();
   await mkdir(tools, { recursive: true });
   const hidden = ['unshare', '--mount', 'sh', '-ec', bare, 'bare', tools];
-  const [command = '', ...words] = [...hidden, process.execPath, 'infra/local/commands/start.ts', '--quiet-demo'];
+  const [command, ...words] = [...hidden, process.execPath, 'infra/local/commands/start.ts', '--quiet-demo'];
   const child = spawn(command, words, {
     cwd: repositoryRoot,
     env: { ...process.env, PORT_BASE: '21000', LOCAL_DIRECTORY: directory, ...env },
