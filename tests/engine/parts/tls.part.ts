@@ -48,7 +48,7 @@ async function checkHttps({ compose }: Deployment): Promise<string> {
 function ask(url: string, ca: string): Promise<Answer> {
   const send = url.startsWith('https:') ? request : plainRequest;
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', servername: publicHost, headers: { host: publicHost }, ca, agent: false };
+    const options = { hostname: '127.0.0.1', servername: publicHost, headers: { host: publicHost }, ca, agent: false };
     const sent = send(url, options, (answer) => {
       const { issuer } = (answer.socket as Partial<TLSSocket>).getPeerCertificate?.() ?? {};
       text(answer).then(
