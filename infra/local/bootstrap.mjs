@@ -46,6 +46,7 @@ const commands = {
   bench: script('tests/benchmarks/main.ts'),
   faults: script('tests/faults/main.ts'),
   attacks: script('tests/attacks/main.ts'),
+  mutants: script('tests/mutants/main.ts'),
   screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
   format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
@@ -59,13 +60,14 @@ const commands = {
     ],
     tests,
   ],
-  // What takes too long for every change: random tests with many runs from a new seed, every attack and every fault.
+  // What takes too long for every change: random tests with many runs from a new seed, every attack, every mutant and every fault.
   nightly: [
     step('long random tests', [...jest, ...longRandomTests()], { TEST_LENGTH: 'long' }),
     step('contract, with optional fields', [...jest, 'tests/conformance/conformance', '-t', WITHOUT_EXTENSIONS], {
       TEST_EXTENSIONS: 'present',
     }),
     step('attacks', ['tests/attacks/main.ts']),
+    step('mutants', ['tests/mutants/main.ts']),
     step('faults', ['tests/faults/main.ts']),
   ],
 };
