@@ -24,7 +24,9 @@ export default ts.config(
   {
     languageOptions: {
       parserOptions: {
-        projectService: { allowDefaultProject: ['*.js', '*.mjs', 'infra/local/*.mjs', '.ci/*.mjs'] },
+        projectService: {
+          allowDefaultProject: ['*.js', '*.mjs', 'infra/local/*.mjs', 'tests/mutants/*.js', '.ci/*.mjs'],
+        },
         tsconfigRootDir: import.meta.dirname,
       },
     },

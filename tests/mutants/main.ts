@@ -55,13 +55,12 @@ function optionsFor({ mutate, tests }: Rules): ConstructorParameters<typeof Stry
     ignorePatterns: ['.local', 'docs', 'k8s'],
     tempDirName: '.local/mutants',
     reporters: ['progress-append-only'],
-    logLevel: 'warn',
     disableTypeChecks: false,
-  } as ConstructorParameters<typeof Stryker>[0];
+  };
 }
 
 const lineOf = ({ fileName, location, mutatorName, replacement }: Mutant): string =>
-  `${fileName.slice(repositoryRoot.length + 1)}:${location.start.line} ${mutatorName}: ${(replacement ?? '').slice(0, 100)}`;
+  `${fileName.slice(repositoryRoot.length + 1)}:${location.start.line} ${mutatorName}: ${replacement.slice(0, 100)}`;
 
 function usage(): string {
   return `Usage: npm run mutants -- [rule …]
