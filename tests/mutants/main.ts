@@ -59,8 +59,9 @@ function optionsFor({ mutate, tests }: Rules): ConstructorParameters<typeof Stry
   };
 }
 
-const lineOf = ({ fileName, location, mutatorName, replacement }: Mutant): string =>
-  `${fileName.slice(repositoryRoot.length + 1)}:${location.start.line} ${mutatorName}: ${replacement.slice(0, 100)}`;
+function lineOf({ fileName, location, mutatorName, replacement }: Mutant): string {
+  return `${fileName.slice(repositoryRoot.length + 1)}:${location.start.line} ${mutatorName}: ${replacement.slice(0, 100)}`;
+}
 
 function usage(): string {
   return `Usage: npm run mutants -- [rule …]
