@@ -30,6 +30,7 @@ describe('the height that may be confirmed', () => {
 
   test("far behind, below the chain's own finality, all that was scanned is final", () => {
     expect(confirmingTip({ tip: 500, head: 10_000, finalized: 9_900 })).toBe(10_000);
+    expect(confirmingTip({ tip: 500, head: 600, finalized: 500 })).toBe(600);
     expect(finalHeight(twelve, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
     expect(finalHeight(finalized, { tip: 500, head: 10_000, finalized: 9_900 })).toBe(500);
   });
