@@ -7,7 +7,7 @@ import { isId, parseTransactionId } from '@quittance/contracts/ids.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { HttpError } from '@quittance/http/errors.ts';
 import { pathParameter, type Route } from '@quittance/http/server/route.ts';
-import { ownPaymentPage, ownStoryTable } from '../pages/merchant-payment.ts';
+import { ownPaymentPage, ownStoryPart } from '../pages/merchant-payment.ts';
 import { ownPaymentsTable, ownSearchForm, whereTable } from '../pages/merchant-payments.ts';
 import { MERCHANT_HOME } from '../pages/merchant-sections.ts';
 import { show } from '../pages/parts.ts';
@@ -35,7 +35,7 @@ export const ownPaymentRoutes = (context: Context): Route[] => [
     const events = await partOf(eventsOf(visit, params.payment_id));
     return {
       title: `Payment ${payment.reference}`,
-      content: html`${ownPaymentPage(payment)} ${show(events, (known) => ownStoryTable(payment, known))}`,
+      content: html`${ownPaymentPage(payment)} ${show(events, (known) => ownStoryPart(payment, known))}`,
     };
   }),
 ];

@@ -12,7 +12,7 @@ import type { Viewer } from '../pages/frame.ts';
 import { show } from '../pages/parts.ts';
 import { acceptQuestion, cancelQuestion, paymentPage } from '../pages/payment.ts';
 import { foundTable, locatedTable, searchForm } from '../pages/payment-search.ts';
-import { storyPart } from '../pages/story.ts';
+import { paymentStory } from '../pages/payment-story.ts';
 import { textIn } from '../session/form.ts';
 import { partOf, type Services } from '../upstream/services.ts';
 import { actionRoute, pageRoute, type Context, type Visit } from './page-route.ts';
@@ -35,7 +35,7 @@ export const paymentRoutes = (context: Context): Route[] => [
     return {
       title: `Payment ${id}`,
       content: html`${paymentPage(payment, viewer)} ${show(events, () => html``)}
-      ${storyPart(payment, 'silent' in events ? [] : events.value, viewer)}`,
+      ${paymentStory(payment, 'silent' in events ? [] : events.value, viewer)}`,
     };
   }),
   pageRoute(context, '/payments/:payment_id/cancel', async ({ request, services, viewer }) => {
