@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page } from 'playwright-core';
 import { journeyStack, type JourneyStack } from '../support/journey-stack.ts';
@@ -9,12 +10,18 @@ import {
   expectedOfConsole as expected,
   fillConsole,
   loseMoney,
+  merchantPersonCalled,
   operatorCalled,
   orderOf,
+  pagesOf,
   signIn,
+  visitors,
+  welcomeVisitors,
   type ConsoleData,
+  type Visitor,
 } from './support/console-pages.ts';
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
+import { DESCRIPTION, fillMonth, linesOf, sumsInDatabase, sumsOfLines, sumsOnPage } from './support/merchant-month.ts';
 
 jest.setTimeout(180_000);
 
@@ -22,13 +29,13 @@ let stack: JourneyStack;
 let browser: TestBrowser;
 let shop: Shop;
 let data: ConsoleData;
-let credential: string;
+let credentials: Record<Visitor, string>;
 
 beforeAll(async () => {
   [stack, browser] = await Promise.all([journeyStack({ sharesBroker: true }), openBrowser()]);
   shop = await Shop.open(stack);
   data = await fillConsole(stack, shop);
-  credential = await operatorCalled(stack, 'ada', 'admin');
+  credentials = await welcomeVisitors(stack, data);
   // Chromium is fetched when it is used for the first time.
 }, 300_000);
 afterEach(() => browser.leaveAll());
@@ -37,16 +44,20 @@ afterAll(async () => {
   await stack.close();
 }, 180_000);
 
-/** The page of an admin with this device, who has signed in. */
-async function signedIn(device: 'smallPhone' | 'phone' | 'desktop'): Promise<Page> {
-  const page = await browser.look({ device, expected, javaScriptEnabled: true });
-  if (!page.url().startsWith(stack.file.console_url)) await signIn(page, stack, credential);
+/** The page of somebody with this device, who has signed in. */
+async function signedIn(visitor: Visitor, device: 'smallPhone' | 'phone' | 'desktop'): Promise<Page> {
+  const page = await browser.look({ device, expected, javaScriptEnabled: true }, visitor);
+  if (!page.url().startsWith(stack.file.console_url)) await signIn(page, stack, credentials[visitor]);
   return page;
 }
 
-describe.each(Object.entries(consolePages))('the page %s', (_name, pathOf) => {
+const everyPage = visitors.flatMap((visitor) =>
+  Object.entries(pagesOf[visitor]).map(([name, pathOf]) => ({ visitor, name, pathOf })),
+);
+
+describe.each(everyPage)('the page $name', ({ visitor, pathOf }) => {
   test.each(['phone', 'desktop'] as const)('can be used by everybody on a %s, by day and by night', async (device) => {
-    const page = await signedIn(device);
+    const page = await signedIn(visitor, device);
     await page.goto(`${stack.file.console_url}${pathOf(data)}`);
     for (const summary of await page.locator('details:not([open]) summary').all()) await summary.click();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -57,7 +68,7 @@ describe.each(Object.entries(consolePages))('the page %s', (_name, pathOf) => {
   });
 
   test('fits on the smallest phone', async () => {
-    const page = await signedIn('smallPhone');
+    const page = await signedIn(visitor, 'smallPhone');
     await page.goto(`${stack.file.console_url}${pathOf(data)}`);
     expect(await layoutProblems(page)).toEqual([]);
   });
@@ -135,4 +146,72 @@ test('a viewer sees the same and can change nothing, whatever address is opened'
   expect((await shop.details(underpaid)).status).not.toBe('PAID');
   expect((await shop.details(waiting)).status).toBe('PENDING');
   expect((await shop.limits()).creation_enabled).toBe(true);
+});
+
+test("a merchant's person exports a month, and its sums are those of the report and of the database", async () => {
+  const other = await Shop.open(stack);
+  const month = await fillMonth(stack.file, other.merchantId);
+  const { payment_id: paid } = await other.createOrThrow('0.1');
+  await other.pay('0.1');
+  await eventually(async () => expect((await other.details(paid)).status).toBe('PAID'), {
+    ...{ timeoutMs: 60_000, intervalMs: 1_100 },
+  });
+  const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
+  const { linkPath } = await merchantPersonCalled(stack, other.merchantId, 'clara');
+  await page.goto(`${stack.file.console_url}${linkPath}`);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Report' }).click();
+  await page.getByLabel('From, UTC').first().fill(month.from);
+  await page.getByLabel('To, that day included').first().fill(month.to);
+  await page.getByLabel('By').selectOption('month');
+  await page.getByRole('button', { name: 'Show' }).click();
+  const reported = await sumsOnPage(page);
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Download' }).click(),
+  ]);
+  const lines = await linesOf(download);
+  expect(download.suggestedFilename()).toBe(`payments-${month.from}-${month.to}.csv`);
+  expect(lines.length).toBeGreaterThan(60);
+  expect(lines.filter(({ description }) => description === DESCRIPTION)).toHaveLength(lines.length - 1);
+  expect(lines.at(-1)).toMatchObject({ payment_id: paid, status: 'PAID', transaction_amount: '0.1' });
+  const exported = sumsOfLines(lines);
+  expect(exported).toEqual(reported);
+  expect(exported).toEqual(await sumsInDatabase(stack.file, other.merchantId, month));
+});
+
+test("a merchant's person sees nothing at operators' addresses, and another merchant's payment as one that is not there", async () => {
+  const other = await Shop.open(stack);
+  const { page } = await browser.visit({ device: 'desktop', expected, javaScriptEnabled: false });
+  await signIn(page, stack, (await merchantPersonCalled(stack, other.merchantId, 'nina')).credential);
+  const foreign = [data.merchant, data.wallet, data.paid, data.underpaid, data.lost.transaction_id, data.failedEvent];
+  const seen = async (path: string) => {
+    const status = (await page.goto(`${stack.file.console_url}${path}`))?.status();
+    const source = await page.content();
+    expect([path, foreign.filter((id) => source.includes(id))]).toEqual([path, []]);
+    return [status, new URL(page.url()).pathname, await page.locator('body').innerText()];
+  };
+  expect(await seen('/')).toEqual([200, '/my/payments', expect.stringContaining('@nina, merchant')]);
+  const [, , nothing] = await seen(`/merchants/${newId('mer')}`);
+  expect(nothing).toContain('Not found');
+  const own = `/merchants/${other.merchantId}`;
+  for (const path of [own, ...Object.values(consolePages).map((pathOf) => pathOf(data))].filter((path) => path !== '/'))
+    expect([path, await seen(path)]).toEqual([path, [404, path.split('?')[0], nothing]]);
+  const [status, , unknown] = await seen(`/my/payments/${newId('pay')}`);
+  expect([status, unknown]).toEqual([404, expect.stringContaining('Payment not found')]);
+  for (const id of [data.paid, data.underpaid, data.waiting])
+    expect(await seen(`/my/payments/${id}`)).toEqual([404, `/my/payments/${id}`, unknown]);
+});
+
+test("a merchant's person sends a test event, and everybody can read how it went", async () => {
+  const page = await signedIn('merchant', 'smallPhone');
+  await eventually(
+    async () => {
+      await page.goto(`${stack.file.console_url}/my/webhooks`);
+      await page.getByRole('button', { name: 'Send a test event' }).click();
+      expect(await page.getByRole('status').locator('.badge').innerText()).toBe('delivered');
+    },
+    { timeoutMs: 120_000, intervalMs: 7_000 },
+  );
+  expect([await accessibilityProblems(page), await layoutProblems(page)]).toEqual([[], []]);
 });

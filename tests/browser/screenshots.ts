@@ -8,7 +8,7 @@ import { journeyStack } from '../support/journey-stack.ts';
 import { Shop } from '../support/shop.ts';
 import { openBrowser, type VisitOptions } from './support/browser.ts';
 import { checkout, EVM_WALLET, states } from './support/checkouts.ts';
-import { consolePages, expectedOfConsole, fillConsole, operatorCalled, signIn } from './support/console-pages.ts';
+import { expectedOfConsole, fillConsole, pagesOf, signIn, visitors, welcomeVisitors } from './support/console-pages.ts';
 import { contactSheet } from './support/contact-sheet.ts';
 import { hostileDescriptions } from './support/hostile-descriptions.ts';
 import { openStage, type Stage } from './support/stage.ts';
@@ -56,16 +56,20 @@ async function takeConsole(): Promise<void> {
   const stack = await journeyStack();
   try {
     const data = await fillConsole(stack, await Shop.open(stack));
-    const credential = await operatorCalled(stack, 'ada', 'admin');
+    const credentials = await welcomeVisitors(stack, data);
     const names: string[] = [];
     for (const device of ['smallPhone', 'phone', 'desktop'] as const) {
-      const { page } = await browser.visit({ device, deviceScaleFactor: 1, expected: expectedOfConsole });
-      await page.goto(`${stack.file.console_url}/sign-in`);
-      await shoot(page, folder, `sign-in-${device}`, names);
-      await signIn(page, stack, credential);
-      for (const [name, pathOf] of Object.entries(consolePages)) {
-        await page.goto(`${stack.file.console_url}${pathOf(data)}`);
-        await shoot(page, folder, `${name}-${device}`, names);
+      const look = { device, deviceScaleFactor: 1, expected: expectedOfConsole };
+      const { page: stranger } = await browser.visit(look);
+      await stranger.goto(`${stack.file.console_url}/sign-in`);
+      await shoot(stranger, folder, `sign-in-${device}`, names);
+      for (const visitor of visitors) {
+        const { page } = await browser.visit(look);
+        await signIn(page, stack, credentials[visitor]);
+        for (const [name, pathOf] of Object.entries(pagesOf[visitor])) {
+          await page.goto(`${stack.file.console_url}${pathOf(data)}`);
+          await shoot(page, folder, `${name}-${device}`, names);
+        }
       }
     }
     await writeSheet(folder, 'The console', names);

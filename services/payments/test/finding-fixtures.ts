@@ -1,6 +1,6 @@
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import type { PaymentStatus } from '@quittance/contracts/payment.ts';
-import type { Pool } from '@quittance/postgres/pool.ts';
+import type { Queryable } from '@quittance/postgres/pool.ts';
 import { newWallet } from './fixtures.ts';
 
 /** A payment as it could have become in months; what is not said is like any other. */
@@ -50,7 +50,7 @@ export type PastTransfer = {
 };
 
 export async function insertPast(
-  db: Pool,
+  db: Queryable,
   payments: readonly PastPayment[],
   transfers: readonly PastTransfer[] = [],
 ): Promise<void> {

@@ -27,8 +27,11 @@ export type Visit = {
 
 export type TestBrowser = {
   visit(options?: VisitOptions): Promise<Visit>;
-  /** The page of a visitor who only looks, kept for the next one with the same options: a new visit takes longer to open than a page to look at. */
-  look(options?: VisitOptions): Promise<Page>;
+  /**
+   * The page of a visitor who only looks, kept for the next one with the same options: a new visit takes longer to open than a page to look at.
+   * @param who where the site knows its visitors.
+   */
+  look(options?: VisitOptions, who?: string): Promise<Page>;
   /** @throws Error listing what pages complained about since the last time; every visit of its own is closed. */
   leaveAll(): Promise<void>;
   close(): Promise<void>;
@@ -52,8 +55,8 @@ export async function openBrowser({ forReading = false }: { forReading?: boolean
       visits.push(visit);
       return visit;
     },
-    async look(options = {}) {
-      const key = JSON.stringify({ ...options, expected: String(options.expected) });
+    async look(options = {}, who = '') {
+      const key = JSON.stringify({ ...options, expected: String(options.expected), who });
       const looker = lookers.get(key) ?? (await openVisit(browser, options));
       lookers.set(key, looker);
       return looker.page;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { signInLinkPath } from '@quittance/contracts/http/api-gateway/sign-in-links.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
@@ -23,7 +24,9 @@ export type ConsoleData = {
   networkIncident: string;
 };
 
-/** Every page of the console. */
+type Pages = Record<string, (data: ConsoleData) => string>;
+
+/** Every page of the operators. */
 export const consolePages = {
   overview: () => '/',
   payments: () => '/payments',
@@ -51,28 +54,73 @@ export const consolePages = {
   runbooks: () => '/runbooks',
   runbook: () => '/runbooks/chain-watcher',
   'not-found': () => '/payments/none',
-} satisfies Record<string, (data: ConsoleData) => string> as Record<string, (data: ConsoleData) => string>;
+} satisfies Pages as Pages;
+
+/** Every page of a merchant's people. */
+export const merchantPages = {
+  'my-payments': () => '/my/payments',
+  'my-payments-found-by-transaction': ({ lost }) => `/my/payments?q=${lost.transaction_id}`,
+  'my-payments-none-found': () => '/my/payments?q=nothing&status=CANCELLED',
+  'my-payment-paid': ({ paid }) => `/my/payments/${paid}`,
+  'my-payment-underpaid': ({ underpaid }) => `/my/payments/${underpaid}`,
+  'my-transfers': () => '/my/transfers',
+  'my-webhooks': () => '/my/webhooks',
+  'my-limits': () => '/my/limits',
+  'my-report': () => '/my/report',
+  'my-report-by-month': () => '/my/report?from=2026-01-01&to=2026-12-31&group=month',
+  'my-export-refused': () => '/my/export?from=2026-01-02&to=2026-01-01',
+  'my-payment-not-found': () => '/my/payments/none',
+} satisfies Pages as Pages;
+
+/** Every page, by whom it is for. */
+export const pagesOf = { operator: consolePages, merchant: merchantPages };
+
+export type Visitor = keyof typeof pagesOf;
+
+export const visitors = Object.keys(pagesOf) as Visitor[];
 
 /** A page that was refused or not found is one, too; a browser writes that on its console. */
-export const expectedOfConsole = /status of (403|404|409)/;
+export const expectedOfConsole = /status of (403|404|409|422)/;
+
+/** An admin, and somebody of the merchant whose things there are. @returns their credentials. */
+export async function welcomeVisitors(stack: Stack, { merchant }: ConsoleData): Promise<Record<Visitor, string>> {
+  const { credential } = await merchantPersonCalled(stack, merchant, 'anna');
+  return { operator: await operatorCalled(stack, 'ada', 'admin'), merchant: credential };
+}
 
 /** Gives somebody an account. @returns the credential. */
 export const operatorCalled = async (stack: Stack, name: string, role: string): Promise<string> =>
   (await asOperator<{ credential: string }>(stack.file, 'POST', '/operators', { name, role })).credential;
+
+/** Gives somebody of a merchant an account. @returns the credential, and where a link leads that signs in once. */
+export async function merchantPersonCalled(
+  stack: Stack,
+  merchantId: string,
+  name: string,
+): Promise<{ credential: string; linkPath: string }> {
+  const logins = `/merchants/${merchantId}/logins`;
+  const { credential } = await asOperator<{ credential: string }>(stack.file, 'POST', logins, { name });
+  const { link } = await asOperator<{ link: string }>(stack.file, 'POST', `${logins}/${name}/sign-in-link`, {});
+  return { credential, linkPath: signInLinkPath(link) };
+}
 
 /** Signs in as a person does. */
 export async function signIn(page: Page, stack: Stack, credential: string): Promise<void> {
   await page.goto(`${stack.file.console_url}/sign-in`);
   await page.getByLabel('Your credential').fill(credential);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  await page.getByRole('button', { name: 'Sign out', exact: true }).waitFor();
 }
 
 /** Makes all of it. What would take days is written into the database as it would then be. */
 export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData> {
   const paid = await shop.createOrThrow('10.50');
   await shop.pay('10.50');
-  const underpaid = await orderOf(shop, 'order 4711');
+  const underpaid = await orderOf(shop, 'order 4711', {
+    description: 'Two tickets for the late performance, with a programme and a glass of something cold in the interval',
+    return_url: 'https://shop.example/orders/4711',
+    metadata: { customer: '4711', voucher: 'x'.repeat(60) },
+  });
   const waiting = await shop.createOrThrow('12');
   const lost = await loseMoney(shop, underpaid.payment_id, '48.90');
   const failedEvent = await eventually(
@@ -115,8 +163,8 @@ export async function fillConsole(stack: Stack, shop: Shop): Promise<ConsoleData
 }
 
 /** An order of 49.90. */
-export async function orderOf(shop: Shop, order_id: string): Promise<Payment> {
-  const { status, text, body } = await insist(() => shop.order({ amount: '49.90', order_id }));
+export async function orderOf(shop: Shop, order_id: string, more: Record<string, unknown> = {}): Promise<Payment> {
+  const { status, text, body } = await insist(() => shop.order({ amount: '49.90', order_id, ...more }));
   if (status !== 201) throw new Error(`${order_id} answered ${status} ${text}`);
   return body;
 }
