@@ -17,7 +17,7 @@ export function grid<Row>(id: string, rows: readonly Row[], columns: Record<stri
   const body = rows.map(
     (row) =>
       html`<tr>
-        ${Object.values(columns).map((column) => html`<td>${cell(column(row))}</td>`)}
+        ${Object.values(columns).map((column) => tableCell(cell(column(row))))}
       </tr>`,
   );
   // Scrolled by keyboard too, where it is wider than the screen.
@@ -33,6 +33,14 @@ export function grid<Row>(id: string, rows: readonly Row[], columns: Record<stri
       </tbody>
     </table>
   </div>`;
+}
+
+/** What has more characters than an amount or a reference goes over several lines: an id, an address, a sentence. */
+const ONE_LINE_MAX = 18;
+
+function tableCell(content: Html): Html {
+  const isLong = content.html.replaceAll(/<[^>]*>/g, '').trim().length > ONE_LINE_MAX;
+  return isLong ? html`<td class="long">${content}</td>` : html`<td>${content}</td>`;
 }
 
 /** Names and what they stand for. */
