@@ -57,7 +57,7 @@ export const consolePages = {
 } satisfies Pages as Pages;
 
 /** Every page of a merchant's people. */
-export const merchantPages = {
+const merchantPages = {
   'my-payments': () => '/my/payments',
   'my-payments-found-by-transaction': ({ lost }) => `/my/payments?q=${lost.transaction_id}`,
   'my-payments-none-found': () => '/my/payments?q=nothing&status=CANCELLED',
