@@ -11,7 +11,7 @@ import { testLogger, testMetrics } from '@quittance/testkit/logger.ts';
 import { amountOf, seedOf } from '@quittance/testkit/random-runs.ts';
 import { migrations, schema } from '../src/migrations.ts';
 import { createPaymentMessages, type PaymentMessages } from '../src/payment-messages.ts';
-import { observeTransfers, reviewTransfer } from '../src/settlement/settlement.ts';
+import { observeTransfers, reviewTransfers } from '../src/settlement/settlement.ts';
 
 /** Nobody listens there: what was sent stays in the outbox, where it can be read. */
 const NO_BROKER = 'amqp://nobody:nobody@127.0.0.1:1/';
@@ -143,8 +143,8 @@ async function copyOf({ payments }: Plan) {
     toMessage,
     observe: (chunk: readonly PlannedMessage[]) =>
       transaction(db, (tx) => observeTransfers({ tx, messages, logger: testLogger }, chunk.map(toMessage))),
-    review: (message: PlannedMessage) =>
-      transaction(db, (tx) => reviewTransfer({ tx, messages, logger: testLogger }, toMessage(message))),
+    review: (chunk: readonly PlannedMessage[]) =>
+      transaction(db, (tx) => reviewTransfers({ tx, messages, logger: testLogger }, chunk.map(toMessage))),
     /** What the transfers came to, in words that do not depend on the copy. */
     async outcome(): Promise<Outcome> {
       const numberOf = `array_position($2::text[], payment_id) - 1`;
@@ -185,32 +185,35 @@ function chunksOf(
 const seeds = (): number[] =>
   Array.from({ length: amountOf({ short: 10, long: 500 }) }, (_, run) => seedOf(20_261_122) + run);
 
-test('transfers settled together come to what they come to one after the other', async () => {
-  let together = 0;
-  for (const seed of seeds()) {
-    const random = randomFrom(seed);
-    const plan = planOf(random);
-    // Two versions in one batch count once, and a transfer that is reorganised is settled after the others of its batch.
-    const isAlone = ({ version, phase }: PlannedMessage): boolean => version > 1 && phase !== 'confirmed';
-    const moves = (message: PlannedMessage): boolean =>
-      plan.messages.some((other) => other.transfer === message.transfer && other.wallet !== message.wallet);
-    const chunks = chunksOf(
-      random,
-      plan.messages,
-      (batch, next) =>
-        [...batch, next].some((one) => isAlone(one) || (one.version > 1 && moves(one))) ||
-        batch.some(({ transfer }) => transfer === next.transfer),
-    );
-    const [batches, singles] = [await copyOf(plan), await copyOf(plan)];
-    for (const chunk of chunks) await batches.observe(chunk);
-    for (const message of plan.messages) await singles.observe([message]);
-    const outcome = await batches.outcome();
-    expect({ seed, ...outcome }).toEqual({ seed, ...(await singles.outcome()) });
-    together += chunks.filter(({ length }) => length > 3).length;
-    expect(outcome.transfers).toHaveLength(30);
-  }
-  expect(together).toBeGreaterThan(seeds().length);
-});
+test.each(['observe', 'review'] as const)(
+  'transfers settled together come to what they come to one after the other: %s',
+  async (how) => {
+    let together = 0;
+    for (const seed of seeds()) {
+      const random = randomFrom(seed);
+      const plan = planOf(random);
+      // Two versions in one batch count once, and a transfer that is reorganised is settled after the others of its batch.
+      const isAlone = ({ version, phase }: PlannedMessage): boolean => version > 1 && phase !== 'confirmed';
+      const moves = (message: PlannedMessage): boolean =>
+        plan.messages.some((other) => other.transfer === message.transfer && other.wallet !== message.wallet);
+      const chunks = chunksOf(
+        random,
+        plan.messages,
+        (batch, next) =>
+          [...batch, next].some((one) => isAlone(one) || (one.version > 1 && moves(one))) ||
+          batch.some(({ transfer }) => transfer === next.transfer),
+      );
+      const [batches, singles] = [await copyOf(plan), await copyOf(plan)];
+      for (const chunk of chunks) await batches[how](chunk);
+      for (const message of plan.messages) await singles[how]([message]);
+      const outcome = await batches.outcome();
+      expect({ seed, ...outcome }).toEqual({ seed, ...(await singles.outcome()) });
+      together += chunks.filter(({ length }) => length > 3).length;
+      expect(outcome.transfers).toHaveLength(30);
+    }
+    expect(together).toBeGreaterThan(seeds().length);
+  },
+);
 
 /** A payment that waits, and a transfer that pays it. */
 async function payable() {
@@ -302,7 +305,7 @@ test('however transfers are put together, each payment has one transfer, and loo
       if (status === 'CHECKING') expect(paying).toEqual(['seen']);
     }
     const newest = new Map(plan.messages.map((message) => [message.transfer, message]));
-    for (const message of newest.values()) await copy.review(message);
+    await copy.review([...newest.values()]);
     // But a reason may be another one by now: that of a payment which has been paid since.
     const withoutReasons = ({ transfers: all, ...rest }: Outcome) => ({
       ...{ ...rest, transfers: all.map(({ reason: _, ...transfer }) => transfer) },

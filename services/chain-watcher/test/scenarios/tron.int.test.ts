@@ -67,7 +67,8 @@ describe("a network of Tron's kind", () => {
     await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(1);
     const [, confirmed] = await untilReceived(world, wallet, ['seen', 'confirmed']);
-    expect(confirmed!.confirmations).toBe(SOLIDIFIED_BEHIND + 1);
+    // The node may have had one block more when it was asked what is final than when it was asked for its newest.
+    expect([SOLIDIFIED_BEHIND, SOLIDIFIED_BEHIND + 1]).toContain(confirmed!.confirmations);
   });
 
   test('answers payments about a window in its own spelling', async () => {

@@ -7,7 +7,7 @@ import type { Logger } from '@quittance/runtime/logger.ts';
 import type { Chain } from '../clients.ts';
 import type { PaymentMessages } from '../payment-messages.ts';
 import { LAG_ALLOWANCE_MS } from '../settlement/payment-window.ts';
-import { reviewTransfer } from '../settlement/settlement.ts';
+import { reviewTransfers } from '../settlement/settlement.ts';
 import {
   claimOverdue,
   expirePayments,
@@ -164,19 +164,16 @@ async function reviewAnswer(
   return { through, contradicted };
 }
 
-/** @returns the wallets for which the ledger has newer versions than the answer. */
+/** Settles a page in one transaction. @returns the wallets for which the ledger has newer versions than the answer. */
 async function review(round: Round, transfers: readonly TransferObserved[]): Promise<Set<string>> {
-  const { network, transact, logger, signal } = round;
-  const contradicted = new Set<string>();
-  for (const transfer of transfers) {
-    signal.throwIfAborted();
-    const result = await transact((tx) => reviewTransfer({ ...round, tx }, transfer));
-    if (result === 'contradicted') contradicted.add(transfer.to);
+  const { network, transact, logger } = round;
+  if (transfers.length === 0) return new Set();
+  const contradicted = await transact((tx) => reviewTransfers({ ...round, tx }, transfers));
+  const wallets = new Set(contradicted.map(({ to }) => to));
+  if (wallets.size > 0) {
+    logger.warn({ network, wallets: wallets.size }, 'the chain answered an older version than the ledger has');
   }
-  if (contradicted.size > 0) {
-    logger.warn({ network, wallets: contradicted.size }, 'the chain answered an older version than the ledger has');
-  }
-  return contradicted;
+  return wallets;
 }
 
 async function expire({ transact, messages }: ExpiryContext, payments: PaymentRow[]): Promise<void> {

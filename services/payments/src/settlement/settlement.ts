@@ -10,11 +10,10 @@ import { movePayments, type PaymentRow } from '../store/payment.ts';
 import {
   assignTransfers,
   type Assignment,
-  findTransfer,
   insertTransfers,
   lockCompetingTransfers,
   lockRecorded,
-  lockWallet,
+  lockWallets,
   recordTransfers,
   type TransferId,
   type TransferRow,
@@ -80,23 +79,36 @@ async function compareWithLedger(
 }
 
 /**
- * Like observeTransfers(), for a transfer that chain-watcher answers when asked. A known transfer that pays nothing is decided again:
- * its payment may not have existed when the transfer was first observed.
- * @returns 'contradicted' when the ledger has a newer version, in which this transfer is not on the chain.
+ * Like observeTransfers(), for transfers that chain-watcher answers when asked, and waiting for the locks. A known transfer that pays
+ * nothing is decided again: its payment may not have existed when the transfer was first observed.
+ * @returns those of which the ledger has a newer version, in which they are not on the chain.
  */
-export async function reviewTransfer(
+export async function reviewTransfers(
   context: SettlementContext,
-  message: TransferObserved,
-): Promise<'applied' | 'contradicted'> {
+  messages: readonly TransferObserved[],
+): Promise<TransferObserved[]> {
   const { tx } = context;
-  await lockWallet(tx, message.network, message.to);
-  const [recorded = null] = await recordTransfers(tx, [message]);
-  const transfer = recorded ?? (await findTransfer(tx, message, 'for update'));
-  if (transfer === null) throw new Error(`transfer ${transferKey(message)} is missing from the ledger`);
-  if (transfer.phase === 'retracted' && message.phase !== 'retracted') return 'contradicted';
-  if (recorded !== null) await raiseUnmatched(context, await settleWaiting(context, [transfer]));
-  else if (transfer.payment_id === null) await settleWaiting(context, [transfer]);
-  return 'applied';
+  await lockWallets(
+    tx,
+    messages.map(({ network, to }) => ({ network, recipient: to })),
+  );
+  const newest = newestVersions(messages);
+  const recorded = new Set((await recordTransfers(tx, [...newest.values()])).map(transferKey));
+  const rows = new Map((await lockRecorded(tx, [...newest.values()])).map((row) => [transferKey(row), row]));
+  const contradicted: TransferObserved[] = [];
+  const undecided: TransferRow[] = [];
+  for (const [key, message] of newest) {
+    const transfer = rows.get(key);
+    if (transfer === undefined) throw new Error(`transfer ${key} is missing from the ledger`);
+    if (transfer.phase === 'retracted' && message.phase !== 'retracted') contradicted.push(message);
+    else if (recorded.has(key) || transfer.payment_id === null) undecided.push(transfer);
+  }
+  const decided = await settleWaiting(context, undecided);
+  await raiseUnmatched(
+    context,
+    decided.filter(({ transfer }) => recorded.has(transferKey(transfer))),
+  );
+  return contradicted;
 }
 
 /** Makes a transfer pay a payment, except for the ledger's own row. The payment must be locked, and its status allow it. */

@@ -54,6 +54,19 @@ export async function lockWallet(tx: Transaction, network: string, recipient: st
   await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`, [network, recipient]);
 }
 
+/** As lockWallet() for several, in one order everywhere, so that two transactions with the same wallets do not deadlock. */
+export async function lockWallets(
+  tx: Transaction,
+  wallets: readonly { network: string; recipient: string }[],
+): Promise<void> {
+  await tx.query(
+    `select pg_advisory_xact_lock(key) from (
+       select distinct hashtextextended(network || ' ' || recipient, 0) as key
+         from unnest($1::text[], $2::text[]) as wallet (network, recipient) order by key) ordered`,
+    [wallets.map(({ network }) => network), wallets.map(({ recipient }) => recipient)],
+  );
+}
+
 /**
  * As lockWallet() for several, without waiting.
  * @returns those that another transaction has locked.
@@ -71,11 +84,11 @@ export async function tryLockWallets(
 }
 
 /** Locks those of these transfers that the ledger has, in the order in which rows are written. */
-export async function lockRecorded(tx: Transaction, ids: readonly TransferId[]): Promise<TransferId[]> {
-  const { rows } = await tx.query<TransferId>({
+export async function lockRecorded(tx: Transaction, ids: readonly TransferId[]): Promise<TransferRow[]> {
+  const { rows } = await tx.query<TransferRow>({
     name: 'lock-recorded',
     text: `
-      select ${idColumns} from transfer
+      select ${transferColumns} from transfer
        where (${idColumns}) in (select * from unnest($1::text[], $2::text[], $3::integer[]))
        order by ${idColumns}
          for update`,
