@@ -71,7 +71,9 @@ export async function startArchiveWorld() {
     newFolder: () => mkdtemp(join(directory, 'files-')),
     /** Payments that ended five months ago, a third each PAID, EXPIRED and CANCELLED. @returns their ids. */
     async fill(count: number): Promise<string[]> {
-      await db.query('truncate payment, transfer, transfer_acceptance, incident, archived_day, archive_removal');
+      await db.query(
+        'truncate payment, transfer, transfer_acceptance, payment_cancellation, incident, archived_day, archive_removal',
+      );
       await webhooksDb.query('truncate event, delivery');
       const { rows } = await db.query<{ payment_id: string; status: string }>(fillPayments, [count, MERCHANT]);
       await db.query(fillTransfers);

@@ -65,6 +65,7 @@ describe('an event', () => {
           { ...attempt, n: 2, http_status: 503, error_category: 'http_5xx' },
           { ...attempt, n: 1, http_status: 404, error_category: 'http_4xx' },
         ],
+        retries: [],
       },
     });
     expect(await ask(`/payments/${paymentId}/event`)).toEqual(found);
