@@ -64,8 +64,8 @@ describe('docs/settings.md', () => {
     ];
     const ofTests = found(shared, /\b(TEST_[A-Z_]+)/g);
     const own = found(
-      [...sourcesBelow('tests', 'conformance'), readFileSync(browserFile, 'utf8')],
-      /process\.env\['(?!PATH')([A-Z_]+)'\]/g,
+      [...sourcesBelow('tests', 'conformance'), ...sourcesBelow('tests', 'support'), readFileSync(browserFile, 'utf8')],
+      /process\.env\['(?!(?:PATH|JEST_WORKER_ID)')([A-Z_]+)'\]/g,
     );
     expect(namesOf(table('The tests'))).toEqual([...own, ...ofTests].sort());
   });
