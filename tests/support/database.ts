@@ -4,6 +4,8 @@ import type { StackFile } from '@quittance/local-stack/stack/stack-file.ts';
 /** Gives a connection as the database's superuser, for as long as `run` takes. */
 export async function withDatabase<T>(url: string, run: (db: pg.Client) => Promise<T>): Promise<T> {
   const db = new pg.Client({ connectionString: url });
+  // A session that a fault ends says so at its next statement, too.
+  db.on('error', () => undefined);
   await db.connect();
   try {
     return await run(db);
