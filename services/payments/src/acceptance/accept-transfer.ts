@@ -13,7 +13,7 @@ import { findPayment, type PaymentRow } from '../store/payment.ts';
 import {
   findMerchantConcerned,
   findTransfer,
-  lockWallet,
+  lockWallets,
   type TransferId,
   type TransferRow,
 } from '../store/transfer.ts';
@@ -82,7 +82,7 @@ async function acceptLocked(
   request: AcceptanceRequest,
 ): Promise<AcceptanceRow> {
   const { tx } = context;
-  await lockWallet(tx, network, recipient);
+  await lockWallets(tx, [{ network, recipient }]);
   const transfer = await findTransfer(tx, id, 'for update');
   const payment = await findPayment(tx, paymentId, 'for update');
   // It has gone to the archive meanwhile.

@@ -47,14 +47,10 @@ const transferColumns = `${idColumns}, phase, merchant_id, block_hash, block_tim
 export const paysNothingSql = `match_status in ('pending', 'unmatched')`;
 
 /**
- * Serializes everything that concerns one wallet, on every replica, until the transaction ends. A transfer may free a payment for
- * another transfer, so row locks alone could be taken in opposite orders.
+ * Serializes everything that concerns these wallets, on every replica, until the transaction ends. A transfer may free a payment for
+ * another transfer, so row locks alone could be taken in opposite orders. Wallets are locked in one order everywhere, so that two
+ * transactions with the same ones do not deadlock.
  */
-export async function lockWallet(tx: Transaction, network: string, recipient: string): Promise<void> {
-  await tx.query(`select pg_advisory_xact_lock(hashtextextended($1 || ' ' || $2, 0))`, [network, recipient]);
-}
-
-/** As lockWallet() for several, in one order everywhere, so that two transactions with the same wallets do not deadlock. */
 export async function lockWallets(
   tx: Transaction,
   wallets: readonly { network: string; recipient: string }[],
@@ -68,7 +64,7 @@ export async function lockWallets(
 }
 
 /**
- * As lockWallet() for several, without waiting.
+ * As lockWallets(), without waiting.
  * @returns those that another transaction has locked.
  */
 export async function tryLockWallets(
