@@ -16,7 +16,7 @@ const stamp = join(root, 'node_modules', '.quittance-installed');
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
 const tests = step('tests', jest);
-const lint = step('eslint', [bin('eslint/bin/eslint.js'), '--max-warnings', '0', '.']);
+const lint = step('lint and types', [bin('oxlint/bin/oxlint'), '--deny-warnings']);
 const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
 const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
 
@@ -55,7 +55,6 @@ const commands = {
       lint,
       step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
       walls,
-      step('types', [bin('typescript-7/bin/tsc'), '-p', '.']),
       step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
     ],
     tests,

@@ -16,13 +16,10 @@ type Touched = { payment_id: string; status: PaymentStatus; transaction_id: stri
  * @param link of a payment that is paid in that block.
  */
 export async function reorganise(world: World, link?: string): Promise<void> {
-  const { stack, say, claim } = world;
-  const { rpc_url: rpcUrl } = stack.chain;
+  const { say, claim } = world;
   await claim('everything');
   await requireAnsweringNode(world);
-  // No other block comes on top meanwhile, which would confirm what is in this one.
-  await mineWithTransactions(rpcUrl);
-  const { height, touched } = await replaceNewest(world, link).finally(() => mineInIntervals(rpcUrl));
+  const { height, touched } = await replaceNewest(world, link);
   say(`Replaced block ${height} by an empty one.`);
   say(
     'The watcher reads the new block, and money that was in the old one is gone: a payment that was CHECKING is PENDING.',
@@ -40,7 +37,23 @@ export async function reorganise(world: World, link?: string): Promise<void> {
   }
 }
 
-async function replaceNewest(world: World, link: string | undefined): Promise<{ height: number; touched: Touched[] }> {
+interface Replaced {
+  height: number;
+  touched: Touched[];
+}
+
+async function replaceNewest(world: World, link: string | undefined): Promise<Replaced> {
+  const { rpc_url: rpcUrl } = world.stack.chain;
+  // No other block comes on top meanwhile, which would confirm what is in this one.
+  await mineWithTransactions(rpcUrl);
+  try {
+    return await replaceOnItsOwn(world, link);
+  } finally {
+    await mineInIntervals(rpcUrl);
+  }
+}
+
+async function replaceOnItsOwn(world: World, link: string | undefined): Promise<Replaced> {
   const { rpc_url: rpcUrl } = world.stack.chain;
   const expected = link === undefined ? null : await payAndSee(world, link);
   const height = Number(await rpc<string>(rpcUrl, 'eth_blockNumber'));

@@ -49,7 +49,7 @@ beforeAll(async () => {
         path: `/${name}`,
         handle: () => {
           // Whatever a library throws, an Error or not.
-          // eslint-disable-next-line @typescript-eslint/only-throw-error
+          // oxlint-disable-next-line typescript/only-throw-error
           throw error;
         },
       })),

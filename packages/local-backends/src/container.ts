@@ -48,8 +48,20 @@ export async function startContainer(options: ContainerOptions): Promise<Child> 
   const client = await startChild({ ...child, command: 'docker', args });
   return {
     ...client,
-    stop: () => client.stop().finally(() => remove(name)),
-    kill: () => remove(name).finally(() => client.kill()),
+    stop: async () => {
+      try {
+        await client.stop();
+      } finally {
+        await remove(name);
+      }
+    },
+    kill: async () => {
+      try {
+        await remove(name);
+      } finally {
+        await client.kill();
+      }
+    },
   };
 }
 

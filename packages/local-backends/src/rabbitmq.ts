@@ -46,8 +46,20 @@ async function startNode(options: RabbitmqOptions): Promise<Rabbitmq> {
     managementUrl: node.managementUrl,
     pid: server.pid,
     exited: server.exited,
-    stop: () => server.stop().finally(() => epmd.stop()),
-    kill: () => server.kill().finally(() => epmd.kill()),
+    stop: async () => {
+      try {
+        await server.stop();
+      } finally {
+        await epmd.stop();
+      }
+    },
+    kill: async () => {
+      try {
+        await server.kill();
+      } finally {
+        await epmd.kill();
+      }
+    },
     control: (...args) => control(node, args),
     stopApp: async () => {
       await control(node, ['stop_app']);

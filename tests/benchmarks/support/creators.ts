@@ -135,7 +135,15 @@ async function creatorWithoutBroker(
   });
   const own = { ...counters, payments: () => cpuUsOf(payments.pid) };
   const create = (how: Limit) => withWal(adminUrl, () => measureLoad(load, name, loadOf(how), own));
-  return { name, adminUrl, create: (how) => create(how).finally(() => emptyOutbox(adminUrl)) };
+  return { name, adminUrl, create: (how) => thenEmptyOutbox(adminUrl, create(how)) };
+}
+
+async function thenEmptyOutbox<T>(adminUrl: string, created: Promise<T>): Promise<T> {
+  try {
+    return await created;
+  } finally {
+    await emptyOutbox(adminUrl);
+  }
 }
 
 const loadOf = ({ clients: connections, ...limit }: Limit) =>
@@ -160,7 +168,7 @@ async function pgbenchCreators(program: string, outside: Outside): Promise<[Crea
         measurePgbench({ program, url, script, clients, variables, limit }, outside.counters),
       );
     };
-    return { name, adminUrl, create: (how) => create(how).finally(() => emptyOutbox(adminUrl)) };
+    return { name, adminUrl, create: (how) => thenEmptyOutbox(adminUrl, create(how)) };
   };
   return [creator('pgbench', oneByOne), creator('pgbench, pipelined', pipelined)];
 }
