@@ -30,8 +30,8 @@ export default {
   // The tests wait for processes, and for loops that look now and then. More of them at once, and some wait too long for each other.
   maxWorkers: availableParallelism() + 2,
   testSequencer: '<rootDir>/tests/support/longest-first.ts',
-  // Tests start processes and wait for loops of the services; five seconds, which jest would give them, measure the machine.
-  testTimeout: 60_000,
+  // Tests start processes and wait for loops of the services. What never ends is to be found, not what a busy machine does late.
+  testTimeout: 240_000,
   // Jest adds its own summary after them, so that the counts stay at the end.
   reporters: ['default', '<rootDir>/tests/conformance/report.ts'],
   projects: [

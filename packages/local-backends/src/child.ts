@@ -118,9 +118,9 @@ function openLog(logFile: string): number {
  * even by kill -9. It works without any help of the child, on Linux and macOS alike.
  * @returns the function that lets the child go, for when it has ended.
  */
-function leash(
+export function leash(
   pid: number,
-  { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: ChildOptions,
+  { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: Pick<ChildOptions, 'stopSignal' | 'graceMs' | 'temporaryDirectory'> = {},
 ): () => void {
   const script = `
     while read -r _; do :; done

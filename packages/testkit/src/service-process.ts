@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { leash } from '@quittance/local-backends/child.ts';
 
 /** A line that a service has logged. */
 export type LogEntry = { level: string; msg: string; port?: number };
@@ -32,7 +33,8 @@ export const processEnvironment = (): Record<string, string> => {
 
 /**
  * Starts a service as a process of its own, the way it runs anywhere, on a port of the system's choice. With TEST_LOG_LEVEL set
- * its log lines are shown.
+ * its log lines are shown. It does not outlive us: a test whose set-up takes too long ends without stopping what it has started, and what
+ * holds the output of a run keeps it from ending.
  * @param main file URL of its main.ts.
  * @param env its settings; of this process's environment it gets `processEnvironment` alone.
  * @throws with its log when it ends before it listens.
@@ -43,6 +45,8 @@ export async function startServiceProcess(main: URL, env: Record<string, string>
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // Later than 'exit': what it logged last has been read by then.
+  const letGo = child.pid === undefined ? () => undefined : leash(child.pid, { stopSignal: 'SIGKILL', graceMs: 0 });
+  child.once('exit', letGo);
   const exit = once(child, 'close') as Promise<[code: number | null, signal: string | null]>;
   const lines: string[] = [];
   const entries: LogEntry[] = [];
