@@ -5,8 +5,9 @@ import { fileURLToPath, URL } from 'node:url';
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('.local/compile-cache', import.meta.url));
 
 /**
- * Three projects, so that a unit test never waits for a database:
+ * Projects, so that a unit test never waits for a database:
  * `unit` has no I/O, `int` gets real PostgreSQL and RabbitMQ from its global set-up, `system` (tests/) drives whole stacks.
+ * What is called `*.long.*` is in `long-int` and `long-system`: `npm run check` leaves it out, `npm test` and the nightly run have it.
  * ESM throughout: `npm test` starts Node with --experimental-vm-modules, which jest needs for that.
  */
 const shared = {
@@ -26,6 +27,12 @@ const backends = {
   globalTeardown: '<rootDir>/packages/testkit/src/global-teardown.ts',
 };
 
+const int = ['<rootDir>/{packages,services,infra}/**/*.int.test.ts'];
+const system = ['<rootDir>/tests/**/*.test.ts'];
+const nodeModules = ['/node_modules/'];
+const long = '[.]long[.]';
+const short = '/(?!.*[.]long[.])[^/]*$';
+
 export default {
   // The tests wait for processes, and for loops that look now and then. More of them at once, and some wait too long for each other.
   maxWorkers: availableParallelism() + 2,
@@ -36,7 +43,15 @@ export default {
   reporters: ['default', '<rootDir>/tests/conformance/report.ts'],
   projects: [
     { ...shared, displayName: 'unit', testMatch: ['<rootDir>/{packages,services,infra}/**/*.unit.test.ts'] },
-    { ...shared, ...backends, displayName: 'int', testMatch: ['<rootDir>/{packages,services,infra}/**/*.int.test.ts'] },
-    { ...shared, displayName: 'system', testMatch: ['<rootDir>/tests/**/*.test.ts'] },
+    { ...shared, ...backends, displayName: 'int', testMatch: int, testPathIgnorePatterns: [...nodeModules, long] },
+    { ...shared, displayName: 'system', testMatch: system, testPathIgnorePatterns: [...nodeModules, long] },
+    {
+      ...shared,
+      ...backends,
+      displayName: 'long-int',
+      testMatch: int,
+      testPathIgnorePatterns: [...nodeModules, short],
+    },
+    { ...shared, displayName: 'long-system', testMatch: system, testPathIgnorePatterns: [...nodeModules, short] },
   ],
 };

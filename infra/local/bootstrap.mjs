@@ -16,6 +16,7 @@ const stamp = join(root, 'node_modules', '.quittance-installed');
 
 const jest = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', bin('jest/bin/jest.js')];
 const tests = step('tests', jest);
+const testsOfEachChange = step('tests', [...jest, '--selectProjects', 'unit', 'int', 'system']);
 const lint = step('lint and types', [bin('oxlint/bin/oxlint'), '--deny-warnings']);
 const cruiser = bin('dependency-cruiser/bin/dependency-cruiser.mjs');
 const walls = step('walls', [cruiser, 'packages', 'services', 'infra/local']);
@@ -57,11 +58,12 @@ const commands = {
       walls,
       step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
     ],
-    tests,
+    testsOfEachChange,
   ],
-  // What takes too long for every change: random tests with many runs from a new seed, every attack, every mutant and every fault.
+  // What takes too long for every change: the long tests, random ones with many runs from a new seed, every attack, every mutant and every fault.
   nightly: [
-    step('long random tests', [...jest, ...longRandomTests()], { TEST_LENGTH: 'long' }),
+    step('long tests', [...jest, '--selectProjects', 'long-int', 'long-system'], { TEST_LENGTH: 'long' }),
+    step('random tests', [...jest, ...randomTests()], { TEST_LENGTH: 'long' }),
     step('contract, with optional fields', [...jest, 'tests/conformance/conformance', '-t', WITHOUT_EXTENSIONS], {
       TEST_EXTENSIONS: 'present',
     }),
@@ -106,19 +108,9 @@ function script(path) {
   return [step(path, [path])];
 }
 
-/** The tests that can be made longer, as they are in `nightly`. The random runs of `faults` are not among them. */
-function longRandomTests() {
-  return [
-    'services/payments/test/model',
-    'services/payments/test/creation-kills',
-    'services/payments/test/lists.int',
-    'services/webhook-dispatcher/test/faults/(dispatchers|kills)',
-    'services/webhook-dispatcher/test/random-claims',
-    'services/chain-watcher/test/random.int',
-    'services/chain-watcher/test/scenarios/crowd',
-    'packages/ops/test/policy-sequences',
-    'tests/conformance/conformance',
-  ];
+/** Tests of each change that can be made longer, as they are in `nightly`. */
+function randomTests() {
+  return ['services/payments/test/lists.int', 'tests/conformance/conformance'];
 }
 
 function reportDurations(command, done, totalMs) {

@@ -83,7 +83,7 @@ test('the command names its topics and options, and a topic that it does not hav
     expect(help.output).toContain(`  ${word}`);
   const unknown = await attacks('everything');
   expect(unknown).toMatchObject({ code: 1, output: expect.stringContaining('no topic is called everything') });
-}, 120_000);
+});
 
 test('against a stack that is not there every topic is open, the report says so, and the command fails', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'quittance-attacks-'));
@@ -106,4 +106,4 @@ test('against a stack that is not there every topic is open, the report says so,
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 120_000);
+});

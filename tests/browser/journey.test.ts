@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { StackDirectory } from '@quittance/local-stack/stack/directory.ts';
@@ -10,8 +10,6 @@ import { Shop } from '../support/shop.ts';
 import { exampleShop, type Opened } from './example-shop.ts';
 import { openBrowser, type TestBrowser } from './support/browser.ts';
 import { scan } from './support/look.ts';
-
-jest.setTimeout(120_000);
 
 /** No faster than a merchant may ask. */
 const patience = { timeoutMs: 60_000, intervalMs: 1_100 };
@@ -36,7 +34,7 @@ describe('a customer with a browser', () => {
   afterAll(async () => {
     await browser.close();
     await stack.close();
-  }, 180_000);
+  });
 
   const stateOf = (page: Page) => page.locator('main').getAttribute('data-state');
   const shows = (page: Page, state: string) =>

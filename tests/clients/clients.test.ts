@@ -205,6 +205,6 @@ for (const { name, missing, prepare } of languages) {
       });
       expect(report.checks.filter(({ result }) => result !== 'ok')).toEqual([]);
       expect(report.checks.length).toBeGreaterThan(20);
-    }, 180_000);
+    });
   });
 }

@@ -49,7 +49,7 @@ describe('the public contract', () => {
 
   beforeAll(async () => {
     running = await contractStack();
-  }, 180_000);
+  });
 
   afterAll(() => running.close(), 180_000);
 

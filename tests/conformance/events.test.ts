@@ -48,7 +48,7 @@ describe('an event that cannot be delivered', () => {
         records[name as keyof typeof cases] = await untilRecord(failing, ({ status }) => status === 'failed');
       }),
     );
-  }, 240_000);
+  });
 
   afterAll(() => stack.close(), 180_000);
 

@@ -81,14 +81,14 @@ test('every example in TypeScript or JavaScript compiles against the SDK, and on
   ]);
   expect(complaints).toBe('');
   expect(aboutWrong).toContain('wrong.mts');
-}, 180_000);
+});
 
 /** The commands that pages name beside those of the quick start: the test that runs each, and what it says there. */
 const runElsewhere: Record<string, [file: string, text: string]> = {
   'npm run chain': ['tests/journeys/on-one-stack/chain-commands.ts', 'commands/chain.ts'],
   'npm run rehearse': ['packages/sdk/test/rehearse/command.int.test.ts', 'src/rehearse/main.ts'],
   'npm run shop': ['tests/browser/example-shop.ts', 'commands/shop.ts'],
-  'npm stop': ['tests/local-stack/commands.test.ts', "await npm(['stop'], env)"],
+  'npm stop': ['tests/local-stack/commands.long.test.ts', "await npm(['stop'], env)"],
 };
 
 test('every command that a page names is one that the quick start has, or is run by another test', async () => {

@@ -31,4 +31,4 @@ test('where no engine answers and none can be had, the engine fault says that it
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 60_000);
+});

@@ -27,7 +27,7 @@ describe('one payment, from creation to the verified webhook', () => {
   beforeAll(async () => {
     stack = await journeyStack();
     chain = new LocalChain(stack.file.chain.rpc_url);
-  }, 180_000);
+  });
 
   afterAll(() => stack.close(), 180_000);
 
@@ -115,7 +115,7 @@ describe('one payment, from creation to the verified webhook', () => {
       }));
       expect(unknown.filter(({ missing }) => missing.length > 0)).toEqual([]);
     }, patience);
-  }, 120_000);
+  });
 
   test('the checkout page follows the payment', async () => {
     const shop = await Shop.open(stack);
@@ -127,7 +127,7 @@ describe('one payment, from creation to the verified webhook', () => {
     await expectPaidOnce(shop, payment.payment_id, '7.25');
     const token = payment.payment_url.split('/').pop()!;
     expect((await shop.call('GET', `/payments/${token}`)).body).toMatchObject({ status: 'PAID', amount: '7.25' });
-  }, 120_000);
+  });
 
   test('every service is killed once on the way and the payment arrives all the same', async () => {
     const shop = await Shop.open(stack);
@@ -155,7 +155,7 @@ describe('one payment, from creation to the verified webhook', () => {
     const replay = await shop.create('21.000001', idempotencyKey);
     expect(replay.body).toEqual(created);
     expect((await shop.limits()).lifetime_requests_used).toBe(1);
-  }, 180_000);
+  });
 
   test('a payment created while the broker is down is answered 201 and goes its whole way once the broker is back', async () => {
     const shop = await Shop.open(stack);
@@ -170,7 +170,7 @@ describe('one payment, from creation to the verified webhook', () => {
     }
     for (const { body } of created) await expectPaidOnce(shop, body.payment_id, body.amount);
     expect(await shop.webhooks()).toHaveLength(3);
-  }, 180_000);
+  });
 
   test('a reorganisation that drops the transfer brings the payment back to PENDING, and paying again settles it once', async () => {
     const shop = await Shop.open(stack);
@@ -189,7 +189,7 @@ describe('one payment, from creation to the verified webhook', () => {
     await shop.pay('44.4');
     await expectPaidOnce(shop, payment.payment_id, '44.4');
     expect(await shop.webhooks()).toHaveLength(1);
-  }, 180_000);
+  });
 
   test('a reorganisation that brings the transfer back in another block pays once, and that block is shown', async () => {
     const shop = await Shop.open(stack);
@@ -214,7 +214,7 @@ describe('one payment, from creation to the verified webhook', () => {
     const paid = await shop.details(payment.payment_id);
     expect(paid.transaction).toMatchObject({ block_number: transfer.blockNumber + 1 });
     expect(paid.unmatched_transfers).toEqual([]);
-  }, 180_000);
+  });
 
   // The last of this stack: its network stands still afterwards.
   test('a fork below what the chain had called final halts the network and leaves the payment PAID', async () => {
@@ -255,5 +255,5 @@ describe('one payment, from creation to the verified webhook', () => {
     expect((await shop.details(next.payment_id)).status).toBe('PENDING');
     expect((await network()).cursor).toBe(cursor);
     expect(await shop.webhooks()).toHaveLength(1);
-  }, 180_000);
+  });
 });

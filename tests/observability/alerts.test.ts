@@ -29,11 +29,11 @@ describe.each(ruleFiles())('%s', (file) => {
 
   test('Prometheus takes it', async () => {
     await promtool(['check', 'rules', pathOf(file)]);
-  }, 60_000);
+  });
 
   test('every alert fires in its bad case and is silent in its good one', async () => {
     await promtool(['test', 'rules', pathOf(testFile)]);
-  }, 60_000);
+  });
 
   test('every alert has both cases', () => {
     const { tests, rule_files } = parse(readFileSync(pathOf(testFile), 'utf8')) as TestFile;
@@ -82,7 +82,7 @@ describe('prometheus.yml of docker-compose.alerts.yml', () => {
 
   test('Prometheus takes it', async () => {
     await promtool(['check', 'config', '--syntax-only', file]);
-  }, 60_000);
+  });
 
   test('asks every service, and keeps its labels', () => {
     type Job = { job_name: string; honor_labels?: boolean; static_configs: { targets: string[] }[] };

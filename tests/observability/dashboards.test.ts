@@ -58,7 +58,7 @@ test('Prometheus understands everything that they ask', async () => {
   } finally {
     await rm(directory, { recursive: true });
   }
-}, 60_000);
+});
 
 type Place = { x: number; y: number; w: number; h: number };
 type Target = { expr: string; datasource: unknown };

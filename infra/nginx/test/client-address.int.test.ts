@@ -13,7 +13,7 @@ beforeAll(async () => {
     startEdge({ trustedProxies: ['127.1.0.0/16', '10.20.30.40', '2001:db8:ffff::/48'] }),
     startEdge(),
   ]);
-}, 60_000);
+});
 afterAll(() => Promise.all([edge.close(), open.close()]));
 
 const seenOf = ({ text }: Answer): Seen => JSON.parse(text) as Seen;

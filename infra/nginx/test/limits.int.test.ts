@@ -5,7 +5,7 @@ let edge: Edge;
 
 beforeAll(async () => {
   edge = await startEdge();
-}, 60_000);
+});
 afterAll(() => edge.close());
 
 const token = 'T'.repeat(43);

@@ -12,7 +12,7 @@ beforeAll(async () => {
       response.writeHead(status, { 'Content-Type': 'application/json' }).end(`{"detail":"${status}"}`);
     },
   });
-}, 60_000);
+});
 afterAll(() => edge.close());
 beforeEach(() => void (edge.seen.length = 0));
 
@@ -119,7 +119,7 @@ test('without a gateway a body that is too large is 503, as everything else', as
   } finally {
     await alone.close();
   }
-}, 60_000);
+});
 
 function sendBy(agent: Agent, framing: Record<string, string>, size: number): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();

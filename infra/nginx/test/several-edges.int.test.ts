@@ -43,7 +43,7 @@ beforeAll(async () => {
     configuration: await configuration(),
     ports: [port],
   });
-}, 60_000);
+});
 afterAll(async () => {
   await balancer.stop();
   await Promise.all(edges.map((edge) => edge.close()));

@@ -14,7 +14,7 @@ beforeAll(async () => {
       sending.push(response);
     },
   });
-}, 60_000);
+});
 afterAll(() => edge.close());
 
 /** Begins to read an export. Nothing is read that the test does not ask for. */

@@ -50,7 +50,7 @@ test('the chain goes on from its last block after a stop, and from its last save
   expect(await blockOf(third.rpcUrl, paidAt.number)).toEqual(paidAt);
   expect(await (await ensureToken(third.rpcUrl)).balanceOf(recipient)).toBe(7n);
   await third.stop();
-}, 180_000);
+});
 
 test('a chain that was made to stand still is stopped like any other, and nothing is lost', async () => {
   const still = { ...options, directory: join(directory.path, 'still') };
@@ -64,7 +64,7 @@ test('a chain that was made to stand still is stopped like any other, and nothin
   const second = await startChain(still);
   expect(await latest(second.rpcUrl)).toEqual(head);
   await second.stop();
-}, 180_000);
+});
 
 test('old empty blocks are forgotten at a start, blocks with transactions never', async () => {
   const long = { ...options, directory: join(directory.path, 'long') };
@@ -83,7 +83,7 @@ test('old empty blocks are forgotten at a start, blocks with transactions never'
   await rpc(second.rpcUrl, 'evm_mine');
   expect(Number((await latest(second.rpcUrl)).number)).toBe(Number(head.number) + 1);
   await second.stop();
-}, 180_000);
+});
 
 test('a damaged state is one error that names the way out', async () => {
   const damaged = { ...options, directory: join(directory.path, 'damaged') };

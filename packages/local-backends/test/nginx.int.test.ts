@@ -32,7 +32,7 @@ beforeAll(async () => {
     configuration: configuration([dead, alive]),
     ports: [edge, balancer],
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await nginx.stop();
@@ -85,7 +85,7 @@ test('with no gateway the answer is the interface’s 503, and a reload brings a
   expect(await answer.json()).toEqual({ detail: 'Service temporarily unavailable', code: 'unavailable' });
   await nginx.reload(configuration([alive]));
   await untilStatus(200);
-}, 60_000);
+});
 
 test('a configuration that nginx refuses changes nothing', async () => {
   await expect(nginx.reload('nonsense;')).rejects.toThrow('nginx refuses its configuration');

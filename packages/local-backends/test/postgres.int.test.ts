@@ -33,14 +33,14 @@ test('data committed before a kill -9 is there after the next start, and a stop 
   expect(rows).toEqual([{ answer: 42 }]);
   await second.stop();
   expect(await isAlive(second.pid)).toBe(false);
-}, 180_000);
+});
 
 test('a server logs no parameters, which hold what merchants sent', async () => {
   const server = await startPostgres(options('kept'));
   const { rows } = await withClient(server.url, (client) => client.query('show log_parameter_max_length'));
   expect(rows).toEqual([{ log_parameter_max_length: '0' }]);
   await server.stop();
-}, 180_000);
+});
 
 test('a server that an earlier run left behind is ended by the next start on its directory', async () => {
   const left = await startPostgres(options('left'));
@@ -48,14 +48,14 @@ test('a server that an earlier run left behind is ended by the next start on its
   expect(await left.exited).toBe('PostgreSQL ended with exit code 0');
   await withClient(next.url, (client) => client.query('select 1'));
   await next.stop();
-}, 180_000);
+});
 
 test('a damaged data directory is one error that names the way out', async () => {
   const server = await startPostgres(options('damaged'));
   await server.stop();
   await writeFile(join(directory.path, 'damaged', 'data', 'global', 'pg_control'), 'nonsense');
   await expect(startPostgres(options('damaged'))).rejects.toThrow(/pg_control[^]*npm run reset/);
-}, 180_000);
+});
 
 test('a taken port is named', async () => {
   const server = await startPostgres(options('taken'));
@@ -63,7 +63,7 @@ test('a taken port is named', async () => {
     `Port ${port}, meant for PostgreSQL, is already in use`,
   );
   await server.stop();
-}, 180_000);
+});
 
 test('a checkout below a directory closed to others works, for root too', async () => {
   const closed = join(directory.path, 'closed');
@@ -72,7 +72,7 @@ test('a checkout below a directory closed to others works, for root too', async 
   const server = await startPostgres(options('closed/postgres'));
   await withClient(server.url, (client) => client.query('select 1'));
   await server.stop();
-}, 180_000);
+});
 
 const testAsRoot = process.getuid?.() === 0 ? test : test.skip;
 
@@ -133,4 +133,4 @@ test('each service has its own schema, reaches no other one, and preparing twice
     await expect(client.query('create temporary table thing (id int)')).rejects.toThrow('permission denied');
   });
   await server.stop();
-}, 180_000);
+});

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { PaymentCreated } from '@quittance/contracts/messages/payment-created.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { listDeadLetters } from '../src/dead-letter/dead-letter.ts';
@@ -22,7 +22,6 @@ import {
 } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(120_000);
 
 let world: World;
 beforeEach(async () => {

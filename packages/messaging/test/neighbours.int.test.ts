@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { moveToSent } from '../src/outbox/sent-messages.ts';
@@ -7,7 +7,6 @@ import { advanceBounds, claimMessages, outboxBacklog, pauseMessages } from '../s
 import { QUEUE, outboxSize, queueSize, sendMessage, startWorld, type World } from './world.ts';
 
 // Pauses double, and what a busy machine is slow to send waits for a longer one.
-jest.setTimeout(240_000);
 
 let world: World;
 beforeEach(async () => {

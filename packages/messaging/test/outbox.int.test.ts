@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { WebhookConfigured } from '@quittance/contracts/messages/webhook-configured.ts';
 import { transaction } from '@quittance/postgres/transaction.ts';
 import { withRequestId } from '@quittance/runtime/logger.ts';
@@ -19,7 +19,6 @@ import {
 } from './world.ts';
 
 // More than any wait inside a test, so that the wait's own error is what a failure shows.
-jest.setTimeout(120_000);
 
 let world: World;
 beforeEach(async () => {

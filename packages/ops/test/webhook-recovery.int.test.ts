@@ -1,14 +1,12 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { processEnvironment } from '@quittance/testkit/service-process.ts';
 import { internalToken, startWorld } from '../../../services/webhook-dispatcher/test/world.ts';
 import type { World } from '../../../services/webhook-dispatcher/test/world.ts';
 import { runOps, startServices } from './world.ts';
-
-jest.setTimeout(120_000);
 
 let world: World;
 beforeAll(async () => {

@@ -126,7 +126,7 @@ describe('a pool', () => {
     } finally {
       await proxy.close();
     }
-  }, 60_000);
+  });
 
   test.each([
     ['a port nobody listens on', (url: URL) => void (url.port = '1')],

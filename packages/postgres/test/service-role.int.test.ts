@@ -10,7 +10,7 @@ const name = `limited_${randomBytes(6).toString('hex')}`;
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase({ schema: 'roles', migrations: [] });
-}, 60_000);
+});
 afterAll(async () => {
   await withClient(database.adminUrl, async (admin) => {
     await admin.query(`drop owned by ${name}`);

@@ -16,8 +16,8 @@ let broker: Awaited<ReturnType<typeof testBroker>>;
 
 beforeAll(async () => {
   [database, broker] = await Promise.all([testDatabase(quota), testBroker()]);
-}, 180_000);
-afterAll(() => database.drop(), 180_000);
+});
+afterAll(() => database.drop());
 
 /** A process of a service on quota's database, which is enough for what comes before the first query of its own. */
 const start = (name: ServiceName, settings: Record<string, string>) =>
@@ -66,7 +66,7 @@ describe('a service', () => {
         expect.arrayContaining(['PORT', 'DATABASE_URL', 'AMQP_URL', 'INTERNAL_TOKEN', ...own[name]]),
       );
     }
-  }, 180_000);
+  });
 
   test('says at once that its database refuses the password, whichever service it is', async () => {
     const failures = await Promise.all(
@@ -80,12 +80,12 @@ describe('a service', () => {
     for (const failure of failures) {
       expect(failure).toContain('the database refuses this process: password authentication failed');
     }
-  }, 180_000);
+  });
 
   test('says at once that RabbitMQ refuses the password', async () => {
     const started = start('quota', { AMQP_URL: withPassword(broker.url, 'wrong') });
     await expect(started).rejects.toThrow('RabbitMQ refuses this process');
-  }, 180_000);
+  });
 
   test('waits for a database that is not there yet, listening to nobody, and then begins', async () => {
     const proxy = await faultProxy({ target: database.url });
@@ -106,11 +106,11 @@ describe('a service', () => {
     expect(service.entries.filter(({ msg }) => msg === 'waiting for a backend')).toHaveLength(1);
     expect(await service.stop()).toBe(0);
     await proxy.close();
-  }, 180_000);
+  });
 
   test('begins without a broker that cannot be reached', async () => {
     const service = await start('quota', { AMQP_URL: 'amqp://127.0.0.1:1' });
     expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
     expect(await service.stop()).toBe(0);
-  }, 180_000);
+  });
 });

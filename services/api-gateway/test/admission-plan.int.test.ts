@@ -23,7 +23,7 @@ beforeAll(async () => {
      select sha256(('second ' || merchant_id)::bytea), merchant_id, 'second', 'read' from added`,
   );
   await pool.query('analyze');
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await database.drop();

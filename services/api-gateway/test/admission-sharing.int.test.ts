@@ -31,11 +31,11 @@ beforeAll(async () => {
     const hashes = { keyHash: keyOf(merchantId), secretHash: sha256(`secret of ${merchantId}`) };
     await insertMerchant(pools[0]!, { merchantId, name: 'Shop', ...hashes });
   }
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.end()));
   await database.drop();
-}, 60_000);
+});
 
 test('requests that share a statement are kept apart: each merchant has its counts, an unknown key has none', async () => {
   const answers = await Promise.all(

@@ -305,5 +305,5 @@ describe('a counter', () => {
     proxy.restore();
     await eventually(async () => expect((await list()).status).toBe(200), { timeoutMs: 20_000 });
     await proxy.close();
-  }, 60_000);
+  });
 });

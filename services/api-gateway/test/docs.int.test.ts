@@ -23,7 +23,7 @@ let routes: ReturnType<typeof docsRoutes>;
 beforeAll(async () => {
   site = await makeSite();
   routes = docsRoutes(() => Promise.resolve(site));
-}, 60_000);
+});
 
 type Answer = Reply & { body: Buffer; headers: Record<string, string> };
 

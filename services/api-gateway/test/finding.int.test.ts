@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { insist } from '@quittance/testkit/insist.ts';
 import { testGateway, type Merchant, type TestGateway } from './gateway.ts';
 
 let gateway: TestGateway;
@@ -27,7 +28,7 @@ test('a list that a payments service of an older release did not narrow down is 
 
 test('an export is handed on as it is, with a name for the file', async () => {
   answers('/payments/export', { status: 200, body: 'a,b\r\n', headers: { 'content-type': 'text/csv; charset=utf-8' } });
-  const answer = await get('/payments/export');
+  const answer = await insist(() => get('/payments/export'));
   expect([answer.status, answer.text]).toEqual([200, 'a,b\r\n']);
   expect(answer.headers).toMatchObject({
     'content-type': 'text/csv; charset=utf-8',

@@ -31,7 +31,7 @@ beforeAll(async () => {
     if (!late.every(isSaid)) throw new Error('no look is over yet');
     return found;
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.close();

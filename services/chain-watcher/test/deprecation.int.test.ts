@@ -58,7 +58,7 @@ test("a new block's deprecation of the contract raises one incident, and no ques
     filter as { address?: string; topics?: unknown[] };
   expect(searches.map(filterOf).filter(({ address }) => address === undefined)).toEqual([]);
   expect(searches.map(filterOf).filter(({ topics = [] }) => topics[0] === DEPRECATE_TOPIC)).toEqual([]);
-}, 120_000);
+});
 
 test('one among blocks that were read for a few wallets only is found by their second reading', async () => {
   const before = watch();
@@ -75,4 +75,4 @@ test('one among blocks that were read for a few wallets only is found by their s
       { kind: 'token_deprecated', detail: { transaction_id: transactionId } },
     ]);
   }, patience);
-}, 200_000);
+});

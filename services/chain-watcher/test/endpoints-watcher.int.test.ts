@@ -22,7 +22,7 @@ test('a watcher whose first endpoint is stuck reads a transfer from the second',
     await world.close();
     await stuck.close();
   }
-}, 180_000);
+});
 
 test('a watcher that polls every ten minutes reads an announced block at once', async () => {
   const world = await startWorld();
@@ -45,4 +45,4 @@ test('a watcher that polls every ten minutes reads an announced block at once', 
   } finally {
     await world.close();
   }
-}, 180_000);
+});

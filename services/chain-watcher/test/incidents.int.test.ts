@@ -41,7 +41,7 @@ describe('incidents', () => {
     const [incident] = await incidentsOf(watcher);
     await resolve(incident!.incident_id);
     await eventually(async () => expect(await open()).toBe(0));
-  }, 120_000);
+  });
 
   test('of one cause are one as long as it is open, and count how often it has shown itself', async () => {
     expect(await raise()).toBe(true);

@@ -114,7 +114,7 @@ describe('after four weeks of BNB', () => {
     expect((await askWindows(watcher, windowOf(left))).scanned_through).toBeNull();
     expect((await askWindows(watcher, windowOf(fresh))).scanned_through).not.toBeNull();
     expectNothingTwice(world);
-  }, 200_000);
+  });
 });
 
 describe('a gap that an unfinished payment needs', () => {
@@ -162,7 +162,7 @@ describe('a gap that an unfinished payment needs', () => {
       expect(answer.transfers).toMatchObject([{ amount_units: '7', phase: 'confirmed' }]);
     }, patience);
     expectNothingTwice(world);
-  }, 200_000);
+  });
 
   test('a transfer seen in a block that no node shows any more is taken back, and found again where it is now', async () => {
     await startFar(1_000_000, GAP * 3, 3);
@@ -190,7 +190,7 @@ describe('a gap that an unfinished payment needs', () => {
       expect(heard.filter(({ phase }) => phase === 'confirmed')).toMatchObject([{ block_number: tip + 3 }]);
     }, patience);
     expectNothingTwice(world);
-  }, 200_000);
+  });
 
   test('a power cut in the middle of it leaves the scan at one place or the other, with all that follows', async () => {
     await startFar(1_000_000, GAP * 3, 3);
@@ -215,7 +215,7 @@ describe('a gap that an unfinished payment needs', () => {
     } finally {
       await replicas.close();
     }
-  }, 200_000);
+  });
 });
 
 test('a block that another endpoint does not show is none to go on at', async () => {
@@ -240,14 +240,14 @@ test('a block that another endpoint does not show is none to go on at', async ()
   } finally {
     await other.close();
   }
-}, 120_000);
+});
 
 test('a network begins at a block that has its confirmations, not only the word of a node', async () => {
   await startFar(1_000, 600, 3);
   const watcher = world.watch({ ...policy(), confirmations: 15 });
   await untilScannedTo(far.head());
   expect(await status(watcher)).toMatchObject({ finalized: far.head() - FINAL_BEHIND, final: far.head() - 14 });
-}, 120_000);
+});
 
 describe('what is asked for', () => {
   test('ends at a final block above the last one scanned', async () => {
@@ -272,5 +272,5 @@ describe('what is asked for', () => {
       const [newest] = await jumps(watcher);
       expect(newest).toMatchObject({ state: 'failed', error: expect.stringMatching(/nothing to leave out/) });
     }, patience);
-  }, 120_000);
+  });
 });

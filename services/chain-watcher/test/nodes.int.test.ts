@@ -85,13 +85,9 @@ describe('a node that is not to be trusted', () => {
     ],
     ['closes connections', () => node.replaceAll('drop')],
     ['leaves out half of a batch', () => node.replaceAll({ status: 200, body: '[]' })],
-  ])(
-    'that %s stops the cursor and loses nothing',
-    async (_, misbehave) => {
-      await expectNothingLost(misbehave);
-    },
-    120_000,
-  );
+  ])('that %s stops the cursor and loses nothing', async (_, misbehave) => {
+    await expectNothingLost(misbehave);
+  });
 
   test('that returns the events of a failed transaction is not believed', async () => {
     const wallet = await watchedWallet(world);
@@ -182,32 +178,28 @@ describe('a node that wants to be asked for less', () => {
         ),
     ],
     ['is too slow for more', (node) => node.refuse((calls) => (calls.some(isLong) ? 'stall' : undefined))],
-  ])(
-    'and %s is asked for less, far behind as well as in a back-fill',
-    async (_, limit) => {
-      // Silence sets the only endpoint aside for a while each time.
-      const patience = { timeoutMs: 90_000 };
-      const world = await startWorld();
-      const node = await misbehavingNode(world.chain);
-      const first = world.watch({ rpcUrls: [node.url] });
-      const wallet = await watchedWallet(world);
-      await untilScanned(world);
-      await first.close();
-      const createdAt = new Date();
-      await world.chain.transfer(wallet, 5n);
-      const late = newWallet();
-      await world.chain.transfer(late, 6n);
-      await world.chain.mine(500);
-      limit(node);
-      world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 1_000 });
-      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-      await world.publishPaymentCreated({ recipient: late, created_at: createdAt.toISOString() });
-      await untilReceived(world, late, ['seen', 'confirmed'], patience);
-      await world.close();
-      await node.close();
-    },
-    240_000,
-  );
+  ])('and %s is asked for less, far behind as well as in a back-fill', async (_, limit) => {
+    // Silence sets the only endpoint aside for a while each time.
+    const patience = { timeoutMs: 90_000 };
+    const world = await startWorld();
+    const node = await misbehavingNode(world.chain);
+    const first = world.watch({ rpcUrls: [node.url] });
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    await first.close();
+    const createdAt = new Date();
+    await world.chain.transfer(wallet, 5n);
+    const late = newWallet();
+    await world.chain.transfer(late, 6n);
+    await world.chain.mine(500);
+    limit(node);
+    world.watch({ rpcUrls: [node.url], rpcTimeoutMs: 1_000 });
+    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await world.publishPaymentCreated({ recipient: late, created_at: createdAt.toISOString() });
+    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+    await world.close();
+    await node.close();
+  });
 });
 
 describe('several endpoints', () => {
@@ -285,35 +277,31 @@ describe('a node that has pruned its history', () => {
   test.each([
     ['few', 1],
     ['many', 600],
-  ])(
-    'holds the cursor while we are far behind with %s wallets, until another endpoint has it',
-    async (_, wallets) => {
-      const first = world.watch({ rpcUrls: [node.url] });
-      const wallet = await watchedWallet(world);
-      await world.pool.query(
-        `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
+  ])('holds the cursor while we are far behind with %s wallets, until another endpoint has it', async (_, wallets) => {
+    const first = world.watch({ rpcUrls: [node.url] });
+    const wallet = await watchedWallet(world);
+    await world.pool.query(
+      `insert into watch (network, address, merchant_id, watched_from, watched_until, state)
        select 'local', decode(lpad(to_hex(n), 40, '0'), 'hex'), 'mer_x', now(), now() + interval '1 day', 'watching'
        from generate_series(1, $1) n`,
-        [wallets],
-      );
-      await untilScanned(world);
-      await first.close();
-      await world.chain.transfer(wallet, 5n);
-      await world.chain.mine(20);
-      for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
-      await world.chain.mine(100);
-      const before = await cursorOf(world);
-      node.spoil(prunedBelow(await headOf(world)));
-      const behind = world.watch({ rpcUrls: [node.url] });
-      const requests = node.requests();
-      await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 6));
-      expect(await cursorOf(world)).toBe(before);
-      await behind.close();
-      world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
-      await untilReceived(world, wallet, ['seen', 'confirmed']);
-    },
-    120_000,
-  );
+      [wallets],
+    );
+    await untilScanned(world);
+    await first.close();
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(20);
+    for (let block = 0; block < 30; block += 1) await world.chain.transfer(newWallet(), 1n);
+    await world.chain.mine(100);
+    const before = await cursorOf(world);
+    node.spoil(prunedBelow(await headOf(world)));
+    const behind = world.watch({ rpcUrls: [node.url] });
+    const requests = node.requests();
+    await eventually(() => expect(node.requests()).toBeGreaterThan(requests + 6));
+    expect(await cursorOf(world)).toBe(before);
+    await behind.close();
+    world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
+    await untilReceived(world, wallet, ['seen', 'confirmed']);
+  });
 
   test('holds the back-fill, and never calls a wallet complete, until another endpoint has it', async () => {
     const lone = world.watch({ rpcUrls: [node.url] });
@@ -344,7 +332,7 @@ describe('a node that has pruned its history', () => {
     world.watch({ rpcUrls: [node.url, world.chain.rpcUrl] });
     await untilReceived(world, wallet, ['seen', 'confirmed']);
     await untilWatched(world, wallet);
-  }, 120_000);
+  });
 });
 
 describe('a node that is stuck on a dead branch', () => {
@@ -375,5 +363,5 @@ describe('a node that is stuck on a dead branch', () => {
     expect(rows).toEqual([]);
     await world.close();
     await stuck.close();
-  }, 120_000);
+  });
 });

@@ -208,7 +208,7 @@ describe('the end of watching', () => {
     await untilWatched(world, wallet);
     await world.chain.transfer(wallet, 9n);
     await untilReceived(world, wallet, ['seen']);
-  }, 60_000);
+  });
 
   test('is put off by a payment that closed later', async () => {
     const wallet = newWallet();

@@ -62,4 +62,4 @@ test("a scan that stands still shows its nodes' head beside its own, and why", a
     expect(await status()).toMatchObject({ cursor: head, endpoint_head: head, scan_error: null });
     expect(await gauge('chain_cursor_block')).toBe(head);
   }, patience);
-}, 200_000);
+});

@@ -112,7 +112,7 @@ describe('a transfer that is asked about', () => {
     } finally {
       await strict.close();
     }
-  }, 60_000);
+  });
 
   test('is absent once a reorganisation has taken it away', async () => {
     const hash = await finalTransfer();

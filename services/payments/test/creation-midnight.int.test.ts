@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { CreationLimits } from '@quittance/contracts/access.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { startupOptions } from '@quittance/postgres/pool.ts';
@@ -9,7 +9,6 @@ import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts
 import { create, newMerchant } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 /*
  * The database's clock decides to which day a creation belongs. Here it can be set: PostgreSQL finds clock_timestamp() through the

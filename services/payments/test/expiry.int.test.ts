@@ -1,11 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { countSent, newPayment, type PaymentPage, type TestPayment, transferFor, wholeSecond } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(240_000);
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Cursor } from '@quittance/contracts/payment-cursor.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
@@ -10,7 +10,6 @@ import { createConfirmationPolicy } from '../src/views/confirmation-policy.ts';
 import { readPublicPayments } from '../src/views/payment-details.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
-jest.setTimeout(120_000);
 
 const MERCHANT = 'mer_with_many';
 const TWO_FACED = 'mer_two_faced';

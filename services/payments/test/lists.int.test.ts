@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId, newPublicToken, sha256 } from '@quittance/contracts/ids.ts';
 import { TransferObserved } from '@quittance/contracts/messages/transfer-observed.ts';
 import type { Payment, PaymentStatus } from '@quittance/contracts/payment.ts';
@@ -8,7 +8,6 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newMerchant, newPayment, newWallet, type PaymentPage, transferFor } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
@@ -8,7 +8,6 @@ import { type PaymentsUnderTest, startPayments } from './service.ts';
 import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 let payments: PaymentsUnderTest;
 /** A database in which no service runs, so that only the test sweeps. */

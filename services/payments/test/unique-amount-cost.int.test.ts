@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type TestDatabase, testDatabase, testPool } from '@quittance/testkit/database.ts';
 import { migrations, schema } from '../src/migrations.ts';
 
 // The rows take a while to write. What is measured is blocks read, never time.
-jest.setTimeout(120_000);
 
 /** Of other prices on the same wallet, half of them unfinished; and as many of the price itself that closed more than a day ago. */
 const PAYMENTS = 20_000;

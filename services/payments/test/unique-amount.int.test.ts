@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Payment } from '@quittance/contracts/payment.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { insist } from '@quittance/testkit/insist.ts';
@@ -6,7 +6,6 @@ import { create, newKey, newMerchant, newPayment, newWallet, type Order } from '
 import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 const PRICE = '49.90';
 const ALL = 99;

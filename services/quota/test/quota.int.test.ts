@@ -10,8 +10,8 @@ import { startWorld } from './world.ts';
 let world: Awaited<ReturnType<typeof startWorld>>;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 const policyOf = async (merchantId: string): Promise<AccessPolicy> =>
   (await world.call('GET', `/merchants/${merchantId}/policy`)).body as AccessPolicy;

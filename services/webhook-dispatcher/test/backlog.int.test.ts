@@ -8,9 +8,9 @@ import { startStoreWorld, type StoreWorld } from './store-world.ts';
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 /** A merchant with events that have been due for so long. */
 async function merchantWaiting(seconds: number, events = 1): Promise<string> {

@@ -12,9 +12,9 @@ let pool: Pool;
 beforeAll(async () => {
   world = await startStoreWorld();
   pool = world.pool;
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 const claim = (...args: Parameters<StoreWorld['claim']>) => world.claim(...args);
 const tryClaim = (...args: Parameters<StoreWorld['tryClaim']>) => world.tryClaim(...args);
@@ -101,7 +101,7 @@ describe('a claim', () => {
     adding = false;
     await Promise.all(claimers);
     expect(claimed.toSorted()).toEqual(added.toSorted());
-  }, 60_000);
+  });
 
   test('counts a lease that lapsed as an interruption, not as an attempt', async () => {
     const eventId = await addEvent(await addMerchant());

@@ -22,7 +22,7 @@ beforeAll(async () => {
   receiver = await startRawReceiver(authority);
   // As a receiver asks for that wants its connections kept as long as possible.
   receiver.behave(say('HTTP/1.1 200 OK', 'keep-alive: timeout=600', 'content-length: 0', '', ''));
-}, 60_000);
+});
 afterAll(() => receiver.close());
 
 const connector = createConnector({

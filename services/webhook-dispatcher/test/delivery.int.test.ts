@@ -10,8 +10,8 @@ import { startWorld, type Merchant, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 const eventOf = ({ body }: Received) => JSON.parse(body.toString()) as WebhookEvent;
 

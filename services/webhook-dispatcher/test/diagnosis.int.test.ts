@@ -7,8 +7,8 @@ import { startWorld, type Merchant, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 type Described = { event: Record<string, unknown>; lane: Record<string, unknown>; attempts: Record<string, unknown>[] };
 

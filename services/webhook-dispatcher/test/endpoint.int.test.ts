@@ -9,8 +9,8 @@ import { startWorld, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 const url = 'https://hooks.merchant.io/pay';
 const keyId = expect.stringMatching(/^whk_[0-9a-f]{32}$/);
@@ -104,7 +104,7 @@ describe('PUT webhook', () => {
       expect([accepted, status, body]).toMatchObject([accepted, 200, { url: accepted }]);
       expect(await world.call('GET', path(merchantId))).toMatchObject({ body: { url: accepted } });
     }
-  }, 180_000);
+  });
 
   test.each([
     ['no content type', { 'content-type': '' }, '{}'],

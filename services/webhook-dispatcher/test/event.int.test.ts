@@ -12,7 +12,7 @@ let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   pool = testPool({ url: database.url, schema, max: 8 });
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await database.drop();
@@ -114,7 +114,7 @@ describe('a batch of events', () => {
       const copies = events.map(({ paymentId, merchantId }) => newEvent({ paymentId, merchantId }));
       expect(await triesOf([events, copies.toReversed()].map((batch) => (tx) => insertEvents(tx, batch)))).toBe(2);
     }
-  }, 60_000);
+  });
 
   test('does not deadlock with a batch of the same merchants in opposite order', async () => {
     const merchantIds = Array.from({ length: 2_000 }, () => newId('mer'));
@@ -123,7 +123,7 @@ describe('a batch of events', () => {
       expect(await triesOf(orders.map((order) => (tx) => makeLanesDueNow(tx, order)))).toBe(2);
       await pool.query(`update lane set next_due_at = null`);
     }
-  }, 60_000);
+  });
 });
 
 /** Runs transactions at once. @returns how often they were begun: a deadlock's victim is run again. */

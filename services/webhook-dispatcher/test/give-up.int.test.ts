@@ -11,8 +11,8 @@ import { failure, outcome, startStoreWorld, type StoreWorld } from './store-worl
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 /** An event of a merchant whose receiver has done nothing but fail since the event came, so many seconds ago. */
 async function addFailing(seconds: number): Promise<string> {
@@ -49,4 +49,4 @@ test('an event is given up, and counted, three days after its last retry would h
   expect(await world.stateOf(young)).toMatchObject({ status: 'pending', attempts: 1 });
   const samples = await samplesOf(metrics);
   expect(samples.find(({ name }) => name === 'webhook_given_up_events_total')?.value).toBe(1);
-}, 60_000);
+});

@@ -13,8 +13,8 @@ import { startStoreWorld, type StoreWorld } from './store-world.ts';
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 const answered: AttemptResult = {
   ...{
@@ -117,7 +117,6 @@ test.each([1, 2])(
       await Promise.all(dispatchers.map((each) => each.close()));
     }
   },
-  60_000,
 );
 
 /** Waits until a statement waits for a lock. */
@@ -133,39 +132,35 @@ const untilBlocked = (): Promise<void> =>
 test.each([
   { held: 'a claim of new lanes', pace: 'new', table: 'delivery', isSent: false },
   { held: 'the mark of a lane that has become slow', pace: 'quick', table: 'lane', isSent: true },
-] as const)(
-  'events of quick lanes do not wait for $held',
-  async ({ pace, table, isSent }) => {
-    await world.empty();
-    const merchantId = await world.addMerchant('one.hanging.io', pace);
-    await world.addEvent(merchantId);
-    const dispatchers: ReturnType<typeof startDispatcher>[] = [];
-    const lock = await world.pool.connect();
-    try {
-      await lock.query('begin; set local idle_in_transaction_session_timeout = 0');
-      if (isSent) {
-        dispatchers.push(startDispatcher());
-        await eventually(() => expect(dispatchers[0]!.hanging()).toBe(1));
-      }
-      await lock.query(`select from ${table} where merchant_id = $1 for update`, [merchantId]);
-      if (!isSent) dispatchers.push(startDispatcher());
-      await untilBlocked();
-      const healthy = await world.addMerchant('known.io');
-      for (let n = 1; n <= 5; n += 1) {
-        await world.addEvent(healthy);
-        dispatchers[0]!.wake();
-        await eventually(async () => expect(await countDelivered([healthy])).toBe(n));
-      }
-      await untilBlocked();
-      await lock.query('rollback');
+] as const)('events of quick lanes do not wait for $held', async ({ pace, table, isSent }) => {
+  await world.empty();
+  const merchantId = await world.addMerchant('one.hanging.io', pace);
+  await world.addEvent(merchantId);
+  const dispatchers: ReturnType<typeof startDispatcher>[] = [];
+  const lock = await world.pool.connect();
+  try {
+    await lock.query('begin; set local idle_in_transaction_session_timeout = 0');
+    if (isSent) {
+      dispatchers.push(startDispatcher());
       await eventually(() => expect(dispatchers[0]!.hanging()).toBe(1));
-    } finally {
-      lock.release();
-      await Promise.all(dispatchers.map((each) => each.close()));
     }
-  },
-  60_000,
-);
+    await lock.query(`select from ${table} where merchant_id = $1 for update`, [merchantId]);
+    if (!isSent) dispatchers.push(startDispatcher());
+    await untilBlocked();
+    const healthy = await world.addMerchant('known.io');
+    for (let n = 1; n <= 5; n += 1) {
+      await world.addEvent(healthy);
+      dispatchers[0]!.wake();
+      await eventually(async () => expect(await countDelivered([healthy])).toBe(n));
+    }
+    await untilBlocked();
+    await lock.query('rollback');
+    await eventually(() => expect(dispatchers[0]!.hanging()).toBe(1));
+  } finally {
+    lock.release();
+    await Promise.all(dispatchers.map((each) => each.close()));
+  }
+});
 
 test('a receiver to which no connection comes about is slow, although that takes less than what makes others slow', async () => {
   await world.empty();
@@ -180,4 +175,4 @@ test('a receiver to which no connection comes about is slow, although that takes
   } finally {
     await dispatcher.close();
   }
-}, 60_000);
+});

@@ -15,9 +15,9 @@ import { failure, outcome, left, startStoreWorld, type StoreWorld } from './stor
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 /** Opens after four failures, at any age. */
 const policy = { openAfter: 4, openAfterSeconds: 0, longestOpenSeconds: 60, recoveredAt: 8 };

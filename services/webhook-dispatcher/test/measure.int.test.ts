@@ -10,9 +10,9 @@ import { startStoreWorld, type StoreWorld } from './store-world.ts';
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 test('the metrics name the twenty merchants whose events wait longest, and drop them once they are served', async () => {
   const metrics = createMetrics({ service: 'test', processMetrics: false });
@@ -80,4 +80,4 @@ test('the metrics name the twenty merchants whose events wait longest, and drop 
   await world.pool.query('update lane set failures = 0, failing_since = null');
   await becomes(({ failing }) => expect(failing).toEqual(noneFailing));
   await loop.close();
-}, 60_000);
+});

@@ -31,12 +31,12 @@ beforeAll(async () => {
   [world, nameServer, trap] = await Promise.all([startWorld(), startNameServer(zones), startTrap()]);
   await world.dispatcher().stop();
   await world.restart({ WEBHOOK_LOCAL_RECEIVER: '', WEBHOOK_NAME_SERVERS: nameServer.address });
-}, 120_000);
+});
 afterAll(async () => {
   await world.stop();
   nameServer.close();
   await trap.close();
-}, 60_000);
+});
 
 const put = (url: string, merchantId = newId('mer')) => world.call('PUT', `/merchants/${merchantId}/webhook`, { url });
 

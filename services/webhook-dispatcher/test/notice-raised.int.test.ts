@@ -9,8 +9,8 @@ import { type Merchant, startWorld, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 async function merchantWith(events: readonly string[]): Promise<Merchant> {
   const merchant = await world.merchant();

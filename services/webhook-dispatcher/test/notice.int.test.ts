@@ -14,9 +14,9 @@ import { failure, outcome, startStoreWorld, type StoreWorld } from './store-worl
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 const claimedIds = async (...args: Parameters<StoreWorld['claim']>) =>
   (await world.claim(...args)).map((claimed) => claimed.event_id);

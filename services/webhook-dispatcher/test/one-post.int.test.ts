@@ -30,7 +30,7 @@ beforeAll(async () => {
   sender = senderTo();
   hasty = senderTo({ bodyTimeoutMs: 300 });
   fleeting = senderTo({ timeoutMs: 1_500 });
-}, 60_000);
+});
 afterAll(async () => {
   receiver.close();
   await Promise.all([sender.close(), hasty.close(), fleeting.close()]);

@@ -6,8 +6,8 @@ import { startWorld, type Merchant, type World } from './world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld();
-}, 120_000);
-afterAll(() => world.stop(), 60_000);
+});
+afterAll(() => world.stop());
 
 /** Says that payments were paid while no dispatcher is there, so that the next one gets them all at once. */
 async function payMeanwhile(merchants: readonly Merchant[], count: number): Promise<PaymentPaid[]> {
@@ -64,7 +64,7 @@ test('paid payments that wait in the queue become events in one batch, one each'
       Number(/messaging_batch_messages_count\{[^}]*handler="payment-paid"[^}]*\} (\d+)\n/.exec(metrics)?.[1]),
     ).toBeLessThan(40);
   });
-}, 180_000);
+});
 
 test('a crash between the commit and the acknowledgements of a batch repeats no event', async () => {
   const merchants = await twoMerchants();
@@ -82,7 +82,7 @@ test('a crash between the commit and the acknowledgements of a batch repeats no 
     const duplicates = new RegExp(`messaging_consumed_total\\{[^}]*result="duplicate"[^}]*\\} ${committed.length}\\n`);
     expect(await world.metrics()).toMatch(duplicates);
   });
-}, 180_000);
+});
 
 test('a payment whose event cannot be stored delays no other of its batch, and gets its event once it can be stored', async () => {
   const merchants = await twoMerchants();
@@ -103,4 +103,4 @@ test('a payment whose event cannot be stored delays no other of its batch, and g
     await world.pool.query('drop trigger refused on event; drop function refuse_event()');
   }
   await delivered(payments, merchants);
-}, 180_000);
+});

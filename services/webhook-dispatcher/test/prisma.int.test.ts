@@ -11,4 +11,4 @@ test('schema.prisma says what the migrations made', async () => {
   } finally {
     await database.drop();
   }
-}, 60_000);
+});

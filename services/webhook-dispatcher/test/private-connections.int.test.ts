@@ -38,7 +38,7 @@ beforeAll(async () => {
     startTrap(),
   ]);
   sender = senderTo(hosts.map((host) => ({ merchantId: owner, host, address: inside, port: shop.port })));
-}, 60_000);
+});
 afterAll(async () => {
   nameServer.close();
   await Promise.all([sender.close(), shop.close(), elsewhere.close(), trap.close()]);

@@ -29,12 +29,12 @@ const running: ChildProcess[] = [];
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'quittance-receiver-'));
   world = await startWorld();
-}, 120_000);
+});
 afterEach(() => running.splice(0).forEach((child) => child.kill('SIGKILL')));
 afterAll(async () => {
   await world.stop();
   await rm(directory, { recursive: true });
-}, 60_000);
+});
 
 /** The receiver from the page as a process of its own. */
 async function run(signingKeys: Record<string, string>) {

@@ -14,9 +14,9 @@ import { startStoreWorld, type StoreWorld } from './store-world.ts';
 let world: StoreWorld;
 beforeAll(async () => {
   world = await startStoreWorld();
-}, 60_000);
+});
 beforeEach(() => world.empty());
-afterAll(() => world.stop(), 60_000);
+afterAll(() => world.stop());
 
 const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
 const before = createKeyVault(oldKey);

@@ -37,7 +37,7 @@ beforeAll(async () => {
   const common = { connector, clock: () => new Date(), connectionsPerHost: 8 };
   sender = createSender(common);
   hasty = createSender({ ...common, timeoutMs: HASTY_MS });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([sender.close(), hasty.close()]);
   await receiver.close();

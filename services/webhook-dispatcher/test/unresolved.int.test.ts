@@ -15,11 +15,11 @@ let pool: Pool;
 beforeAll(async () => {
   database = await testDatabase({ schema, migrations });
   pool = testPool({ url: database.url, schema, max: 2 });
-}, 60_000);
+});
 afterAll(async () => {
   await pool.end();
   await database.drop();
-}, 60_000);
+});
 
 /** Calls PUT with a resolver of the test's, which no setting of the process could be. */
 async function put(resolve: Resolve): Promise<unknown> {

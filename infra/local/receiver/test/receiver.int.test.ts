@@ -32,7 +32,7 @@ beforeAll(async () => {
     ports: { tls, control },
     authority,
   });
-}, 60_000);
+});
 
 afterAll(async () => {
   await receiver.stop();

@@ -46,4 +46,4 @@ test('of two reorganisations, the second inside the first and both between two p
     await world.close();
     await node.close();
   }
-}, 180_000);
+});

@@ -113,20 +113,16 @@ describe('a provider that allows ten blocks at a time', () => {
       'with a range of nothing',
       () => ({ code: -32602, message: 'query exceeds max results 20000, retry with the range 0-0' }),
     ],
-  ])(
-    '%s is asked for less and hides nothing',
-    async (_, wording) => {
-      await expectEverythingFound(() =>
-        node.spoil(({ method, params }) => {
-          const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
-          if (method !== 'eth_getLogs' || fromBlock === undefined) return undefined;
-          const [from, to] = [Number(fromBlock), Number(toBlock)];
-          return to - from < LIMIT ? undefined : { result: undefined, error: wording(from, to) };
-        }),
-      );
-    },
-    180_000,
-  );
+  ])('%s is asked for less and hides nothing', async (_, wording) => {
+    await expectEverythingFound(() =>
+      node.spoil(({ method, params }) => {
+        const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string };
+        if (method !== 'eth_getLogs' || fromBlock === undefined) return undefined;
+        const [from, to] = [Number(fromBlock), Number(toBlock)];
+        return to - from < LIMIT ? undefined : { result: undefined, error: wording(from, to) };
+      }),
+    );
+  });
 
   test.each<[string, (calls: readonly Call[]) => { status: number; body: string } | undefined]>([
     [
@@ -137,15 +133,9 @@ describe('a provider that allows ten blocks at a time', () => {
       }),
     ],
     ['as a status of HTTP', () => ({ status: 413, body: '<html>Request Entity Too Large</html>' })],
-  ])(
-    '%s, about a batch, is asked for less and hides nothing',
-    async (_, refusal) => {
-      await expectEverythingFound(() =>
-        node.refuse((calls) => (calls.length > 2 * LIMIT ? refusal(calls) : undefined)),
-      );
-    },
-    180_000,
-  );
+  ])('%s, about a batch, is asked for less and hides nothing', async (_, refusal) => {
+    await expectEverythingFound(() => node.refuse((calls) => (calls.length > 2 * LIMIT ? refusal(calls) : undefined)));
+  });
 });
 
 describe('an endpoint that refuses', () => {
@@ -189,35 +179,31 @@ describe('an endpoint that refuses', () => {
       { status: 200, body: '{"Error":"class java.lang.Exception : lack of computing resources"}' },
     ],
     ['by nothing at all and 200', { status: 200, body: '' }],
-  ])(
-    '%s loses nothing, alone or beside another',
-    async (_, refusal) => {
-      const wallet = await watchedWallet(world);
-      await untilScanned(world);
-      refusing.replaceAll(refusal);
-      await world.chain.transfer(wallet, 5n);
-      await world.chain.mine(2);
-      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-      // Without the other one nothing is published, and nothing is lost either.
-      honest.replaceAll(refusal);
-      await world.chain.transfer(wallet, 6n);
-      await world.chain.mine(2);
-      await eventually(async () => {
-        const { body } = await watcher.call('GET', '/internal/v1/chains');
-        expect(body).toMatchObject([
-          { endpoints: [{ last_error: expect.any(String) }, { last_error: expect.any(String) }] },
-        ]);
-      }, patience);
-      expect(world.received.filter(({ to }) => to === wallet)).toHaveLength(2);
-      refusing.replaceAll(null);
-      honest.replaceAll(null);
-      await eventually(() => {
-        const received = world.received.filter(({ to }) => to === wallet).map((m) => `${m.amount_units} ${m.phase}`);
-        expect(received.sort()).toEqual(['5 confirmed', '5 seen', '6 confirmed', '6 seen']);
-      }, patience);
-    },
-    180_000,
-  );
+  ])('%s loses nothing, alone or beside another', async (_, refusal) => {
+    const wallet = await watchedWallet(world);
+    await untilScanned(world);
+    refusing.replaceAll(refusal);
+    await world.chain.transfer(wallet, 5n);
+    await world.chain.mine(2);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    // Without the other one nothing is published, and nothing is lost either.
+    honest.replaceAll(refusal);
+    await world.chain.transfer(wallet, 6n);
+    await world.chain.mine(2);
+    await eventually(async () => {
+      const { body } = await watcher.call('GET', '/internal/v1/chains');
+      expect(body).toMatchObject([
+        { endpoints: [{ last_error: expect.any(String) }, { last_error: expect.any(String) }] },
+      ]);
+    }, patience);
+    expect(world.received.filter(({ to }) => to === wallet)).toHaveLength(2);
+    refusing.replaceAll(null);
+    honest.replaceAll(null);
+    await eventually(() => {
+      const received = world.received.filter(({ to }) => to === wallet).map((m) => `${m.amount_units} ${m.phase}`);
+      expect(received.sort()).toEqual(['5 confirmed', '5 seen', '6 confirmed', '6 seen']);
+    }, patience);
+  });
 });
 
 describe('an endpoint that names the moment from which it may be asked again', () => {
@@ -245,5 +231,5 @@ describe('an endpoint that names the moment from which it may be asked again', (
       await world.close();
       await Promise.all([busy.close(), other.close()]);
     }
-  }, 120_000);
+  });
 });

@@ -141,7 +141,7 @@ describe("a network of Tron's kind", () => {
     await pay(world, wallet, 5n);
     await world.chain.mine(SOLIDIFIED_BEHIND);
     await untilReceived(world, wallet, ['seen', 'confirmed'], { timeoutMs: 60_000 });
-  }, 180_000);
+  });
 });
 
 describe('blocks with more events than any node returns', () => {
@@ -173,7 +173,7 @@ describe('blocks with more events than any node returns', () => {
       await world.close();
       await Promise.all(nodes.map((node) => node.close()));
     }
-  }, 150_000);
+  });
 });
 
 describe('a Tron node whose index over events is incomplete', () => {
@@ -214,7 +214,7 @@ describe('a Tron node whose index over events is incomplete', () => {
     await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
     await untilReceived(world, late, ['seen', 'confirmed'], { timeoutMs: 60_000 });
     await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'));
-  }, 180_000);
+  });
 });
 
 describe('a Tron node that knows no final block', () => {

@@ -85,26 +85,22 @@ describe.each<Family>(['evm', 'tron'])(
     test.each([
       ['at the head', 2],
       ['far behind it', 300],
-    ])(
-      'holds the scan up %s, and another node carries it on',
-      async (_, blocksAfter) => {
-        const first = watchAs(family);
-        const wallet = await watchedWallet(family);
-        await untilScanned(world);
-        await first.close();
-        await pay(wallet, 5n);
-        const block = await headOf(world);
-        await world.chain.mine(blocksAfter);
-        liar.spoil(hideEvents);
-        honest.replaceAll('drop');
-        watchAs(family);
-        await expectHeldBelow(block);
-        honest.replaceAll(null);
-        await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-        await untilCaughtUp(world);
-      },
-      180_000,
-    );
+    ])('holds the scan up %s, and another node carries it on', async (_, blocksAfter) => {
+      const first = watchAs(family);
+      const wallet = await watchedWallet(family);
+      await untilScanned(world);
+      await first.close();
+      await pay(wallet, 5n);
+      const block = await headOf(world);
+      await world.chain.mine(blocksAfter);
+      liar.spoil(hideEvents);
+      honest.replaceAll('drop');
+      watchAs(family);
+      await expectHeldBelow(block);
+      honest.replaceAll(null);
+      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+      await untilCaughtUp(world);
+    });
 
     test('lets no watch that comes late be called complete', async () => {
       const createdAt = new Date().toISOString();
@@ -125,7 +121,7 @@ describe.each<Family>(['evm', 'tron'])(
       honest.replaceAll(null);
       await untilReceived(world, late, ['seen', 'confirmed'], patience);
       await eventually(async () => expect(await stateOfWatch(world, late)).toBe('watching'), patience);
-    }, 180_000);
+    });
   },
 );
 
@@ -169,44 +165,40 @@ describe('a node without old blocks', () => {
         return { result: call.method === 'eth_getLogs' ? [] : null };
       },
     ],
-  ])(
-    '%s holds scan and back-fill, and another node carries both on',
-    async (_, prunedBelow) => {
-      const first = watchAs('evm');
-      const wallet = await watchedWallet('evm');
-      await untilScanned(world);
-      await first.close();
-      const createdAt = new Date().toISOString();
-      await pay(wallet, 5n);
-      const block = await headOf(world);
-      const late = newWallet();
-      await pay(late, 6n);
-      await world.chain.mine(400);
+  ])('%s holds scan and back-fill, and another node carries both on', async (_, prunedBelow) => {
+    const first = watchAs('evm');
+    const wallet = await watchedWallet('evm');
+    await untilScanned(world);
+    await first.close();
+    const createdAt = new Date().toISOString();
+    await pay(wallet, 5n);
+    const block = await headOf(world);
+    const late = newWallet();
+    await pay(late, 6n);
+    await world.chain.mine(400);
 
-      const pruned = prunedBelow((await headOf(world)) - 20);
-      liar.spoil(pruned);
-      honest.replaceAll('drop');
-      const watcher = watchAs('evm');
-      await expectHeldBelow(block);
-      honest.replaceAll(null);
-      await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
-      await untilCaughtUp(world);
+    const pruned = prunedBelow((await headOf(world)) - 20);
+    liar.spoil(pruned);
+    honest.replaceAll('drop');
+    const watcher = watchAs('evm');
+    await expectHeldBelow(block);
+    honest.replaceAll(null);
+    await untilReceived(world, wallet, ['seen', 'confirmed'], patience);
+    await untilCaughtUp(world);
 
-      honest.replaceAll('drop');
-      await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
-      await eventually(async () => expect(await stateOfWatch(world, late)).not.toBeUndefined());
-      await untilAsked(liar, 8);
-      expect(['new', 'backfilling']).toContain(await stateOfWatch(world, late));
-      const to = new Date(Date.now() + 60_000).toISOString();
-      expect((await askWindows(watcher, { recipient: late, from: createdAt, to })).scanned_through).toBeNull();
-      // What is new is scanned meanwhile.
-      await world.chain.mine(1);
-      await untilCaughtUp(world);
-      honest.replaceAll(null);
-      await untilReceived(world, late, ['seen', 'confirmed'], patience);
-    },
-    180_000,
-  );
+    honest.replaceAll('drop');
+    await world.publishPaymentCreated({ recipient: late, created_at: createdAt });
+    await eventually(async () => expect(await stateOfWatch(world, late)).not.toBeUndefined());
+    await untilAsked(liar, 8);
+    expect(['new', 'backfilling']).toContain(await stateOfWatch(world, late));
+    const to = new Date(Date.now() + 60_000).toISOString();
+    expect((await askWindows(watcher, { recipient: late, from: createdAt, to })).scanned_through).toBeNull();
+    // What is new is scanned meanwhile.
+    await world.chain.mine(1);
+    await untilCaughtUp(world);
+    honest.replaceAll(null);
+    await untilReceived(world, late, ['seen', 'confirmed'], patience);
+  });
 });
 
 describe('a node that invents a transfer', () => {
@@ -226,31 +218,27 @@ describe('a node that invents a transfer', () => {
   test.each([
     ['in the name of a transaction that has none', (log: object) => log],
     ['with a transaction that does not exist', (log: object) => ({ ...log, transactionHash: `0x${'ab'.repeat(32)}` })],
-  ])(
-    '%s is not believed, and another node carries the scan on',
-    async (_, dressed) => {
-      watchAs('evm');
-      const wallet = await watchedWallet('evm');
-      await untilScanned(world);
-      honest.replaceAll('drop');
-      // The block must not be looked at before the lie is ready.
-      liar.replaceAll('drop');
-      const invented = dressed(await inventedFor(wallet, await world.chain.transfer(newWallet(), 7n)));
-      const block = await headOf(world);
-      liar.spoil((call, answer) =>
-        call.method === 'eth_getLogs' && (answer.result as unknown[]).length > 0
-          ? { result: [...(answer.result as unknown[]), invented] }
-          : undefined,
-      );
-      liar.replaceAll(null);
-      await world.chain.mine(2);
-      await expectHeldBelow(block);
-      honest.replaceAll(null);
-      await untilCaughtUp(world);
-      expect(world.received).toHaveLength(receivedBefore);
-      const { rows } = await world.pool.query('select from transfer');
-      expect(rows).toEqual([]);
-    },
-    120_000,
-  );
+  ])('%s is not believed, and another node carries the scan on', async (_, dressed) => {
+    watchAs('evm');
+    const wallet = await watchedWallet('evm');
+    await untilScanned(world);
+    honest.replaceAll('drop');
+    // The block must not be looked at before the lie is ready.
+    liar.replaceAll('drop');
+    const invented = dressed(await inventedFor(wallet, await world.chain.transfer(newWallet(), 7n)));
+    const block = await headOf(world);
+    liar.spoil((call, answer) =>
+      call.method === 'eth_getLogs' && (answer.result as unknown[]).length > 0
+        ? { result: [...(answer.result as unknown[]), invented] }
+        : undefined,
+    );
+    liar.replaceAll(null);
+    await world.chain.mine(2);
+    await expectHeldBelow(block);
+    honest.replaceAll(null);
+    await untilCaughtUp(world);
+    expect(world.received).toHaveLength(receivedBefore);
+    const { rows } = await world.pool.query('select from transfer');
+    expect(rows).toEqual([]);
+  });
 });

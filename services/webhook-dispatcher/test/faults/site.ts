@@ -87,7 +87,7 @@ export async function openSite({ retryDelaysSeconds = '0,0,0,0,0,0,0,0' } = {}):
       return body.key_id;
     },
     count: (merchants, condition) => countDeliveries(world, merchants, condition),
-    delivered: (merchants, count, { timeoutMs = 60_000 } = {}) =>
+    delivered: (merchants, count, { timeoutMs = 180_000 } = {}) =>
       eventually(
         async () => {
           const delivered = await countDeliveries(world, merchants, `status = 'delivered'`);

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { amountOf } from '@quittance/testkit/random-runs.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
 import { createWhileSessionsEnd } from './creation-kills.ts';
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(240_000);
 
 let payments: PaymentsUnderTest;
 beforeAll(async () => {

@@ -23,7 +23,7 @@ describe('all services in one process', () => {
         return Promise.resolve();
       },
     });
-  }, 180_000);
+  });
   afterAll(() => stack.close(), 180_000);
 
   test('a payment is paid and its webhook delivered, before and after the process was killed', async () => {
@@ -47,7 +47,7 @@ describe('all services in one process', () => {
     await pay('10.5');
     await stack.services[0]!.kill();
     await pay('11.5');
-  }, 240_000);
+  });
 
   test('metrics and log lines name their service, and a stop closes every service before the process ends with 0', async () => {
     for (const name of serviceNames) {
@@ -57,7 +57,7 @@ describe('all services in one process', () => {
     expect(await stack.services[0]!.restart()).toMatch(/exit code 0$/);
     const stopped = log().filter(({ msg }) => msg === 'stopped');
     expect(stopped.map(({ service }) => service).sort()).toEqual([...serviceNames].sort());
-  }, 120_000);
+  });
 });
 
 const readLog = (file: string): Record<string, unknown>[] =>

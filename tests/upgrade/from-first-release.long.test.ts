@@ -29,7 +29,7 @@ beforeAll(async () => {
   });
   after = await withDatabase(stack.file.postgres_url, readRows);
 }, 300_000);
-afterAll(() => stack.close(), 180_000);
+afterAll(() => stack.close());
 
 const call = async <T>(method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
   const { status, text } = await send(method, `${stack.file.edge_url}/api/v1${path}`, {

@@ -12,9 +12,9 @@ beforeAll(async () => {
   // Its attempts last until their time is over, so they begin first and are looked at last.
   endless = await site.merchants(2, ({ event }) => (Number(event.description.slice(-1)) % 2 === 0 ? trickle : flood));
   await site.pay(endless, 4);
-}, 120_000);
+});
 afterEach(async () => expect(await site.violations()).toEqual([]));
-afterAll(() => site.world.stop(), 60_000);
+afterAll(() => site.world.stop());
 
 /** 200, and then a body that never ends: a byte now and then, or as much as is taken. */
 const trickle: Answer = (response) => {
@@ -52,7 +52,7 @@ test('a receiver that resets the connection after it has read an event gets it e
   const visits = Map.groupBy(visitsOf(merchants), ({ event }) => event.event_id);
   expect([...visits.values()].map((same) => same.length)).toEqual(Array(100).fill(2));
   expect([...visits.values()].every(([first, second]) => first!.body.equals(second!.body))).toBe(true);
-}, 180_000);
+});
 
 test('while a tenth of the receivers hang, all events of the others arrive', async () => {
   const gate = createGate();
@@ -70,7 +70,7 @@ test('while a tenth of the receivers hang, all events of the others arrive', asy
   for (const { host } of hanging) site.book.treat(host, () => status(200));
   gate.letGo(status(200));
   await site.delivered(hanging, 40);
-}, 180_000);
+});
 
 test('an event for a receiver whose certificate has ended waits, and arrives once the certificate is renewed', async () => {
   const [merchant] = (await site.merchants(1)) as [Merchant];
@@ -91,11 +91,11 @@ test('an event for a receiver whose certificate has ended waits, and arrives onc
   expect((await site.world.call('POST', retry)).status).toBe(202);
   await site.delivered([merchant], 1);
   expect(site.book.of(host)).toHaveLength(1);
-}, 180_000);
+});
 
 test('a status line of 200 is a success, even when the body after it never ends', async () => {
   await site.delivered(endless, 4);
   expect(await site.count(endless, 'attempts = 1 and interruptions = 0')).toBe(4);
   expect(visitsOf(endless)).toHaveLength(4);
   await eventually(() => expect(visitsOf(endless).filter(({ open }) => open)).toEqual([]));
-}, 180_000);
+});

@@ -9,9 +9,9 @@ import { createGate } from './visits.ts';
 let site: Site;
 beforeAll(async () => {
   site = await openSite({ retryDelaysSeconds: '1,1,1,1,1,1,1,1' });
-}, 120_000);
+});
 afterEach(async () => expect(await site.violations()).toEqual([]));
-afterAll(() => site.world.stop(), 60_000);
+afterAll(() => site.world.stop());
 
 const BACKLOG = 1_000;
 /** Attempts that a lane may have in flight. */
@@ -64,6 +64,6 @@ test('a dead receiver with a backlog gets few attempts, delays no other receiver
   expect(atOnce).toEqual([1, 2, 4, LANE_LIMIT]);
   site.book.treat(dead.host, () => status(200));
   gate.letGo(status(200));
-  await site.delivered([dead], BACKLOG, { timeoutMs: 60_000 });
+  await site.delivered([dead], BACKLOG);
   expect(await laneOf(dead)).toEqual({ failures: 0, circuit_state: 'closed', times_opened: 0 });
-}, 180_000);
+});

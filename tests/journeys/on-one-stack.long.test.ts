@@ -32,12 +32,12 @@ describe('on one stack', () => {
         expect(await wantsTron({ directory, environment: {} })).toBe(false);
       },
     });
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await shared.stack.close();
     await shared.collector.close();
-  }, 180_000);
+  });
 
   trace(shared);
   acceptedTransfer(shared);

@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all([...running.values()].map((container) => container.kill()));
   for (const step of undo.reverse()) await step();
-}, 180_000);
+});
 
 /** To its end, as compose has it. */
 const run = (name: string, change?: Parameters<ComposedSystem['plan']>[1]) =>
@@ -70,7 +70,7 @@ describe('as docker-compose.yml runs them', () => {
     expect(await run('database')).toContain('database quittance is ready');
     await run('database');
     await Promise.all(serviceNames.map((name) => run(`migrate-${name}`)));
-  }, 180_000);
+  });
 
   test('every service starts, is live, becomes ready, and its health check says so', async () => {
     for (const name of serviceNames) running.set(name, await startContainer(system.plan(name), shutIn));
@@ -102,7 +102,7 @@ describe('as docker-compose.yml runs them', () => {
     ]) {
       await eventually(async () => expect([path, await status(system.url('api-gateway') + path)]).toEqual([path, 200]));
     }
-  }, 120_000);
+  });
 
   testShutIn.each(serviceNames)(
     '%s is process 1, user 10001, without a capability, on a root that nobody can write',
@@ -155,7 +155,7 @@ describe('as docker-compose.yml runs them', () => {
     const several = { command: [...healthCommand, '/livez', ...ports] };
     await expect(run('quota', several)).rejects.toThrow('http://127.0.0.1:1/livez');
     await eventually(() => run('quota', { command: [...several.command.slice(0, -1)] }));
-  }, 120_000);
+  });
 
   test('the command line works from the image, against the services that run', async () => {
     const words = ['--actor', 'olga', '--json'];
@@ -165,14 +165,14 @@ describe('as docker-compose.yml runs them', () => {
     const made = await run('ops', { command: [...ops, 'merchant', 'create', '--name', 'Shop', ...words] });
     const { merchant_id: merchant } = JSON.parse(made) as { merchant_id: string };
     expect(await run('ops', { command: [...ops, 'merchant', 'show', merchant, '--json'] })).toContain('Shop');
-  }, 120_000);
+  });
 
   test('the test USDT comes to lie where the networks file says', async () => {
     const networks = readFileSync(system.plan('payments').binds![0]!.source, 'utf8');
     const { usdt_contract: contract } = (JSON.parse(networks) as [{ usdt_contract: string }])[0];
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
     expect(await run('test-token')).toBe(`the test USDT is at ${contract}\n`);
-  }, 120_000);
+  });
 
   testShutIn('the configuration of the edge is written to the one folder that takes a volume', async () => {
     const source = join(layouts.directory, 'edge-configuration');
@@ -194,7 +194,7 @@ describe('as docker-compose.yml runs them', () => {
     });
     expect(endings).toHaveLength(serviceNames.length);
     for (const [name, code] of await Promise.all(endings)) expect([name, code]).toEqual([name, 0]);
-  }, 180_000);
+  });
 });
 
 async function status(url: string): Promise<number> {

@@ -40,7 +40,7 @@ describe('replicas in processes of their own', () => {
       rpc_urls: ['http://127.0.0.1:9/a-secret-key'],
     };
     replicas = await replicasOf(world, [local, unreachable]);
-  }, 240_000);
+  });
   afterAll(async () => {
     await replicas.close();
     await world.close();
@@ -51,7 +51,7 @@ describe('replicas in processes of their own', () => {
     await eventually(async () => expect(await first.leads('local')).toBe(true), patience);
     await expectService(world);
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200);
-  }, 240_000);
+  });
 
   test('one leads; when it is killed with work under way, the other goes on and publishes nothing twice', async () => {
     second = await replicas.start();
@@ -66,7 +66,7 @@ describe('replicas in processes of their own', () => {
     await eventually(async () => expect(await second.leads('local')).toBe(true), patience);
     await expectService(world);
     expectNothingTwice(world);
-  }, 240_000);
+  });
 
   test('a leader that is asked to stop hands over at once', async () => {
     const third = await replicas.start();
@@ -76,7 +76,7 @@ describe('replicas in processes of their own', () => {
     await expectService(world);
     third.process.kill('SIGTERM');
     await third.exited;
-  }, 240_000);
+  });
 
   test.each(['blocks-read', 'blocks-written', 'blocks-committed', 'outbox-published'])(
     'a power cut at %s loses nothing and publishes nothing twice',
@@ -95,7 +95,6 @@ describe('replicas in processes of their own', () => {
       expectNothingTwice(world);
       await replicas.stopAll();
     },
-    240_000,
   );
 
   test('a power cut while a late watch is back-filled resumes it', async () => {
@@ -113,7 +112,7 @@ describe('replicas in processes of their own', () => {
     await replicas.start();
     await untilReceived(world, wallet, ['seen', 'confirmed'], pastTheLease);
     await untilWatched(world, wallet);
-  }, 240_000);
+  });
 });
 
 describe('a leader that loses its right', () => {
@@ -137,7 +136,7 @@ describe('a leader that loses its right', () => {
     await expectService(world);
     await expectSecondTerm();
     await watcher.close();
-  }, 240_000);
+  });
 
   test('because it was frozen is replaced after its lease, and cannot store anything afterwards', async () => {
     const proxy = await faultProxy({ target: world.database.url });
@@ -152,5 +151,5 @@ describe('a leader that loses its right', () => {
     await expectService(world);
     await frozen.close();
     await proxy.close();
-  }, 240_000);
+  });
 });

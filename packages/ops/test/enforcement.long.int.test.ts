@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { withinOneDay } from '@quittance/testkit/within-one-day.ts';
@@ -12,7 +12,6 @@ import { startRealServices, type Creation, type RealServices } from './real-serv
 import { runOps } from './world.ts';
 
 // Real services on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 /** From an answer to the next creation. */
 const PACE_MS = 10;

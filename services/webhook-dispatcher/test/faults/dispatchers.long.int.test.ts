@@ -12,12 +12,12 @@ let dispatchers: ServiceProcess[];
 beforeAll(async () => {
   site = await openSite();
   dispatchers = [site.world.dispatcher()];
-}, 120_000);
+});
 afterEach(async () => expect(await site.violations()).toEqual([]));
 afterAll(async () => {
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.stop()));
   await site.world.stop();
-}, 60_000);
+});
 
 /** There are two from here on, whichever tests have run before. */
 async function startSecond(): Promise<void> {
@@ -68,7 +68,7 @@ test('late failures of a dispatcher that was frozen are ignored, and its late su
   second.letGo(status(200));
   await site.delivered(underWay, 12);
   expect(await site.count(underWay, 'attempts = 1')).toBe(12);
-}, 180_000);
+});
 
 test('every event that is claimed after the answer to a rotation or a PUT has the new key and the new URL', async () => {
   await startSecond();
@@ -93,7 +93,7 @@ test('every event that is claimed after the answer to a rotation or a PUT has th
     }
   }
   expect(looked).toBeGreaterThan(100);
-}, 180_000);
+});
 
 type Change = {
   merchant: Merchant;
@@ -142,7 +142,7 @@ test('dispatchers that are stopped one after the other under load lose no event 
     [merchants.map(({ merchantId }) => merchantId)],
   );
   expect(rows).toEqual([{ error_category: null, count: 600 }]);
-}, 180_000);
+});
 
 const RETRIES = amountOf({ short: 200, long: 1_000 });
 
@@ -172,7 +172,7 @@ test(`of ${RETRIES} retries at once, to two dispatchers, exactly one starts a cy
   site.book.treat(merchant.host, () => status(200));
   await site.world.setStatus(merchant.merchantId, 'active', 4);
   await site.delivered([merchant], 1);
-}, 180_000);
+});
 
 test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; with a right clock it sends everything', async () => {
   for (const dispatcher of dispatchers.splice(0)) expect(await dispatcher.stop()).toBe(0);
@@ -191,7 +191,7 @@ test('a dispatcher whose clock is 400 seconds fast sends nothing and says why; w
 
   await startWith({}, () => site.delivered(merchants, 20));
   expect(await site.count(merchants, 'attempts = 1')).toBe(20);
-}, 180_000);
+});
 
 /** Has Node load something before the service that moves its clock, and nothing else's. */
 const FAST_CLOCK = {

@@ -10,8 +10,8 @@ let stack: JourneyStack;
 // One for both: neither leaves anything that the other would feel.
 beforeAll(async () => {
   stack = await journeyStack({ sharesBroker: true });
-}, 180_000);
-afterAll(() => stack.close(), 180_000);
+});
+afterAll(() => stack.close());
 
 afterEach(async () => {
   for (const close of closers.splice(0)) await close();
@@ -23,14 +23,10 @@ describe('in its short form, through a whole local stack,', () => {
   test.each([
     { row: stackDust, runs: 200, figures: /creation p99 .* 200 transfers were on chain and recorded/ },
     { row: stackHangingReceivers, runs: 3, figures: /of 20 beside 3 receivers that hang/ },
-  ])(
-    'the row $row.name is carried out',
-    async ({ row, runs, figures }) => {
-      const { measured } = await row.run({ ...quietly, runs, stack });
-      expect(measured.join('\n')).toMatch(figures);
-    },
-    240_000,
-  );
+  ])('the row $row.name is carried out', async ({ row, runs, figures }) => {
+    const { measured } = await row.run({ ...quietly, runs, stack });
+    expect(measured.join('\n')).toMatch(figures);
+  });
 });
 
 const quietly: FaultContext = {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { startupOptions } from '@quittance/postgres/pool.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import { schema } from '../src/migrations.ts';
@@ -7,7 +7,6 @@ import { create, newKey, newMerchant, newPayment, newWallet } from './fixtures.t
 import { type PaymentsUnderTest, startPayments } from './service.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 let payments: PaymentsUnderTest;
 afterEach(async () => {

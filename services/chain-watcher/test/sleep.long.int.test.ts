@@ -81,7 +81,7 @@ describe('a network on which nobody waits', () => {
     expect((await shownBy(watcher)).asleep).toBe(false);
     await closedAgo(payment, 16);
     await untilAsleep(watcher);
-  }, 240_000);
+  });
 
   test('is awake at once for a payment that another replica hears of, on a wallet that is watched already', async () => {
     const wallet = newWallet();
@@ -99,7 +99,7 @@ describe('a network on which nobody waits', () => {
     await untilReceived(world, wallet, ['seen']);
     await world.chain.mine(2);
     await untilReceived(world, wallet, ['seen', 'confirmed']);
-  }, 240_000);
+  });
 
   test('shows late transfers: a new leader reads everything there is before it sleeps', async () => {
     const wallet = newWallet();
@@ -114,7 +114,7 @@ describe('a network on which nobody waits', () => {
     await world.chain.mine(40);
     watch();
     await untilReceived(world, wallet, ['seen', 'confirmed']);
-  }, 240_000);
+  });
 });
 
 test('a payment whose end is heard of before its creation keeps no network awake', async () => {
@@ -126,4 +126,4 @@ test('a payment whose end is heard of before its creation keeps no network awake
   await closedAgo(payment, 16);
   await world.publishPaymentCreated(payment);
   await untilAsleep(watcher);
-}, 240_000);
+});

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AccessPolicy, CreationLimits } from '@quittance/contracts/access.ts';
 import { AccessChanged } from '@quittance/contracts/messages/access-changed.ts';
 import type { Payment } from '@quittance/contracts/payment.ts';
@@ -9,7 +9,6 @@ import { type Answer, type PaymentsUnderTest, startPayments } from './service.ts
 import { create, newKey, newMerchant, newWallet, policyOf } from './fixtures.ts';
 
 // Real processes on a busy machine take their time; nothing here passes or fails by it.
-jest.setTimeout(120_000);
 
 const CLIENTS = 50;
 

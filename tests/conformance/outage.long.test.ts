@@ -32,7 +32,7 @@ describe('outages', () => {
   beforeAll(async () => {
     stack = await journeyStack();
     anybody = apiAt(stack.file.edge_url);
-  }, 180_000);
+  });
 
   afterAll(() => stack.close(), 180_000);
 

@@ -53,7 +53,7 @@ test('a confirmed message survives a kill -9, and a stop leaves neither the brok
   await second.stop();
   expect(await isAlive(second.pid)).toBe(false);
   expect(await isAlive(epmd)).toBe(false);
-}, 240_000);
+});
 
 test('a stopped application refuses clients until it is started again, in the same process', async () => {
   const broker = await startRabbitmq(options);
@@ -65,7 +65,7 @@ test('a stopped application refuses clients until it is started again, in the sa
     'is already in use',
   );
   await broker.kill();
-}, 240_000);
+});
 
 async function manage<T>(broker: Rabbitmq, method: string, path: string, body: unknown): Promise<T> {
   const { origin, username, password } = new URL(broker.managementUrl ?? '');

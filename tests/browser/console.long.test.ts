@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { newId } from '@quittance/contracts/ids.ts';
 import { eventually } from '@quittance/testkit/eventually.ts';
 import type { Page } from 'playwright-core';
@@ -23,8 +23,6 @@ import {
 import { accessibilityProblems, layoutProblems } from './support/look.ts';
 import { DESCRIPTION, fillMonth, linesOf, sumsInDatabase, sumsOfLines, sumsOnPage } from './support/merchant-month.ts';
 
-jest.setTimeout(180_000);
-
 let stack: JourneyStack;
 let browser: TestBrowser;
 let shop: Shop;
@@ -42,7 +40,7 @@ afterEach(() => browser.leaveAll());
 afterAll(async () => {
   await browser.close();
   await stack.close();
-}, 180_000);
+});
 
 /** The page of somebody with this device, who has signed in. */
 async function signedIn(visitor: Visitor, device: 'smallPhone' | 'phone' | 'desktop'): Promise<Page> {

@@ -34,7 +34,7 @@ const use = `
 test('its types are those of docs/openapi.yaml; `npm run sdk` writes them', async () => {
   const text = await readFile(new URL('../src/openapi.ts', import.meta.url), 'utf8');
   expect(text === (await openapiTypes())).toBe(true);
-}, 60_000);
+});
 
 test('is small and needs nothing else', async () => {
   const { dependencies } = JSON.parse(await readFile(join(folder, 'built', 'package.json'), 'utf8')) as Record<
@@ -60,7 +60,7 @@ test('installs into a bare project with nothing else, and is loaded by import an
     const { stdout } = await run(process.execPath, [file], { cwd: folder });
     expect([file, stdout.trim()]).toEqual([file, 'true no_answer function']);
   }
-}, 60_000);
+});
 
 test('brings the rehearsal of a receiver as a command', async () => {
   const server = createServer((_request, response) => response.writeHead(401).end());
@@ -79,7 +79,7 @@ test('brings the rehearsal of a receiver as a command', async () => {
     server.closeAllConnections();
     server.close();
   }
-}, 60_000);
+});
 
 test('its declarations are right for a strict project of either kind', async () => {
   const source = `
@@ -106,4 +106,4 @@ test('its declarations are right for a strict project of either kind', async () 
   await run(process.execPath, [compiler], { cwd: folder }).catch((error: unknown) => {
     throw new Error((error as { stdout: string }).stdout, { cause: error });
   });
-}, 120_000);
+});

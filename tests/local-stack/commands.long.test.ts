@@ -52,7 +52,7 @@ describe('the commands of the local stack', () => {
   afterAll(async () => {
     await npm(['reset'], env);
     await rm(directory, { recursive: true, force: true });
-  }, 180_000);
+  });
 
   const readStack = async (): Promise<StackFile> =>
     JSON.parse(await readFile(join(directory, 'stack.json'), 'utf8')) as StackFile;
@@ -75,16 +75,12 @@ describe('the commands of the local stack', () => {
       /decides these settings itself; unset them: WEBHOOK_LOCAL_RECEIVER/,
     ],
     [['start'], { ...elsewhere, POSTGRES_URL: 'postgres://nobody@127.0.0.1:1/none' }, /POSTGRES_URL|PostgreSQL/],
-  ])(
-    '%j with %j ends with a sentence that says what is wrong',
-    async (words, extra, sentence) => {
-      const { code, output } = await script(words, { ...env, ...extra });
-      expect(code).not.toBe(0);
-      expect(output).toMatch(sentence);
-      expect(output).not.toMatch(/^\s+at /m);
-    },
-    180_000,
-  );
+  ])('%j with %j ends with a sentence that says what is wrong', async (words, extra, sentence) => {
+    const { code, output } = await script(words, { ...env, ...extra });
+    expect(code).not.toBe(0);
+    expect(output).toMatch(sentence);
+    expect(output).not.toMatch(/^\s+at /m);
+  });
 
   test('a taken port is named, with the way out', async () => {
     const taken = Number(env['PORT_BASE']) + 2;
@@ -94,7 +90,7 @@ describe('the commands of the local stack', () => {
     expect(code).not.toBe(0);
     expect(output).toContain(String(taken));
     expect(output).toContain('PORT_BASE');
-  }, 180_000);
+  });
 
   test('it starts in the background, says where everything is, and takes a payment', async () => {
     const started = await npm(['start', '--', '--detach', '--quiet-demo'], env);
@@ -127,7 +123,7 @@ describe('the commands of the local stack', () => {
     expect(paid).toMatchObject({ code: 0, output: expect.stringContaining('PAID') });
     const shown = await npm(['ops', '--', 'payment', 'show', payment_id, '--json'], env);
     expect(JSON.parse(shown.output)).toMatchObject({ payment_id, status: 'PAID' });
-  }, 240_000);
+  });
 
   test('webhooks go to an endpoint of one’s own, which decides the answer, and are shown', async () => {
     const endpoint = createHttpServer(
@@ -150,13 +146,13 @@ describe('the commands of the local stack', () => {
     expect(await once(listening, 'exit')).toEqual([0, null]);
     endpoint.closeAllConnections();
     endpoint.close();
-  }, 180_000);
+  });
 
   test('a second start beside a running one is refused', async () => {
     const { code, output } = await script(['start', '--', '--no-demo'], env);
     expect(code).not.toBe(0);
     expect(output).toMatch(/already running/);
-  }, 180_000);
+  });
 
   test('after a kill -9 of everything a new start goes on where it stood, now with a Tron', async () => {
     const before = await readStack();
@@ -178,14 +174,14 @@ describe('the commands of the local stack', () => {
     expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('stopped') });
     expect(await npm(['stop'], env)).toMatchObject({ code: 0, output: expect.stringContaining('not running') });
     await expect(stat(join(directory, 'stack.json'))).rejects.toThrow('ENOENT');
-  }, 180_000);
+  });
 
   test('damaged local data is named, with the way out', async () => {
     await writeFile(join(directory, 'secrets.json'), '{ "internal_token": ');
     const { code, output } = await script(['start', '--', '--no-demo'], env);
     expect(code).not.toBe(0);
     expect(output).toMatch(/secrets\.json is damaged.*npm run reset/);
-  }, 180_000);
+  });
 });
 
 async function create(stack: StackFile, amount: string): Promise<{ payment_id: string; payment_url: string }> {
