@@ -43,17 +43,21 @@ function tableCell(content: Html): Html {
   return isLong ? html`<td class="long">${content}</td>` : html`<td>${content}</td>`;
 }
 
-/** Names and what they stand for. */
+/** Names and what they stand for, without those that stand for nothing. */
 export const facts = (fields: Record<string, Cell>): Html =>
   html`<dl>
-    ${Object.entries(fields).map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${cell(value)}</dd>
-        </div>`,
-    )}
+    ${Object.entries(fields)
+      .filter(isGiven)
+      .map(
+        ([name, value]) =>
+          html`<div>
+            <dt>${name}</dt>
+            <dd>${cell(value)}</dd>
+          </div>`,
+      )}
   </dl>`;
+
+const isGiven = ([, value]: [string, Cell]): boolean => value !== null;
 
 /** The same under a heading. */
 export const factsPart = (title: string, fields: Record<string, Cell>): Html =>
