@@ -120,7 +120,11 @@ function openLog(logFile: string): number {
  */
 export function leash(
   pid: number,
-  { stopSignal = 'SIGTERM', graceMs = 10_000, temporaryDirectory = '' }: Pick<ChildOptions, 'stopSignal' | 'graceMs' | 'temporaryDirectory'> = {},
+  {
+    stopSignal = 'SIGTERM',
+    graceMs = 10_000,
+    temporaryDirectory = '',
+  }: Pick<ChildOptions, 'stopSignal' | 'graceMs' | 'temporaryDirectory'> = {},
 ): () => void {
   const script = `
     while read -r _; do :; done
