@@ -50,11 +50,11 @@ const commands = {
   mutants: script('tests/mutants/main.ts'),
   screenshots: script('tests/browser/screenshots.ts'),
   lint: [walls, lint],
-  format: [step('format', [bin('prettier/bin/prettier.cjs'), '--write', '--log-level', 'warn', '.'])],
+  format: [step('format', [bin('oxfmt/bin/oxfmt')])],
   check: [
     [
       lint,
-      step('format', [bin('prettier/bin/prettier.cjs'), '--check', '--log-level', 'warn', '.']),
+      step('format', [bin('oxfmt/bin/oxfmt'), '--list-different']),
       walls,
       step('unused code', [bin('knip/bin/knip.js'), '--no-config-hints']),
     ],

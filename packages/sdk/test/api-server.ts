@@ -6,7 +6,8 @@ import { text } from 'node:stream/consumers';
 type Received = { method: string; path: string; headers: IncomingHttpHeaders; body: string };
 /** What one request is answered. A function does it by hand. */
 export type Answer =
-  { status?: number; headers?: Record<string, string>; body?: unknown } | ((response: ServerResponse) => void);
+  | { status?: number; headers?: Record<string, string>; body?: unknown }
+  | ((response: ServerResponse) => void);
 
 /** An HTTP server that gives these answers, one for each request, and keeps what it was asked. */
 export async function apiServer(answers: readonly Answer[]) {

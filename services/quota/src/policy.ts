@@ -5,7 +5,9 @@ import { rfc3339 } from '@quittance/runtime/time.ts';
 
 /** The result of a rule: a new version, no change, or a refusal with the reason for the operator. */
 export type Decision =
-  { outcome: 'changed'; policy: AccessPolicy } | { outcome: 'unchanged' } | { outcome: 'refused'; detail: string };
+  | { outcome: 'changed'; policy: AccessPolicy }
+  | { outcome: 'unchanged' }
+  | { outcome: 'refused'; detail: string };
 
 /** A pure rule over the locked policy and the database's time. */
 export type Rule = (policy: AccessPolicy, now: Date) => Decision;

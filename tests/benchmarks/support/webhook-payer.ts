@@ -6,7 +6,8 @@ import { orders } from './orders.ts';
 export type Paying = { aSecond: number; durationMs: number };
 
 export type PayerOrder =
-  { kind: 'open'; databaseUrl: string; amqpUrl: string; merchantIds: readonly string[] } | ({ kind: 'pay' } & Paying);
+  | { kind: 'open'; databaseUrl: string; amqpUrl: string; merchantIds: readonly string[] }
+  | ({ kind: 'pay' } & Paying);
 
 /** `committedAt`: when payments knew of each commit (`machineMs`), in the order of `paymentIds`. */
 export type Paid = { paymentIds: string[]; committedAt: number[]; seconds: number };

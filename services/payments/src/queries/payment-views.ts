@@ -30,7 +30,8 @@ export type ViewedTransfer = {
 
 /** A payment joined with its transfer. `read_at` is the time of the statement, on the clock that decides whether payments are over. */
 export type WithTransfer<More = unknown> = { status: string; network: string; read_at: Date } & (
-  (ViewedTransfer & More) | { transaction_id: null }
+  | (ViewedTransfer & More)
+  | { transaction_id: null }
 );
 
 /** The rest of the paying transfer, which only its merchant reads. */

@@ -22,7 +22,11 @@ export type NewPayment = {
 };
 
 export type CreationRefusal =
-  CreationBlockReason | 'key_conflict' | 'webhook_missing' | 'wallet_of_another_merchant' | 'slot_taken';
+  | CreationBlockReason
+  | 'key_conflict'
+  | 'webhook_missing'
+  | 'wallet_of_another_merchant'
+  | 'slot_taken';
 
 /** `body` holds the exact bytes of the 201, the same for every replay. */
 export type CreationSuccess = { outcome: 'created' | 'replayed'; body: Buffer };

@@ -33,7 +33,8 @@ export type TransferId = Pick<TransferRow, 'network' | 'transaction_id' | 'trans
 
 /** The payment a transfer pays; or the payment it was meant for and why it does not pay it (null: not yet). */
 export type Assignment =
-  { payment_id: string } | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
+  | { payment_id: string }
+  | { payment_id: null; related_payment_id: string | null; reason: UnmatchedReason | null };
 
 const idColumns = 'network, transaction_id, transaction_event_index';
 /** What a message holds about a transfer, in columns named as its fields, except sender and recipient. */

@@ -15,7 +15,8 @@ export type PolicyChange =
   | { change: 'limits'; total: number; daily: number | null };
 
 export type Move =
-  { to: 'expiry' | 'end of beta' | 'end of reply' | 'midnight'; of: Place; milliseconds: number } | { by: number };
+  | { to: 'expiry' | 'end of beta' | 'end of reply' | 'midnight'; of: Place; milliseconds: number }
+  | { by: number };
 
 /** What chain-watcher has scanned when an expiry round asks. */
 export type Scanned = { upTo: 'now' | 'expiry'; milliseconds: number } | { upTo: 'nothing' };

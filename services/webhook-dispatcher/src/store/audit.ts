@@ -10,7 +10,11 @@ export type AuditedAuthor = Author | typeof byMerchant;
 export const byMerchant = { actor: 'merchant', reason: null } as const;
 
 export type AuditedAction =
-  'endpoint_configured' | 'endpoint_changed' | 'key_rotated' | 'event_retried' | 'event_recovered';
+  | 'endpoint_configured'
+  | 'endpoint_changed'
+  | 'key_rotated'
+  | 'event_retried'
+  | 'event_recovered';
 
 /** Written in the transaction of what it records, so that neither exists without the other. */
 export async function insertAudit(
