@@ -80,6 +80,22 @@ test('a handler that throws PermanentError is not tried again', async () => {
   expect(await effects(world)).toEqual([]);
 });
 
+test.each([
+  ['a number that its column cannot hold', `select '2147483648'::integer`],
+  ['a day that does not exist', `select '2026-02-30T00:00:00.000Z'::timestamptz`],
+  ['a character that no text can hold', `select convert_from('\\x00', 'UTF8')`],
+])('a message with %s becomes a dead letter at once', async (_what, sql) => {
+  world.consume([
+    recording(async ({ tx }) => {
+      await tx.query(sql);
+    }),
+  ]);
+  const messageId = await publishRaw(world, validBody());
+  const dead = { message_id: messageId, reason: 'invalid_message' };
+  await eventually(async () => expect(await listDeadLetters(world.broker)).toMatchObject([dead]));
+  expect(await attempts(world)).toBe(1);
+});
+
 test('a handler that fails three times and then succeeds has one effect', async () => {
   let failures = 0;
   world.consume([

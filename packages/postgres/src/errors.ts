@@ -25,6 +25,11 @@ export function isRetryable(error: unknown): boolean {
   return code === '40001' || code === '40P01';
 }
 
+/** The server refuses a value by itself: a day that does not exist, a number that its column cannot hold. It would do so again. */
+export function isValueRefused(error: unknown): boolean {
+  return refusedValues.has(codeOf(error) ?? '');
+}
+
 /**
  * Whether the connection of a transaction that failed with this error can be used again after a rollback. Yes for errors that
  * the server reported and survived, and for errors unrelated to the database. No when the connection is lost, silent, or leads
@@ -43,6 +48,15 @@ export function isOutage(error: unknown): boolean {
   const ofOneStatement = ['55P03', '57014', '40001', '40P01', '25P03', '25P04'];
   return isUnavailable(error) && !ofOneStatement.includes(codeOf(error) ?? '');
 }
+
+const refusedValues = new Set([
+  '22003', // numeric value out of range
+  '22007', // invalid datetime format
+  '22008', // datetime field overflow
+  '22021', // character not in repertoire
+  '22P02', // invalid text representation
+  '22P05', // untranslatable character
+]);
 
 /** SQLSTATE classes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const unavailableClasses = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 
-import { isRetryable, isUnavailable, leavesConnectionUsable } from '../src/errors.ts';
+import { isRetryable, isUnavailable, isValueRefused, leavesConnectionUsable } from '../src/errors.ts';
 
 /** An error as pg raises it for a server's message. */
 function databaseError(code: string, fields: object = {}): Error {
@@ -104,6 +104,15 @@ test('only deadlocks and serialization failures are worth running the transactio
     '40001',
     '40P01',
   ]);
+});
+
+test('only values that no column can hold are refused for good', () => {
+  expect(
+    ['22003', '22008', '22P02', '22012', '23505', '40001', '08006'].filter((code) =>
+      isValueRefused(databaseError(code)),
+    ),
+  ).toEqual(['22003', '22008', '22P02']);
+  expect(isValueRefused(new Error('not about the database'))).toBe(false);
 });
 
 test('a connection is kept after errors the server survived, and closed when in doubt', () => {

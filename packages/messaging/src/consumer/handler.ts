@@ -36,8 +36,8 @@ const BATCH_SIZE = 200;
  * Declares what happens when a message arrives.
  * @param name of the handler in the topology, e.g. 'payment-created'; with the service it names the queue.
  * @param handle takes effect through `context.tx` only, and makes no network call: the transaction is open while it runs.
- *   Throwing rolls everything back. An unavailable database is waited for, a PermanentError makes a dead letter at once, and any
- *   other error is retried up to the delivery limit.
+ *   Throwing rolls everything back. An unavailable database is waited for. A PermanentError makes a dead letter at once, and so does a
+ *   value that the database cannot hold. Any other error is retried up to the delivery limit.
  */
 export function on<T>(
   message: MessageDefinition<T>,

@@ -1,5 +1,5 @@
 import { InvalidMessage } from '@quittance/contracts/message.ts';
-import { isOutage, isUnavailable, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
+import { isOutage, isUnavailable, isValueRefused, leavesConnectionUsable } from '@quittance/postgres/errors.ts';
 import type { Pool } from '@quittance/postgres/pool.ts';
 import { type Transaction, transaction } from '@quittance/postgres/transaction.ts';
 import { backoffMs, pause } from '@quittance/runtime/concurrency/backoff.ts';
@@ -227,7 +227,8 @@ async function failureResult(
   { stopping, retryPolicy }: Context,
 ): Promise<Result> {
   if (stopping.aborted) return { result: 'abandoned' };
-  if (error instanceof InvalidMessage) return { result: 'dead', reason: 'invalid_message', error };
+  const isInvalid = error instanceof InvalidMessage || isValueRefused(error);
+  if (isInvalid) return { result: 'dead', reason: 'invalid_message', error };
   if (error instanceof PermanentError) return { result: 'dead', reason: 'permanent_error', error };
   if (isOutage(error)) return { result: 'requeued', error };
   const failures = failuresBefore(delivery);
